@@ -6,6 +6,8 @@ Independent of `shared.warehouse.rfid.epc`; tests use it to make tags and to che
 from shared.warehouse.gs1 import GTIN_DIGITS
 
 _PREFIX_BITS = {12: 40, 11: 37, 10: 34, 9: 30, 8: 27, 7: 24, 6: 20}
+_OWN_DIGITS = 7
+"""Digits of the company prefixes of the tests."""
 _ESCAPED = '"%&/<>?'
 
 
@@ -57,16 +59,19 @@ def escaped(serial: str) -> str:
     return "".join(f"%{ord(one):02X}" if one in _ESCAPED else one for one in serial)
 
 
-def tag_of(gtin: str, serial: int | str, prefix_digits: int = 7) -> str:
+def tag_of(gtin: str, serial: int | str) -> str:
     """Return the tag of a GTIN of 8 to 14 digits, with a serial of digits or of characters."""
-    digits = gtin.zfill(GTIN_DIGITS)
-    prefix, reference = digits[1 : 1 + prefix_digits], digits[0] + digits[1 + prefix_digits : -1]
+    prefix, reference = _parts(gtin.zfill(GTIN_DIGITS))
     if isinstance(serial, int):
         return sgtin_96(prefix, reference, serial)
     return sgtin_198(prefix, reference, serial)
 
 
-def sscc_tag_of(sscc: str, prefix_digits: int = 7) -> str:
+def sscc_tag_of(sscc: str) -> str:
     """Return the tag of an SSCC."""
-    prefix = sscc[1 : 1 + prefix_digits]
-    return sscc_96(prefix, sscc[0] + sscc[1 + prefix_digits : -1])
+    return sscc_96(*_parts(sscc))
+
+
+def _parts(digits: str) -> tuple[str, str]:
+    """Return company prefix and reference of a GTIN or SSCC, without its check digit."""
+    return digits[1 : 1 + _OWN_DIGITS], digits[0] + digits[1 + _OWN_DIGITS : -1]

@@ -1,6 +1,5 @@
 """The number of actions of the largest transaction of each operation."""
 
-import re
 import uuid
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ import pytest
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.warehouse.stock.posting import StockPosting
+from tests.dynamodb.request_cost import route_of
 from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp, Response
 
@@ -34,7 +34,7 @@ def operation_sizes(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> I
             names["key"] = uuid.uuid4().hex
         with aws_faults.recorded() as seen:
             answer = send(erp, method, path, *args, **names)
-        _note(sizes, f"{method} {_template(path)}", seen)
+        _note(sizes, f"{method} {route_of(path)}", seen)
         return answer
 
     with monkeypatch.context() as patch, aws_faults.recorded() as everything:
@@ -71,11 +71,6 @@ def planned_actions(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         patch.setattr(StockPosting, "post", stage_as_planned)
         yield planned
     assert planned
-
-
-def _template(path: str) -> str:
-    named = re.sub("/evt_[^/]+", "/{delivery}", path)
-    return re.sub("/([0-9]+|stw_[^/]+)(?=/|$)", "/{id}", named)
 
 
 def _note(sizes: Sizes, operation: str, seen: Recording) -> None:

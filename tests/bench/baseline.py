@@ -21,27 +21,13 @@ type Figures = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Title of a table → name of a row → name of a figure → figure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A figure that differs from the baseline."""
-
-    table: str
-    row: str
-    figure: str
-    before: float
-    now: float
-
-    def __str__(self) -> str:
-        return f"{self.table}: {self.row}: {self.figure}: {self.before:,g} → {self.now:,g}"
-
-
 @dataclass(slots=True)
 class Comparison:
-    """The result of a comparison; `missing` are the rows without a baseline."""
+    """The differences from the baseline; `missing` are the figures without one."""
 
     compared: int = 0
-    larger: list[Difference] = field(default_factory=list)
-    smaller: list[Difference] = field(default_factory=list)
+    larger: list[str] = field(default_factory=list)
+    smaller: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     @property
@@ -101,7 +87,7 @@ def compare(recorded: Figures, measured: Figures) -> Comparison:
                 result.compared += 1
                 if now != before[figure]:
                     kind = result.larger if now > before[figure] else result.smaller
-                    kind.append(Difference(table, row, figure, before[figure], now))
+                    kind.append(f"{table}: {row}: {figure}: {before[figure]:,g} → {now:,g}")
     return result
 
 

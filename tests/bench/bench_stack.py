@@ -1,14 +1,18 @@
 """The stack in which everything is measured: deployed on moto, with the cost of each AWS call."""
 
-from collections.abc import Iterator
+import base64
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
+from operations.api_clients import create_client
 from tests import faults
 from tests.dynamodb.request_cost import Gauge
 from tests.faults import AwsFaults
+from tests.gateway import Erp, Response
 from tests.stack import Stack, deployed
 
 
@@ -33,3 +37,14 @@ def bench_stack() -> Iterator[BenchStack]:
         aws_faults = faults.install(patch)
         with deployed(patch) as stack:
             yield BenchStack(stack, aws_faults, patch)
+
+
+def token_request(stack: Stack) -> Callable[[], Response]:
+    """Return what requests a token for a new API client."""
+    client = ":".join(create_client("acme", "ERP")).encode()
+    headers = {
+        "Authorization": f"Basic {base64.b64encode(client).decode()}",
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    caller, form = Erp(stack.gateway, None), "grant_type=client_credentials"
+    return partial(caller.post, "/oauth/token", raw=form, headers=headers)

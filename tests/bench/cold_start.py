@@ -4,7 +4,6 @@ Every run is a fresh process that sees only the built artifacts, as in Lambda. T
 turns, so that other load on the machine affects all of them alike.
 """
 
-import base64
 import compileall
 import importlib
 import json
@@ -15,23 +14,20 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from py_compile import PycInvalidationMode
-from threading import Thread
 from typing import Any
 
 import aws_lambda_powertools
 import boto3
 import s3transfer
 
-from operations.api_clients import create_client
+from local.webhook_endpoint import running_endpoint
 from shared.http.api_handler import ApiHandler
 from tests import gateway
 from tests.bench import build_output, seed
-from tests.bench.bench_stack import BenchStack, bench_stack
+from tests.bench.bench_stack import BenchStack, bench_stack, token_request
 from tests.bench.recorder import Invocation, recorded
 from tests.bench.report import Table
 from tests.gateway import Erp, LambdaContext
@@ -73,15 +69,7 @@ class Task:
 
     def run(self) -> Measured:
         """Measure the function in a fresh process."""
-        task = {
-            "path": self.path,
-            "handler": self.handler,
-            "event": self.event,
-            "answers": self.answers,
-            "environment": self.environment,
-            "status": self.status,
-            "replay": str(_HERE / "replay.py"),
-        }
+        task = {**asdict(self), "replay": str(_HERE / "replay.py")}
         done = subprocess.run(  # noqa: S603 - a program of this project
             # -I -S: neither the environment nor the packages of this machine
             [sys.executable, "-I", "-S", str(_HERE / "cold_start_process.py")],
@@ -98,8 +86,8 @@ class Task:
 
 def measure() -> list[Table]:
     """Measure every function and the minimal one in turn."""
-    with tempfile.TemporaryDirectory() as folder, endpoint() as address:
-        tasks = {_MINIMAL: _minimal_task(Path(folder)), **_tasks(address)}
+    with tempfile.TemporaryDirectory() as folder, running_endpoint() as endpoint:
+        tasks = {_MINIMAL: _minimal_task(Path(folder)), **_tasks(endpoint.url)}
         results: dict[str, list[Measured]] = {name: [] for name in tasks}
         for _ in range(_RUNS):
             for name, task in tasks.items():
@@ -160,15 +148,13 @@ def _minimal_task(folder: Path) -> Task:
         path=[str(folder), str(build_output.DEPENDENCIES)],
         handler="minimal.lambda_handler",
         event={
-            "path": "/v1/products/1",
-            "httpMethod": "GET",
-            "headers": {},
+            "path": "/v1/products/1", "httpMethod": "GET", "headers": {},
             "requestContext": {"requestId": "1"},
         },
         answers=[found],
         environment=CREDENTIALS,
         status=200,
-    )
+    )  # fmt: skip
 
 
 def _tasks(address: str) -> dict[str, Task]:
@@ -209,27 +195,6 @@ def _seeded(address: str) -> Iterator[BenchStack]:
         yield bench
 
 
-class _Receiver(BaseHTTPRequestHandler):
-    """Accepts every delivery."""
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(HTTPStatus.NO_CONTENT)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@contextmanager
-def endpoint() -> Iterator[str]:
-    """Yield the address of an endpoint on this machine."""
-    with ThreadingHTTPServer(("localhost", 0), _Receiver) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://localhost:{server.server_port}/"
-        server.shutdown()
-
-
 def _call_first(stack: Stack, handler: str) -> None:
     """Send a typical first request to the function."""
     module, _, name = handler.rpartition(".")
@@ -249,7 +214,7 @@ def _call_first(stack: Stack, handler: str) -> None:
     elif module == "functions.reference.app":
         assert Erp(stack.gateway, None).get("/openapi.json").status == 200
     else:
-        _fetch_token(stack)
+        assert token_request(stack)().status == 200
 
 
 def _first_batch(stack: Stack, handler: str) -> Mapping[str, Any] | None:
@@ -271,16 +236,3 @@ def _first_batch(stack: Stack, handler: str) -> Mapping[str, Any] | None:
         "eventSource": "aws:sqs",
     }
     return {"Records": [message]}
-
-
-def _fetch_token(stack: Stack) -> None:
-    client = ":".join(create_client("acme", "ERP")).encode()
-    answer = Erp(stack.gateway, None).post(
-        "/oauth/token",
-        raw="grant_type=client_credentials",
-        headers={
-            "Authorization": f"Basic {base64.b64encode(client).decode()}",
-            "Content-Type": "application/x-www-form-urlencoded",
-        },
-    )
-    assert answer.status == 200, answer.text

@@ -130,58 +130,39 @@ def _benches(part: int) -> Iterator["ListBench"]:
 def scenarios(spec: Listed) -> Iterator[Scenario]:
     """Yield the queries of a list."""
 
-    def page_500(count: int) -> int:
-        return min(500, count // PER_PAGE // 2)
-
     filters = spec.all_filters(HOURLY)
     looked_up = _LOOKED_UP.get(spec.path)
     orders = [sign + sort for sort in spec.sorts for sign in ("", "-")]
-
     wide = [name for name, one in filters.items() if not one.selective]
 
+    def first_value(name: str) -> Callable[[int], list[Query]]:
+        return lambda count: [{name: filters[name].values(count)[0]}]
+
     def narrow(count: int) -> Iterator[Query]:
+        yield {}
         for name, one in filters.items():
             if one.selective and name != looked_up:
-                yield {name: one.values(count)[0]}
+                yield from first_value(name)(count)
+
+    def page(number: Callable[[int], int]) -> Callable[[int], list[Query]]:
+        return lambda count: [{"page": str(number(count))}]
 
     yield Scenario("no filter", lambda _: [{}], NARROW)
-    yield Scenario(
-        f"each of {len(orders)} sort orders",
-        lambda _: ({"sort": order} for order in orders),
-        NARROW,
-    )
+    sorted_pages = [{"sort": order} for order in orders]
+    yield Scenario(f"each of {len(orders)} sort orders", lambda _: sorted_pages, NARROW)
     for name, one in filters.items():
-        yield Scenario(
-            name,
-            lambda count, name=name, one=one: [{name: one.values(count)[0]}],  # type: ignore[misc]
-            LOOKED_UP if name == looked_up else NARROW if one.selective else OTHER,
-        )
-    yield Scenario(
-        "page 2 by links.next, with and without a filter",
-        lambda count: [{}, *narrow(count)],
-        NARROW,
-        second_page=True,
-    )
+        kind = LOOKED_UP if name == looked_up else NARROW if one.selective else OTHER
+        yield Scenario(name, first_value(name), kind)
+    following = "page 2 by links.next, with"
+    yield Scenario(f"{following} and without a filter", narrow, NARROW, second_page=True)
     for name in wide[:1]:
-        yield Scenario(
-            f"page 2 by links.next, with {name}",
-            lambda count, name=name: [{name: filters[name].values(count)[0]}],  # type: ignore[misc]
-            OTHER,
-            second_page=True,
-        )
+        yield Scenario(f"{following} {name}", first_value(name), OTHER, second_page=True)
     if looked_up:
-        yield Scenario(
-            f"page 2 by links.next, with {looked_up}",
-            lambda count: [{looked_up: filters[looked_up].values(count)[0]}],
-            LOOKED_UP,
-            second_page=True,
-        )
-    yield Scenario(
-        "page 500 by number (page 20 at 1,000 rows)",
-        lambda count: [{"page": str(page_500(count))}],
-        MIDDLE,
-    )
-    yield Scenario("last page by number", lambda count: [{"page": str(count // PER_PAGE)}], LAST)
+        title = f"{following} {looked_up}"
+        yield Scenario(title, first_value(looked_up), LOOKED_UP, second_page=True)
+    middle = page(lambda count: min(500, count // PER_PAGE // 2))
+    yield Scenario("page 500 by number (page 20 at 1,000 rows)", middle, MIDDLE)
+    yield Scenario("last page by number", page(lambda count: count // PER_PAGE), LAST)
 
 
 type _Costs = Mapping[str, tuple[int, Cost]]

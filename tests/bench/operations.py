@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from tests.bench.bench_stack import bench_stack
 from tests.bench.report import Table
-from tests.dynamodb.request_cost import Gauge
+from tests.dynamodb.request_cost import Gauge, Measurement
 from tests.warehouse_operations import packing, returns, stock, transfers
-from tests.warehouse_operations.stock import Measurement
 
 SIZES = 1, 10
 """Numbers of lines of a document, and of pickings of a wave."""

@@ -1,18 +1,16 @@
 """Round trips to AWS and capacity units of each route."""
 
-import base64
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from operations.api_clients import create_client
 from shared.http.rate_limit import limiter
 from shared.http.routes import Operation
 from shared.identity.tenancy.directory import directory
 from tests.bench import seed
-from tests.bench.bench_stack import bench_stack
+from tests.bench.bench_stack import bench_stack, token_request
 from tests.bench.report import Table
 from tests.dynamodb.request_cost import Reading, measured
 from tests.faults import AwsFaults
@@ -111,7 +109,9 @@ def measure() -> list[Table]:
 def requests(stack: Stack) -> Iterator[RouteRequest]:
     """Yield a request to every route; each one has to be sent before the next is taken."""
     routes = operations()
-    yield _token_request(stack)
+    fetch = token_request(stack)
+    assert fetch().status == 200
+    yield RouteRequest("POST /oauth/token", stack.erp(), fetch, 200)
     yield from _reads(stack, {name: one for name, one in routes.items() if not one.writes})
     yield from _writes(stack, {name: one for name, one in routes.items() if one.writes})
 
@@ -123,21 +123,6 @@ def _checks(stack: Stack) -> Iterator[RouteRequest]:
     yield RouteRequest(f"{title} (405 response)", erp, wrong_way, 405)
     first = f"{title}, first request of a client in a minute"
     yield RouteRequest(first, erp, wrong_way, 405, window=True)
-
-
-def _token_request(stack: Stack) -> RouteRequest:
-    basic = base64.b64encode(":".join(create_client("acme", "ERP")).encode()).decode()
-    headers = {
-        "Authorization": f"Basic {basic}",
-        "Content-Type": "application/x-www-form-urlencoded",
-    }
-    caller = Erp(stack.gateway, None, headers)
-
-    def fetch() -> Response:
-        return caller.post("/oauth/token", raw="grant_type=client_credentials", headers=headers)
-
-    assert fetch().status == 200
-    return RouteRequest("POST /oauth/token", stack.erp(), fetch, 200)
 
 
 def _reads(stack: Stack, routes: Mapping[str, Operation]) -> Iterator[RouteRequest]:

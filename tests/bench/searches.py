@@ -10,7 +10,7 @@ from tests.bench.lists import LARGE, MILLION, SMALL, ListBench
 from tests.bench.report import Table
 from tests.lists import LISTS
 from tests.lists.products import product_code
-from tests.lists.spec import HOURLY, Listed
+from tests.lists.spec import HOURLY
 
 TITLE = "Growth of searches"
 _EACH = 100
@@ -53,8 +53,8 @@ def _is_examined(number: int, *, searches: Sequence[str]) -> bool:
     return number % _EACH == 0 or any(search.split()[-1] in code for search in searches)
 
 
-def _code(count: int, listed: Listed = _LISTED) -> str:
-    return listed.filters["search"].values(count)[0]
+def _code(count: int) -> str:
+    return _LISTED.filters["search"].values(count)[0]
 
 
 def _thousand(count: int) -> str:

@@ -86,11 +86,6 @@ def read_units(sizes: Iterable[int], *, consistent: bool) -> float:
     return blocks if consistent else blocks / 2
 
 
-def query_units(total_bytes: int, *, consistent: bool) -> float:
-    """Return the units of a Query that examined `total_bytes`."""
-    return read_units([total_bytes], consistent=consistent)
-
-
 def partition_units(
     before: Attributes | None, after: Attributes | None, *, transaction: bool
 ) -> Counter[str]:

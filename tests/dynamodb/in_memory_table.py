@@ -55,7 +55,6 @@ class InMemoryTable:
         self.name = name
         self.examined = 0
         """Items and index entries that Query examined."""
-        self.index_entries_examined = 0
         # Items are stored marshalled: 100,000 dictionaries would take 1 GB.
         self._items: dict[str, dict[str, bytes]] = {}
         self._indexes: dict[tuple[int, str], list[_Entry]] = {}
@@ -197,7 +196,6 @@ class InMemoryTable:
             if examined == limit or size >= PAGE_BYTES:
                 break
         self.examined += examined
-        self.index_entries_examined += examined if index else 0
         answer: dict[str, Any] = {"Items": shown, "Count": len(shown), "ScannedCount": examined}
         answer[SCANNED_BYTES] = size
         stopped = examined == request.get("Limit") or size >= PAGE_BYTES

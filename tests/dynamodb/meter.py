@@ -17,7 +17,6 @@ from tests.dynamodb.capacity import (
     index_entry,
     item_size,
     partition_units,
-    query_units,
     read_units,
 )
 from tests.dynamodb.in_memory_table import SCANNED_BYTES
@@ -72,7 +71,7 @@ def _measured(call: Call, forward: Any, units: Units) -> Any:
             parsed = answer[0][1]
             # An in-memory table knows the bytes.
             size = parsed.get(SCANNED_BYTES) or parsed["ScannedCount"] * _mean_size(request)
-            units.reads += query_units(round(size), consistent=_consistent(request))
+            units.reads += read_units([round(size)], consistent=_consistent(request))
     transaction = call.operation == "TransactWriteItems"
     for (table, key), old in zip(actions, before, strict=True):
         written = partition_units(old, _stored(table, key), transaction=transaction)

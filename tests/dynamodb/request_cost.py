@@ -1,5 +1,6 @@
 """Measurement of the AWS calls and capacity units of requests."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -58,6 +59,16 @@ class Reading:
         }
 
 
+type Measurement = tuple[str, str, Reading]
+"""Operation, size as text, cost."""
+
+
+def route_of(path: str) -> str:
+    """Return the path of the route of a request."""
+    named = re.sub("/evt_[^/]+", "/{delivery}", path)
+    return re.sub("/([0-9]+|stw_[^/]+)(?=/|$)", "/{id}", named)
+
+
 @contextmanager
 def measured(
     aws_faults: AwsFaults, *, into: Reading | None = None, through: Fault = send_on
@@ -106,6 +117,12 @@ class Gauge:
         else:
             assert answer.status in {200, 201}, answer.text
         return cost
+
+    def measure(
+        self, size: str, path: str, body: object = None, *, refused: str | None = None
+    ) -> Measurement:
+        """POST and measure as `read` does."""
+        return f"POST {route_of(path)}", size, self.read(path, body, refused=refused)
 
     def post(self, path: str, body: object = None) -> Any:
         """POST without measuring; return `data` of the response. The request must succeed."""

@@ -27,7 +27,7 @@ from shared.warehouse.returns.models import MAX_DISPOSITION_LINES, MAX_GOODS_LIN
 from shared.warehouse.transfer_orders.models import MAX_ARRIVAL_LINES
 from shared.warehouse.transfers.models import MAX_LINES
 from shared.warehouse.transfers.models import MAX_SERIALS as MAX_MOVED_SERIALS
-from tests.dynamodb.request_cost import Gauge, Reading
+from tests.dynamodb.request_cost import Gauge, Measurement, Reading
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.import_scenario import ImportScenario
@@ -44,7 +44,6 @@ from tests.stack import Stack, prepare_once
 from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import TransferScenario
 from tests.warehouse_operations import packing, returns, stock, transfers
-from tests.warehouse_operations.stock import Measurement
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 

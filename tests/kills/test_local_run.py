@@ -123,9 +123,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
         kill([*made.supervisor, *made.deployment, *made.emulator, *made.functions])
 
 
-def wait_for[T](value: Callable[[], T], *, seconds: float = 300) -> T:
+def wait_for[T](value: Callable[[], T]) -> T:
     """Return a value as soon as it is true."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + 300
     while not (found := value()):
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -26,10 +26,10 @@ def warehouse_of(number: int) -> int:
     return number % len(WAREHOUSE_CODES) + 1
 
 
-def by_warehouse(path: str, *, narrow: bool = True) -> spec.Filter:
+def by_warehouse(path: str) -> spec.Filter:
     """Return a filter by the code of a warehouse, which is that of a field."""
     codes = ("W2", "W1", "W4", "w2")
-    return spec.among(path, codes, wrong=spec.INVALID_TEXTS, narrow=narrow)
+    return spec.among(path, codes, wrong=spec.INVALID_TEXTS, narrow=True)
 
 
 def _code(number: int) -> str:

@@ -28,7 +28,7 @@ def test_larger_figure_fails_with_its_name_and_both_values() -> None:
     result = compare(_BEFORE, baseline.figures_of([_table(calls=5)]))
 
     assert not result.passed
-    assert [str(one) for one in result.larger] == ["Cost per request: GET /stocks: calls: 4 → 5"]
+    assert result.larger == ["Cost per request: GET /stocks: calls: 4 → 5"]
 
 
 def test_smaller_figure_passes_and_asks_to_be_recorded(capsys: pytest.CaptureFixture[str]) -> None:

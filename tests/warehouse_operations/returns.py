@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tests.dynamodb.request_cost import Gauge
-from tests.warehouse_operations.stock import Measurement, lines_of, taken
+from tests.dynamodb.request_cost import Gauge, Measurement
+from tests.warehouse_operations.stock import lines_of, taken
 from tests.warehouse_operations.warehouse import (
     DRILLS,
     TRACED,
@@ -26,23 +26,22 @@ def returns(meter: Gauge, lines: int) -> Iterator[Measurement]:
     )
     wanted = [{"item_code": code(line), "qty": 2} for line in range(1, lines + 1)]
     draft = {"exit_document_id": order, "lines": wanted}
-    yield "POST /returns", f"{size}, first of its document", meter.read("/returns", draft)
+    yield meter.measure(f"{size}, first of its document", "/returns", draft)
     meter.post("/returns/1/cancel")
-    yield "POST /returns", size, meter.read("/returns", draft)
-    path, name = "/returns/2", "POST /returns/{id}"
+    yield meter.measure(size, "/returns", draft)
+    path = "/returns/2"
     with meter.rolled_back():
-        yield f"{name}/cancel", size, meter.read(f"{path}/cancel")
-    receive = f"{name}/lines"
+        yield meter.measure(size, f"{path}/cancel")
     one = {"lines": [taken(1, 1)]}
-    yield receive, f"first goods, 1 of {size}", meter.read(f"{path}/lines", one)
-    yield receive, f"more goods, 1 of {size}", meter.read(f"{path}/lines", one)
+    yield meter.measure(f"first goods, 1 of {size}", f"{path}/lines", one)
+    yield meter.measure(f"more goods, 1 of {size}", f"{path}/lines", one)
     with meter.rolled_back():
-        yield receive, f"more than announced, 1 of {size}", meter.read(f"{path}/lines", one)
+        yield meter.measure(f"more than announced, 1 of {size}", f"{path}/lines", one)
     some = [taken(line, 1) for line in range(2, min(lines, ARRIVALS + 1) + 1)]
     if some:
-        come = {"lines": some}
-        yield receive, f"first goods, {len(some)} of {size}", meter.read(f"{path}/lines", come)
-    yield f"{name}/finish", f"{size} short", meter.read(f"{path}/finish")
+        come = f"first goods, {len(some)} of {size}"
+        yield meter.measure(come, f"{path}/lines", {"lines": some})
+    yield meter.measure(f"{size} short", f"{path}/finish")
     for action in ("restock", "quarantine", "scrap", "return_to_provider"):
         for count in sorted({1, min(lines, DISPOSITIONS)}):
             decided = [
@@ -50,8 +49,8 @@ def returns(meter: Gauge, lines: int) -> Iterator[Measurement]:
                 for line in range(1, count + 1)
             ]
             with meter.rolled_back():
-                read = meter.read(f"{path}/dispositions", {"lines": decided})
-                yield f"{name}/dispositions", f"{action}, {count} of {size}", read
+                part = f"{action}, {count} of {size}"
+                yield meter.measure(part, f"{path}/dispositions", {"lines": decided})
 
 
 def serials_returned(meter: Gauge) -> Iterator[Measurement]:
@@ -62,17 +61,15 @@ def serials_returned(meter: Gauge) -> Iterator[Measurement]:
     goods = {"item_code": TRACED, "qty": DRILLS, "serials": serials}
     order = warehouse.sale_of([{"item_code": TRACED, "qty": DRILLS}])
     order = _dispatched(warehouse, order, [{**goods, "bin_code": bin_of(0)}])
-    size, path, name = f"{DRILLS} serials", "/returns/1", "POST /returns/{id}"
+    size, path = f"{DRILLS} serials", "/returns/1"
     draft = {"exit_document_id": order, "lines": [goods]}
-    yield "POST /returns", size, meter.read("/returns", draft)
-    come = {"lines": [{**goods, "bin_code": bin_of(0)}]}
-    yield f"{name}/lines", size, meter.read(f"{path}/lines", come)
+    yield meter.measure(size, "/returns", draft)
+    yield meter.measure(size, f"{path}/lines", {"lines": [{**goods, "bin_code": bin_of(0)}]})
     meter.post(f"{path}/finish")
     for action in ("restock", "return_to_provider"):
         with meter.rolled_back():
             decided = {"lines": [{**goods, "action": action}]}
-            read = meter.read(f"{path}/dispositions", decided)
-            yield f"{name}/dispositions", f"{action}, {size}", read
+            yield meter.measure(f"{action}, {size}", f"{path}/dispositions", decided)
 
 
 def _dispatched(warehouse: BenchWarehouse, order: int, picks: list[dict[str, object]]) -> int:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tests.dynamodb.request_cost import Gauge
+from tests.dynamodb.request_cost import Gauge, Measurement
 from tests.people import PICKER
-from tests.warehouse_operations.stock import Measurement, lines_of, taken
+from tests.warehouse_operations.stock import lines_of, taken
 from tests.warehouse_operations.warehouse import (
     AWAY,
     DRILLS,
@@ -27,15 +27,14 @@ def transfers(meter: Gauge) -> Iterator[Measurement]:
     """Measure immediate and later execution of transfers."""
     warehouse = BenchWarehouse(meter, WITHIN)
     warehouse.stock_drills()
-    now, later = "POST /transfers", "POST /transfers/{id}/execute"
     for away, lines in ((HOME, 1), (HOME, WITHIN), (AWAY, 1), (AWAY, ACROSS)):
         where = "within a warehouse" if away == HOME else "between warehouses"
         size = f"{lines_of(lines)} {where}"
         with meter.rolled_back():
-            yield now, size, meter.read("/transfers", _transfer(away, lines))
+            yield meter.measure(size, "/transfers", _transfer(away, lines))
         with meter.rolled_back():
             meter.post("/transfers", {**_transfer(away, lines), "execute": False})
-            yield later, size, meter.read("/transfers/1/execute")
+            yield meter.measure(size, "/transfers/1/execute")
     drills = {
         "item_code": TRACED,
         "qty": DRILLS,
@@ -44,7 +43,7 @@ def transfers(meter: Gauge) -> Iterator[Measurement]:
         "serials": [serial(number) for number in range(DRILLS)],
     }
     body = {**_transfer(AWAY, 0), "lines": [drills]}
-    yield now, f"{DRILLS} serials between warehouses", meter.read("/transfers", body)
+    yield meter.measure(f"{DRILLS} serials between warehouses", "/transfers", body)
 
 
 def _transfer(away: str, lines: int) -> dict[str, object]:
@@ -58,42 +57,40 @@ def _transfer(away: str, lines: int) -> dict[str, object]:
 def transfer_orders(meter: Gauge, lines: int) -> Iterator[Measurement]:
     """Measure every step of a transfer order with `lines` lines."""
     BenchWarehouse(meter, lines)
-    size, path, name = lines_of(lines), "/transfer-orders/1", "POST /transfer-orders/{id}"
+    size, path = lines_of(lines), "/transfer-orders/1"
     wanted = [{"item_code": code(line), "qty": _QTY} for line in range(1, lines + 1)]
     draft = {"from_warehouse": HOME, "to_warehouse": AWAY, "lines": wanted}
-    yield "POST /transfer-orders", size, meter.read("/transfer-orders", draft)
-    yield f"{name}/release", size, meter.read(f"{path}/release", {"picker_id": PICKER})
-    yield f"{name}/picks", f"1 of {size}", meter.read(f"{path}/picks", taken(1, 1))
+    yield meter.measure(size, "/transfer-orders", draft)
+    yield meter.measure(size, f"{path}/release", {"picker_id": PICKER})
+    yield meter.measure(f"1 of {size}", f"{path}/picks", taken(1, 1))
     # Two pieces of the first line are picked, so that one is received and one is lost.
     for line in range(1, lines + 1):
         meter.post(f"{path}/picks", taken(line, 1))
     with meter.rolled_back():
-        yield f"{name}/cancel", size, meter.read(f"{path}/cancel")
-    yield f"{name}/finish-picking", f"{size} short", meter.read(f"{path}/finish-picking")
-    yield f"{name}/dispatch", size, meter.read(f"{path}/dispatch", {})
+        yield meter.measure(size, f"{path}/cancel")
+    yield meter.measure(f"{size} short", f"{path}/finish-picking")
+    yield meter.measure(size, f"{path}/dispatch", {})
     come = [taken(line, 1) for line in range(1, min(lines, ARRIVALS) + 1)]
     with meter.rolled_back():
-        read = meter.read(f"{path}/receive", {"lines": come})
-        yield f"{name}/receive", f"{len(come)} of {size}", read
+        yield meter.measure(f"{len(come)} of {size}", f"{path}/receive", {"lines": come})
     meter.post(f"{path}/receive", {"lines": come[:1], "final": True})
-    lost = {"reason": "Lost in transit"}
-    yield f"{name}/close", f"loss on {size}", meter.read(f"{path}/close", lost)
+    yield meter.measure(f"loss on {size}", f"{path}/close", {"reason": "Lost in transit"})
 
 
 def serials_away(meter: Gauge) -> Iterator[Measurement]:
     """Measure a transfer order of serial-managed goods."""
     BenchWarehouse(meter, 0).stock_drills()
-    size, path, name = f"{DRILLS} serials", "/transfer-orders/1", "POST /transfer-orders/{id}"
+    size, path = f"{DRILLS} serials", "/transfer-orders/1"
     wanted = [{"item_code": TRACED, "qty": DRILLS}]
     draft = {"from_warehouse": HOME, "to_warehouse": AWAY, "lines": wanted}
     meter.post("/transfer-orders", draft)
-    yield f"{name}/release", size, meter.read(f"{path}/release", {"picker_id": PICKER})
+    yield meter.measure(size, f"{path}/release", {"picker_id": PICKER})
     serials = [serial(number) for number in range(DRILLS)]
     goods = {"item_code": TRACED, "qty": DRILLS, "bin_code": bin_of(0), "serials": serials}
-    yield f"{name}/picks", size, meter.read(f"{path}/picks", goods)
-    yield f"{name}/dispatch", size, meter.read(f"{path}/dispatch", {})
-    yield f"{name}/receive", size, meter.read(f"{path}/receive", {"lines": [goods]})
-    yield f"{name}/close", size, meter.read(f"{path}/close", {})
+    yield meter.measure(size, f"{path}/picks", goods)
+    yield meter.measure(size, f"{path}/dispatch", {})
+    yield meter.measure(size, f"{path}/receive", {"lines": [goods]})
+    yield meter.measure(size, f"{path}/close", {})
 
 
 def waves(meter: Gauge, pickings: int) -> Iterator[Measurement]:
@@ -101,20 +98,18 @@ def waves(meter: Gauge, pickings: int) -> Iterator[Measurement]:
     warehouse = BenchWarehouse(meter, 10)
     size = "1 picking" if pickings == 1 else f"{pickings} pickings"
     numbers = [waiting(warehouse, [turn % 10 + 1]) for turn in range(pickings)]
-    name = "POST /waves/{id}"
     body = {"warehouse_code": HOME, "strategy": "batch", "picking_ids": numbers}
-    yield "POST /waves", size, meter.read("/waves", body)
+    yield meter.measure(size, "/waves", body)
     path = meter.only_resource("/waves")
-    yield f"{name}/plan", size, meter.read(f"{path}/plan")
-    yield f"{name}/release", size, meter.read(f"{path}/release")
+    yield meter.measure(size, f"{path}/plan")
+    yield meter.measure(size, f"{path}/release")
     with meter.rolled_back():
-        yield f"{name}/cancel", size, meter.read(f"{path}/cancel")
-    read = meter.read(f"/pickings/{numbers[0]}/start")
-    yield "POST /pickings/{id}/start", f"in a wave of {pickings}", read
+        yield meter.measure(size, f"{path}/cancel")
+    yield meter.measure(f"in a wave of {pickings}", f"/pickings/{numbers[0]}/start")
     for number in numbers:
         meter.post(f"/pickings/{number}/cancel")
-    yield f"{name}/complete", size, meter.read(f"{path}/complete")
-    yield f"{name}/close", size, meter.read(f"{path}/close")
+    yield meter.measure(size, f"{path}/complete")
+    yield meter.measure(size, f"{path}/close")
 
 
 def waiting(warehouse: BenchWarehouse, lines: list[int]) -> int:

@@ -80,12 +80,11 @@ class BenchWarehouse:
     def purchase(self, lines: list[dict[str, object]]) -> int:
         return self._order("purchase_order", "P-1", lines)
 
-    def purchase_of(self, lines: int, qty: int = 100) -> int:
-        """Create a purchase order of the first `lines` products."""
-        wanted: list[dict[str, object]] = [
-            {"item_code": code(line), "qty": qty} for line in range(1, lines + 1)
-        ]
-        return self.purchase(wanted)
+    def purchase_of(self, lines: int) -> int:
+        """Create a purchase order of the first `lines` products, 100 pieces each."""
+        return self.purchase(
+            [{"item_code": code(line), "qty": 100} for line in range(1, lines + 1)]
+        )
 
     def _order(self, order_type: OrderType, partner: str, lines: list[dict[str, object]]) -> int:
         self._references += 1
