@@ -153,8 +153,6 @@ def _replaced(
 
 def _conditions_of_entities() -> Iterator[Mutant]:
     """Yield mutants in which a collection writes entities of one kind unconditionally."""
-    path = _COLLECTION
-    source = (ROOT / path).read_text()
     for old, new, description in (
         ("tx.insert(head)", "(tx.put if self.kind == {kind!r} else tx.insert)(head)", "an id"),
         (
@@ -163,20 +161,14 @@ def _conditions_of_entities() -> Iterator[Mutant]:
             "a version",
         ),
     ):
-        assert source.count(old) == 1, old
-        line = source[: source.index(old)].count("\n") + 1
         for kind in _KINDS:
-            if kind in _NEVER_REPLACED and description == "a version":
-                continue
-            changed = source.replace(old, new.format(kind=kind))
-            yield Mutant(
-                path, line, line, f"{kind} without the condition on {description}", changed
-            )
+            if kind not in _NEVER_REPLACED or description != "a version":
+                name = f"{kind} without the condition on {description}"
+                yield _of_collection(old, new.format(kind=kind), name)
 
 
 def _writes_of_derived_items() -> Iterator[Mutant]:
     """Yield mutants in which a collection does not write or delete entries of the search index."""
-    source = (ROOT / _COLLECTION).read_text()
     for old, new in (
         ("for item in (*tails, *form._derived_items(number, entity)):", "for item in tails:"),
         ("for key in (*self._tail_keys(record), *derived):", "for key in ():"),
@@ -184,9 +176,15 @@ def _writes_of_derived_items() -> Iterator[Mutant]:
         ("for key in before:", "for key in ():"),
         ("if before.pop(key_of(item), None) != item:", "if not before.pop(key_of(item), None):"),
     ):
-        assert source.count(old) == 1, old
-        line = source[: source.index(old)].count("\n") + 1
-        yield Mutant(_COLLECTION, line, line, new.rstrip(":"), source.replace(old, new))
+        yield _of_collection(old, new, new.rstrip(":"))
+
+
+def _of_collection(old: str, new: str, description: str) -> Mutant:
+    """Return the mutant of a collection with another text, which stands on one line."""
+    source = (ROOT / _COLLECTION).read_text()
+    assert source.count(old) == 1, old
+    line = source[: source.index(old)].count("\n") + 1
+    return Mutant(_COLLECTION, line, line, description, source.replace(old, new))
 
 
 def _conditions(path: str) -> Iterator[Mutant]:

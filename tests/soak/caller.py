@@ -115,10 +115,10 @@ class Caller:
                 self._compare(first, self._until_answered(method, path, sent, keyed), way)
         return first
 
-    def abandon(self, method: str, path: str, body: Any) -> None:
-        """Send a write, give it up and do not repeat it."""
+    def abandon(self, path: str, body: Any) -> None:
+        """POST, give it up and do not repeat it."""
         self.log.count("abandoned")
-        self._give_up(method, path, {"json": body}, {"Idempotency-Key": self.new_key()})
+        self._give_up("POST", path, {"json": body}, {"Idempotency-Key": self.new_key()})
 
     def new_key(self) -> str:
         """Return an Idempotency-Key that no other request has."""

@@ -129,19 +129,15 @@ def _check_imports(account: Account) -> None:
         status = account.caller.read(f"/imports/{one.id}").json()["data"]["status"]
         wrong = {code: codes[code] for code in one.codes if codes[code] != 1}
         if status != "committed" or wrong:
-            journal.log.found(
-                f"{journal.slug}: import {one.id} is {status}; products that do not exist exactly "
-                f"once: {wrong}"
-            )
+            text = f"import {one.id} is {status}; products that do not exist exactly once: {wrong}"
+            journal.found(text)
 
 
 def _check_names(account: Account) -> None:
     for number, name in account.journal.names.items():
         shown = account.caller.read(f"/products/{number}").json()["data"]["name"]
         if shown != name:
-            account.journal.log.found(
-                f"{account.journal.slug}: LOST: product {number} is called {shown}, not {name}"
-            )
+            account.journal.found(f"LOST: product {number} is called {shown}, not {name}")
 
 
 def _check_stock(account: Account) -> None:
@@ -155,14 +151,12 @@ def _check_stock(account: Account) -> None:
     for item in sorted({item for item, _ in journal.stock}):
         moved, rows, level = sums.get(item, (0, 0, 0))
         if not moved == rows == level:
-            journal.log.found(
-                f"{journal.slug}: {item}: rows {rows}, movements {moved}, level {level}"
-            )
+            journal.found(f"{item}: rows {rows}, movements {moved}, level {level}")
         for position in POSITIONS:
             expected = journal.stock[item, position].possible()
             if available[item, position] not in expected:
-                journal.log.found(
-                    f"{journal.slug}: {item} at {position}: {available[item, position]} in stock, "
+                journal.found(
+                    f"{item} at {position}: {available[item, position]} in stock, "
                     f"{sorted(map(str, expected))} expected"
                 )
 
@@ -170,12 +164,12 @@ def _check_stock(account: Account) -> None:
 def _check_events(account: Account) -> None:
     journal, inbox = account.journal, account.inbox
     for kind, number in sorted(journal.events - inbox.read()):
-        journal.log.found(f"{journal.slug}: LOST: the event {kind} of {number} was not delivered")
+        journal.found(f"LOST: the event {kind} of {number} was not delivered")
     for (kind, number), ids in sorted(inbox.ids.items()):
         if len(ids) > 1:
-            journal.log.found(f"{journal.slug}: DOUBLED: {kind} of {number}: {sorted(ids)}")
+            journal.found(f"DOUBLED: {kind} of {number}: {sorted(ids)}")
     if inbox.forged:
-        journal.log.found(f"{journal.slug}: {inbox.forged} deliveries with a wrong signature")
+        journal.found(f"{inbox.forged} deliveries with a wrong signature")
 
 
 def dead_letters() -> dict[str, int]:

@@ -74,6 +74,10 @@ class Journal:
     """(Kind, resource) of the events that must be delivered."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def found(self, finding: str) -> None:
+        """Record something that must not happen to this tenant."""
+        self.log.found(f"{self.slug}: {finding}")
+
     def add(self, path: str, key: Key, data: Any) -> None:
         """Record a creation; `data` is None if there was no response."""
         with self._lock:
@@ -101,9 +105,7 @@ class Journal:
         for made in self.created[path]:
             found = ids.get(made.key, [])
             if len(found) > 1:
-                self.log.found(f"{self.slug}: DOUBLED: {made.key} is {len(found)} times in {path}")
+                self.found(f"DOUBLED: {made.key} is {len(found)} times in {path}")
             elif made.id is not None and found != [made.id]:
-                self.log.found(
-                    f"{self.slug}: LOST: {made.key}, acknowledged as {made.id}, is not in {path}: "
-                    f"{found}"
-                )
+                text = f"LOST: {made.key}, acknowledged as {made.id}, is not in {path}: {found}"
+                self.found(text)

@@ -158,7 +158,7 @@ class Worker:
             self.journal.change_stock(item, position, 1)
             self.journal.add("/approvals", f"{path} used", granted)
         else:
-            self.journal.log.found(f"{path}: granted, but {passed.status_code} {passed.text[:300]}")
+            self.journal.found(f"{path}: granted, but {passed.status_code} {passed.text[:300]}")
         denied = self._decide(path, line, self.caller.new_key(), "deny")
         self.journal.add("/approvals", f"{path} denied", denied)
 
@@ -168,7 +168,7 @@ class Worker:
         number = refused.json().get("error", {}).get("approval_id")
         if refused.status_code != _CONFLICT or number is None:
             text = f"{path}: {refused.status_code} {refused.text[:300]}, approval_required expected"
-            self.journal.log.found(text)
+            self.journal.found(text)
             return None
         return self.supervisor.write("POST", f"/approvals/{number}/{decision}")
 
@@ -193,8 +193,8 @@ class Worker:
             self.journal.expect("rfid_validation.completed", shown["id"])
             found = (shown["result"], shown["expected"], shown["matched"])
             if found != ("failed" if is_short else "passed", qty, qty - is_short):
-                text = f"{self.journal.slug}: RFID of {subject} {number}: {found}, {qty} expected"
-                self.journal.log.found(f"{text}, {'one tag too few' if is_short else 'all tags'}")
+                text = f"RFID of {subject} {number}: {found}, {qty} expected"
+                self.journal.found(f"{text}, {'one tag too few' if is_short else 'all tags'}")
 
     # Shipping
 
@@ -325,13 +325,13 @@ class Worker:
     def _abandon(self) -> None:
         """Give requests up for ever: they may have taken effect once, or not at all."""
         code = self._next("P")
-        self.caller.abandon("POST", "/products", {"item_code": code, "name": code})
+        self.caller.abandon("/products", {"item_code": code, "name": code})
         self.journal.add("/products", code, None)
         code = self._next("P")
         if not self.create_product(code):
             return
         body = self._document("/exit-documents", code, 1)
-        self.caller.abandon("POST", "/exit-documents", body)
+        self.caller.abandon("/exit-documents", body)
         self.journal.add("/exit-documents", body["external_ref"], None)
         document = self._create_document("/entry-documents", code, 5)
         receipt = document and self._create_work("/receipts", document)
@@ -339,7 +339,7 @@ class Worker:
             path = f"/receipts/{receipt['id']}"
             self.caller.write("POST", f"{path}/start")
             line = {"item_code": code, "qty": 5, "bin_code": POSITIONS[0]}
-            self.caller.abandon("POST", f"{path}/lines", line)
+            self.caller.abandon(f"{path}/lines", line)
             self.journal.change_stock(code, POSITIONS[0], 5, certain=False)
 
     def _read(self) -> None:
@@ -347,6 +347,6 @@ class Worker:
             page = self.caller.read(path, per_page=self._rng.choice((1, 10, 100)))
             rows = page.json()["data"] if page.is_success else []
             if not page.is_success:
-                self.journal.log.found(f"{path} was refused: {page.status_code} {page.text[:200]}")
+                self.journal.found(f"{path} was refused: {page.status_code} {page.text[:200]}")
             if rows and "id" in rows[0] and path not in {"/stock-levels", "/stock-movements"}:
                 self.caller.read(f"{path}/{self._rng.choice(rows)['id']}")
