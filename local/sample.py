@@ -132,27 +132,20 @@ _PAGE_SIZE = 100
 _KEY_NAMESPACE = uuid.UUID("5b0f3f1e-6c7d-4b0e-9c55-0d6f3a7f9a11")
 
 
-def load(
-    base_url: str, token: str, progress: Progress | None = None, folder: Path = ACME
-) -> list[LoadResult]:
-    """Create every record of `folder` that the tenant does not have yet. Safe to repeat.
+def load(base_url: str, token: str) -> list[LoadResult]:
+    """Create every record of `sample/acme` that the tenant does not have yet. Safe to repeat.
 
     Args:
         base_url: Address of the tenant, ending in `/api/v1`.
         token: Access token with the read and write scopes of warehouses, products, clients,
             providers, receipts and pickings.
-        progress: A started progress display; by default a new one on the terminal.
-        folder: Folder with the files of `RECORD_KINDS` and `LAYOUTS`.
 
     Raises:
         SampleLoadError: A record was refused. Records created before it are kept, and another run
             continues after them.
     """
-    with open_client(base_url, token) as client:
-        if progress is not None:
-            return load_with(client, progress, folder)
-        with progress_bar() as bar:
-            return load_with(client, bar, folder)
+    with open_client(base_url, token) as client, progress_bar() as progress:
+        return load_with(client, progress)
 
 
 def open_client(base_url: str, token: str) -> httpx.Client:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any, cast
-from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qs, quote, urlencode, urlsplit
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -93,20 +93,21 @@ class Response:
     @property
     def problems(self) -> dict[str, str]:
         """The messages of the problems of an invalid request, by field."""
-        assert (self.status, self.code) == (422, "validation_failed"), self.text
-        return {problem["field"]: problem["message"] for problem in self.json()["errors"]}
+        return dict(self._problems("validation_failed"))
 
     @property
     def blocked(self) -> dict[str, str]:
         """The messages of the problems of a request that a rule blocks, by field."""
-        assert (self.status, self.code) == (422, "rule_blocked"), self.text
-        return {problem["field"]: problem["message"] for problem in self.json()["errors"]}
+        return dict(self._problems("rule_blocked"))
 
     @property
     def invalid_fields(self) -> list[str]:
         """The fields of the problems of an invalid request."""
-        assert (self.status, self.code) == (422, "validation_failed"), self.text
-        return [problem["field"] for problem in self.json()["errors"]]
+        return [field for field, _ in self._problems("validation_failed")]
+
+    def _problems(self, code: str) -> list[tuple[str, str]]:
+        assert (self.status, self.code) == (422, code), self.text
+        return [(problem["field"], problem["message"]) for problem in self.json()["errors"]]
 
 
 class LambdaContext:
@@ -238,10 +239,7 @@ class Gateway:
         body: str | bytes | None,
     ) -> dict[str, Any]:
         path = target.path
-        pairs = parse_qsl(target.query, keep_blank_values=True)
-        several: dict[str, list[str]] = {}
-        for name, value in pairs:
-            several.setdefault(name, []).append(value)
+        several = parse_qs(target.query, keep_blank_values=True)
         # The template declares every media type as binary, so bodies are encoded in base64.
         raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
         text = base64.b64encode(raw).decode() if raw else None
@@ -251,7 +249,7 @@ class Gateway:
             "httpMethod": method,
             "headers": dict(headers),
             "multiValueHeaders": {name: [value] for name, value in headers.items()},
-            "queryStringParameters": dict(pairs) or None,
+            "queryStringParameters": {name: values[-1] for name, values in several.items()} or None,
             "multiValueQueryStringParameters": several or None,
             "pathParameters": None,
             "stageVariables": None,

@@ -75,27 +75,22 @@ def complaints(method: str, path: str, answer: Response) -> list[str]:
         return [*found, f"content type {media} is not declared"]
     if media != "application/json":
         return found
-    schema = response["content"][media]["schema"]
-    validator = Draft202012Validator(
-        {**schema, "components": document()["components"]}, format_checker=FormatChecker()
-    )
     codes = response.get("x-error-codes")
     if codes and (code := answer.json().get("error", {}).get("code")) not in codes:
         found.append(f"error.code {code} is not declared")
-    return found + [
-        f"{'.'.join(map(str, error.absolute_path))}: {error.message}"
-        for error in validator.iter_errors(answer.json())
-    ]
+    return found + _deviations(response["content"], answer.json())
 
 
 def event_complaints(kind: str, sent: object) -> list[str]:
     """Return the deviations of the body of an event from the document."""
     request = document()["webhooks"][kind]["post"]["requestBody"]
-    validator = Draft202012Validator(
-        {
-            **request["content"]["application/json"]["schema"],
-            "components": document()["components"],
-        },
-        format_checker=FormatChecker(),
-    )
-    return [error.message for error in validator.iter_errors(sent)]
+    return _deviations(request["content"], sent)
+
+
+def _deviations(content: Any, body: object) -> list[str]:
+    schema = {**content["application/json"]["schema"], "components": document()["components"]}
+    validator = Draft202012Validator(schema, format_checker=FormatChecker())
+    return [
+        f"{'.'.join(map(str, error.absolute_path))}: {error.message}"
+        for error in validator.iter_errors(body)
+    ]

@@ -10,39 +10,28 @@ https://docs.aws.amazon.com/scheduler/latest/UserGuide/monitoring-cloudwatch.htm
 
 from collections.abc import Mapping
 
-AWS_METRICS: Mapping[str, frozenset[str]] = {
-    "AWS/ApiGateway": frozenset({"4XXError", "5XXError", "Count", "IntegrationLatency", "Latency"}),
-    "AWS/DynamoDB": frozenset(
-        {"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "TransactionConflict"}
-    ),
-    "AWS/Lambda": frozenset(
-        {
-            "ConcurrentExecutions",
-            "Duration",
-            "Errors",
-            "Invocations",
-            "IteratorAge",
-            "RecursiveInvocationsDropped",
-            "Throttles",
-        }
-    ),
-    "AWS/SQS": frozenset({"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}),
-    "AWS/Scheduler": frozenset({"TargetErrorCount"}),
-}
+AWS_METRICS: Mapping[str, set[str]] = {
+    "AWS/ApiGateway": {"4XXError", "5XXError", "Count", "IntegrationLatency", "Latency"},
+    "AWS/DynamoDB": {
+        "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "TransactionConflict",
+    },
+    "AWS/Lambda": {
+        "ConcurrentExecutions", "Duration", "Errors", "Invocations", "IteratorAge",
+        "RecursiveInvocationsDropped", "Throttles",
+    },
+    "AWS/SQS": {"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"},
+    "AWS/Scheduler": {"TargetErrorCount"},
+}  # fmt: skip
 
-_DIMENSIONS: Mapping[str, tuple[frozenset[str], ...]] = {
-    "AWS/ApiGateway": (frozenset({"ApiName", "Stage"}),),
-    "AWS/DynamoDB": (frozenset({"TableName"}),),
-    "AWS/Lambda": (
-        frozenset(),
-        frozenset({"FunctionName"}),
-        frozenset({"FunctionName", "Resource"}),
-    ),
-    "AWS/SQS": (frozenset({"QueueName"}),),
-    "AWS/Scheduler": (frozenset({"ScheduleGroup"}),),
+_DIMENSIONS: Mapping[str, list[set[str]]] = {
+    "AWS/ApiGateway": [{"ApiName", "Stage"}],
+    "AWS/DynamoDB": [{"TableName"}],
+    "AWS/Lambda": [set(), {"FunctionName"}, {"FunctionName", "Resource"}],
+    "AWS/SQS": [{"QueueName"}],
+    "AWS/Scheduler": [{"ScheduleGroup"}],
 }
 
 
 def is_documented(namespace: str, name: str, dimensions: Mapping[str, object]) -> bool:
     """Return whether AWS writes the metric with these dimensions."""
-    return name in AWS_METRICS[namespace] and frozenset(dimensions) in _DIMENSIONS[namespace]
+    return name in AWS_METRICS[namespace] and dimensions.keys() in _DIMENSIONS[namespace]

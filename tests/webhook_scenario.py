@@ -47,20 +47,14 @@ class SentRequest:
 
 @dataclass(frozen=True, slots=True)
 class WaitingMessage:
-    """A message in a queue, or the message that a schedule will send.
-
-    Attributes:
-        body: The parsed body.
-        queue: URL of the queue.
-        group: The message group.
-        delay: Seconds until the message is visible.
-        scheduled: Whether a schedule will send it.
-    """
+    """A message in a queue, or the message that a schedule will send."""
 
     body: dict[str, Any]
     queue: str
+    """URL of the queue."""
     group: str
     delay: int
+    """Seconds until the message is visible."""
     scheduled: bool = False
 
 
@@ -105,8 +99,7 @@ class WebhookScenario:
 
     def deliveries(self, number: int, **parameters: object) -> list[dict[str, Any]]:
         """Return the deliveries of a subscription, newest first."""
-        query = "&".join(f"{name}={value}" for name, value in parameters.items())
-        answer = self.erp.get(f"/webhooks/{number}/deliveries?{query}")
+        answer = self.erp.get(f"/webhooks/{number}/deliveries", query=parameters)
         assert answer.status == 200, answer.text
         rows: list[dict[str, Any]] = answer.data
         return rows
@@ -130,9 +123,7 @@ class WebhookScenario:
     def run_relay(self) -> list[str]:
         """Invoke the relay with the new outbox entries; return the failed records."""
         batch = self.new_stream_batch()
-        if not batch["Records"]:
-            return []
-        return failed_items(gateway._function(RELAY)(batch, LambdaContext()))
+        return run_relay(batch) if batch["Records"] else []
 
     # Queues
 
@@ -203,13 +194,8 @@ def _scheduled(schedule: Schedule) -> WaitingMessage:
     time = schedule.schedule_expression.removeprefix("at(").removesuffix(")")
     due = datetime.fromisoformat(time).replace(tzinfo=UTC)
     delay = int(due.timestamp() + call["DelaySeconds"] - now_ms() / 1000)
-    return WaitingMessage(
-        json.loads(call["MessageBody"]),
-        call["QueueUrl"],
-        call["MessageGroupId"],
-        delay,
-        scheduled=True,
-    )
+    body, queue, group = json.loads(call["MessageBody"]), call["QueueUrl"], call["MessageGroupId"]
+    return WaitingMessage(body, queue, group, delay, scheduled=True)
 
 
 def stream_batch(events: list[dict[str, Any]]) -> dict[str, Any]:
