@@ -7,10 +7,10 @@
 
 import { calls } from '../core/app.js';
 import { useLoaded } from '../core/use.js';
-import { useId, useState } from '../vendor/hooks.js';
+import { useId, useRef, useState } from '../vendor/hooks.js';
 import { fieldLabel, text, valueLabel } from '../core/words.js';
 import { h } from '../vendor/preact.js';
-import { hasSuggestions, Suggestions } from './suggestions.js';
+import { hasSuggestions, Suggestions, useSearched } from './suggestions.js';
 
 /**
  * @typedef {import('../core/subject.js').Field} Field
@@ -166,18 +166,56 @@ function entered(target) {
   return isInput ? target.value : '';
 }
 
-/** @param {InputProps} props */
+/**
+ * The roles of a user: those that are chosen, and those that a search finds.
+ *
+ * @param {InputProps} props
+ */
 function RolesInput(props) {
-  const { result } = useLoaded('roles', (signal) =>
-    calls.read('GET /roles', { query: { per_page: 100, sort: 'name' }, signal }),
+  const [written, setWritten] = useState('');
+  const { rows, total } = useSearched('roles', written, 'name');
+  const chosen = Array.isArray(props.entry) ? props.entry.map(String) : [];
+  const names = useRef(/** @type {Map<string, string>} */ (new Map())).current;
+  const kept = useRef(/** @type {Set<string>} */ (new Set())).current; // also after they are taken away
+  chosen.forEach((id) => kept.add(id));
+  rows.forEach(({ id, name }) => names.set(String(id), name));
+  const nameless = chosen.filter((id) => !names.has(id));
+  useLoaded(`roles ${nameless}`, (signal) =>
+    Promise.all(
+      nameless.map(async (id) => {
+        const { body } = await calls.read('GET /roles/{id}', { parameters: { id }, signal });
+        names.set(id, body.data.name);
+      }),
+    ),
   );
-  const roles = result?.body.data ?? [];
-  const choices = roles.map(({ id, name }) => ({ value: String(id), label: name }));
-  return h(ChoicesInput, { ...props, choices });
+  const found = rows.map(({ id }) => String(id));
+  const choices = [...[...kept].filter((id) => !found.includes(id)), ...found].map((id) => ({
+    value: id,
+    label: names.get(id) ?? id,
+  }));
+  const search = (written !== '' || total > rows.length) &&
+    h('input', {
+      type: 'search',
+      'aria-label': text('search'),
+      placeholder: text('search'),
+      value: written,
+      onInput: (/** @type {Event} */ event) => setWritten(entered(event.target)),
+      onKeyDown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === 'Enter') {
+          event.preventDefault(); // it does not send the form
+        }
+      },
+    });
+  return h(ChoicesInput, { ...props, choices, search });
 }
 
-/** @param {InputProps & {choices: readonly {value: string, label: string}[]}} props */
-function ChoicesInput({ field, entry, onChange, problems, path, choices }) {
+/**
+ * @param {InputProps & {
+ *   choices: readonly {value: string, label: string}[],
+ *   search?: import('../vendor/preact.js').ComponentChildren,
+ * }} props `search` finds other choices
+ */
+function ChoicesInput({ field, entry, onChange, problems, path, choices, search }) {
   const chosen = Array.isArray(entry) ? /** @type {string[]} */ (entry) : [];
   const own = problems.filter((one) => one.field === path || one.field.startsWith(`${path}.`));
   /** @param {string} choice */
@@ -185,6 +223,7 @@ function ChoicesInput({ field, entry, onChange, problems, path, choices }) {
     chosen.includes(choice) ? chosen.filter((one) => one !== choice) : [...chosen, choice];
   return h('fieldset', { class: 'choices' }, [
     h('legend', {}, fieldLabel(field.name)),
+    search,
     ...choices.map(({ value, label }) =>
       h('label', { key: value }, [
         h('input', {

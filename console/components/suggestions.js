@@ -42,42 +42,48 @@ export function hasSuggestions(field) {
 }
 
 /**
- * The suggestions of an input, which names them in its attribute `list`.
+ * Return the first rows of a list that match what a person writes, and how many match in all.
  *
- * @param {object} props
- * @param {string} props.id
- * @param {string} props.field
- * @param {string} props.written
+ * @param {string} list
+ * @param {string} written
+ * @param {string} [sort] order of the rows
  */
-export function Suggestions({ id, field, written }) {
-  const [rows, setRows] = useState(/** @type {Record<string, any>[]} */ ([]));
-  const source = SOURCES[field];
+export function useSearched(list, written, sort = '') {
+  const [found, setFound] = useState({ rows: /** @type {Record<string, any>[]} */ ([]), total: 0 });
   useEffect(() => {
-    if (source === undefined) {
-      return undefined;
-    }
     const stop = new AbortController();
     const timer = setTimeout(async () => {
-      const operation = /** @type {'GET /products'} */ (`GET /${source.list}`);
-      const query = { search: written.trim(), per_page: 20 };
+      const operation = /** @type {'GET /products'} */ (`GET /${list}`);
+      const query = { search: written.trim(), per_page: 20, sort };
       try {
         const { body } = await calls.read(operation, { query, signal: stop.signal });
-        setRows(body.data);
+        setFound({ rows: body.data, total: body.meta.total });
       } catch {
-        setRows([]); // without suggestions, the code can still be written
+        setFound({ rows: [], total: 0 }); // without suggestions, the code can still be written
       }
     }, PAUSE);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [written, source]);
+  }, [written, list]);
+  return found;
+}
+
+/**
+ * The suggestions of an input, which names them in its attribute `list`.
+ *
+ * @param {object} props
+ * @param {string} props.id
+ * @param {string} props.field one that has suggestions
+ * @param {string} props.written
+ */
+export function Suggestions({ id, field, written }) {
+  const { list = '', value = '', name = '' } = SOURCES[field] ?? {};
+  const { rows } = useSearched(list, written);
   return h(
     'datalist',
     { id },
-    source &&
-      rows.map((row) =>
-        h('option', { key: row.id, value: String(row[source.value]) }, String(row[source.name] ?? '')),
-      ),
+    rows.map((row) => h('option', { key: row.id, value: String(row[value]) }, String(row[name] ?? ''))),
   );
 }

@@ -139,6 +139,9 @@ def test_settings_are_changed_and_shown(person: Person, acme: httpx.Client) -> N
 def test_user_whose_role_is_changed_and_taken_away(
     person: Person, acme: httpx.Client, run: str
 ) -> None:
+    missing = 101 - acme.get("/roles").json()["meta"]["total"]  # more than a page of the interface
+    for name in (f"Counters {run}", *(f"Role {run}-{number}" for number in range(missing))):
+        acme.post("/roles", json={"name": name, "permissions": []}).raise_for_status()
     person.start("roles/new")
     fill(person.page, {"Name": f"Packers {run}"})
     person.page.get_by_role("checkbox").first.check()
@@ -146,7 +149,11 @@ def test_user_whose_role_is_changed_and_taken_away(
     expect(person.heading()).to_have_text(f"Packers {run}")
     person.open("users/new")
     fill(person.page, {"User name": f"ana.{run.lower()}", "Name": "Ana"})
-    person.page.get_by_label(f"Packers {run}").check()
+    roles = person.page.get_by_role("group", name="Roles")
+    expect(roles.get_by_role("checkbox")).to_have_count(20)
+    for role in (f"Packers {run}", f"Counters {run}"):
+        roles.get_by_role("searchbox").fill(role)
+        roles.get_by_label(role).check()
     person.press("Save")
     expect(person.page.get_by_text("shown only once")).to_be_visible()
     person.press("Close")
@@ -154,9 +161,14 @@ def test_user_whose_role_is_changed_and_taken_away(
     person.page.get_by_role("link", name=f"ana.{run.lower()}").click()
     person.press("Change")
     dialog = person.page.get_by_role("dialog")
+    expect(dialog.get_by_label(f"Packers {run}")).to_be_checked()
     fill(dialog, {"Name": "Ana Ruiz"})
+    dialog.get_by_label(f"Counters {run}").uncheck()
     dialog.get_by_role("button", name="Save").click()
     expect(person.shown("Name")).to_have_text("Ana Ruiz")
+    (user,) = acme.get("/users", params={"search": f"ana.{run.lower()}"}).json()["data"]
+    (packers,) = acme.get("/roles", params={"search": f"Packers {run}"}).json()["data"]
+    assert user["roles"] == [packers["id"]]
     expect(person.page.locator(".history li")).not_to_have_count(0)
     person.choose("Delete")
     expect(person.heading()).to_have_text("Users")
