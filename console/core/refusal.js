@@ -46,6 +46,15 @@ export class SessionEnded extends Error {
 }
 
 /**
+ * Return whether an action was refused because somebody else changed the resource.
+ *
+ * @param {unknown} error
+ */
+export function isStale(error) {
+  return error instanceof Refusal && error.code === 'stale_state';
+}
+
+/**
  * Return the refusal of a response that is no success.
  *
  * API Gateway, a proxy or a captive portal may answer with something else than the envelope.

@@ -3,14 +3,13 @@
  */
 
 import { say } from '../core/app.js';
-import { bodyOf, changesOf, draftOf } from '../core/draft.js';
-import { Refusal } from '../core/refusal.js';
+import { bodyOf } from '../core/draft.js';
+import { isStale } from '../core/refusal.js';
 import { actionLabel, text } from '../core/words.js';
-import { useEffect, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
+import { ChangeForm } from '../components/change.js';
 import { Dialog } from '../components/dialog.js';
 import { Form, useAction } from '../components/form.js';
-import { Parts } from '../components/parts.js';
 
 /**
  * @typedef {import('../core/subject.js').Interface} Interface
@@ -18,15 +17,6 @@ import { Parts } from '../components/parts.js';
  * @typedef {import('../core/subject.js').Action} Action
  * @typedef {Record<string, any>} Resource
  */
-
-/**
- * Return whether an action was refused because somebody else changed the resource.
- *
- * @param {unknown} error
- */
-function isStale(error) {
-  return error instanceof Refusal && error.code === 'stale_state';
-}
 
 /**
  * @param {object} props
@@ -80,34 +70,18 @@ export function ActionDialog({ action, parameters, description, etag, onStale, o
  * @param {(answer: any) => void} props.onDone
  */
 export function ChangeDialog({ operation, fields, resource, etag, onStale, onClose, onDone }) {
-  const run = useAction();
-  useEffect(() => {
-    if (isStale(run.error)) {
-      onStale();
-    }
-  }, [run.error]);
-  const [start] = useState(() => draftOf(fields, resource));
-  const others = changesOf(fields, start, draftOf(fields, resource));
-  return h(Dialog, { title: text('change'), onClose, isFixed: run.isBusy || run.isOpen }, [
-    Object.keys(others).length > 0 &&
-      h('div', { class: 'notice' }, [
-        h('p', {}, text('changed_by_others')),
-        h(Parts, { fields: fields.filter(({ name }) => name in others), values: resource }),
-      ]),
-    h(Form, {
+  const action = useAction();
+  return h(Dialog, { title: text('change'), onClose, isFixed: action.isBusy || action.isOpen }, [
+    h(ChangeForm, {
+      operation,
+      parameters: { id: resource.id },
       fields,
-      start,
-      label: text('save'),
-      action: run,
+      resource,
+      etag,
+      action,
+      onStale,
       onCancel: onClose,
-      onSubmit: async (draft) => {
-        const changes = changesOf(fields, start, draft);
-        const answer = await run.carryOut(operation, { id: resource.id }, changes, etag);
-        if (answer !== null) {
-          say(text('done', { action: text('change') }));
-          onDone(answer);
-        }
-      },
+      onDone,
     }),
   ]);
 }

@@ -2,13 +2,13 @@
  * The settings of the company.
  */
 
-import { calls, say } from '../core/app.js';
-import { changesOf, draftOf } from '../core/draft.js';
+import { calls } from '../core/app.js';
 import { loadInterface, useLoaded } from '../core/use.js';
-import { fieldLabel, subjectLabel, text } from '../core/words.js';
+import { fieldLabel, subjectLabel } from '../core/words.js';
 import { timeZone } from '../core/zone.js';
 import { h } from '../vendor/preact.js';
-import { Form, useAction } from '../components/form.js';
+import { ChangeForm } from '../components/change.js';
+import { useAction } from '../components/form.js';
 import { Notice } from '../components/notice.js';
 import { plain } from '../components/value.js';
 
@@ -26,7 +26,6 @@ export function Settings() {
   const { body, etag } = loaded.result;
   const settings = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (body.data));
   const fields = write.body ?? [];
-  const start = draftOf(fields, settings);
   const fixed = shown.filter(({ name }) => !fields.some((field) => field.name === name));
   return h('section', {}, [
     h('header', { class: 'screen' }, h('h1', {}, subjectLabel('settings'))),
@@ -40,20 +39,17 @@ export function Settings() {
         ]),
       ),
     ),
-    h(Form, {
-      key: etag ?? '',
+    h(ChangeForm, {
+      operation: CHANGE,
       fields,
-      start,
-      label: text('save'),
+      resource: settings,
+      etag,
       action,
+      onStale: loaded.reload,
       onCancel: () => history.back(),
-      onSubmit: async (draft) => {
-        const answer = await action.carryOut(CHANGE, {}, changesOf(fields, start, draft), etag);
-        if (answer !== null) {
-          say(text('done', { action: text('change') }));
-          timeZone.value = answer.body.data.timezone;
-          loaded.reload();
-        }
+      onDone: ({ body: { data } }) => {
+        timeZone.value = data.timezone;
+        loaded.reload();
       },
     }),
   ]);

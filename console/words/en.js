@@ -425,7 +425,7 @@ export default {
     put_product: 'Change',
     update_product: 'Change',
     delete_product: 'Delete',
-    put_product_packaging: 'Change packaging',
+    put_product_packaging: 'Change the packaging',
     create_product_category: 'New product category',
     put_product_category: 'Change',
     update_product_category: 'Change',

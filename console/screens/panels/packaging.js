@@ -2,15 +2,15 @@
  * The packaging of a product: weight, measures and GTINs.
  */
 
-import { calls, permissions, say } from '../../core/app.js';
-import { bodyOf, draftOf } from '../../core/draft.js';
+import { calls, permissions } from '../../core/app.js';
 import { mayCarryOut } from '../../core/subject.js';
 import { useLoaded } from '../../core/use.js';
-import { fieldLabel, subjectLabel, text } from '../../core/words.js';
+import { actionLabel, fieldLabel, subjectLabel, text } from '../../core/words.js';
 import { useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
+import { ChangeForm } from '../../components/change.js';
 import { Dialog } from '../../components/dialog.js';
-import { Form, useAction } from '../../components/form.js';
+import { useAction } from '../../components/form.js';
 import { Notice } from '../../components/notice.js';
 import { Table } from '../../components/table.js';
 import { plain } from '../../components/value.js';
@@ -21,14 +21,16 @@ const CHANGE = 'PUT /products/{id}/packaging';
  * @param {object} props
  * @param {Record<string, any>} props.resource
  * @param {import('../../core/subject.js').Interface} props.description
+ * @param {() => void} props.onChange reads the product again, whose time of change is that of its packaging
  */
-export function Panel({ resource: { id }, description }) {
-  const loaded = useLoaded(`packaging ${id}`, (signal) =>
+export function Panel({ resource: { id, updated_at: version }, description, onChange }) {
+  const loaded = useLoaded(`packaging ${id} ${version}`, (signal) =>
     calls.read('GET /products/{id}/packaging', { parameters: { id }, signal }),
   );
   const [isChanging, setChanging] = useState(false);
   const action = useAction();
   const write = description.actions[CHANGE];
+  const label = actionLabel(write?.name ?? CHANGE);
   const fields = write?.body ?? [];
   if (loaded.result === null) {
     return h(Notice, { error: loaded.error, onRetry: loaded.reload });
@@ -53,28 +55,28 @@ export function Panel({ resource: { id }, description }) {
     packaging.gtins.length > 0 &&
       h(Table, { caption: fieldLabel('gtins'), columns: gtins, rows: packaging.gtins }),
     mayCarryOut(write, permissions()) &&
-      h('button', { type: 'button', onClick: () => setChanging(true) }, text('change')),
+      h('button', { type: 'button', onClick: () => setChanging(true) }, label),
     isChanging &&
       h(
         Dialog,
         {
-          title: subjectLabel('packaging'),
+          title: label,
           onClose: () => setChanging(false),
           isFixed: action.isBusy || action.isOpen,
         },
-        h(Form, {
+        h(ChangeForm, {
+          operation: CHANGE,
+          parameters: { id },
           fields,
-          start: draftOf(fields, packaging),
-          label: text('save'),
+          resource: packaging,
+          etag,
+          label,
           action,
+          onStale: onChange,
           onCancel: () => setChanging(false),
-          onSubmit: async (draft) => {
-            const answer = await action.carryOut(CHANGE, { id }, bodyOf(fields, draft), etag);
-            if (answer !== null) {
-              say(text('done', { action: text('change') }));
-              setChanging(false);
-              loaded.reload();
-            }
+          onDone: () => {
+            setChanging(false);
+            onChange();
           },
         }),
       ),

@@ -121,19 +121,25 @@ def test_file_that_is_no_spreadsheet(person: Person, tmp_path: Path) -> None:
     expect(person.page.get_by_role("alert")).to_be_visible()
 
 
-def test_settings_are_changed_and_shown(person: Person, acme: httpx.Client) -> None:
-    before = acme.get("/settings").json()["data"]["receipt_tolerance"]
+def test_settings_are_changed_and_those_of_others_stay(person: Person, acme: httpx.Client) -> None:
+    before = acme.get("/settings").json()["data"]
+    wanted = {name: before[name] + 1 for name in ("receipt_tolerance", "minutes_per_trip")}
     person.start("settings")
     fill(person.page, {"Receipt tolerance (%)": "-5"})
     person.press("Save")
     field = person.page.get_by_label("Receipt tolerance (%)")
     expect(field).to_have_attribute("aria-invalid", "true")
-    wanted = "3" if before != 3 else "4"
-    fill(person.page, {"Receipt tolerance (%)": wanted})
+    fill(person.page, {"Receipt tolerance (%)": f"{wanted['receipt_tolerance']:g}"})
+    minutes = f"{wanted['minutes_per_trip']:g}"
+    acme.patch("/settings", json={"minutes_per_trip": float(minutes)}).raise_for_status()
+    person.press("Save")
+    expect(person.page.get_by_text(f"Minutes per trip: {minutes}")).to_be_visible()
     person.press("Save")
     expect(person.page.get_by_text("Done: Change")).to_be_visible()
-    assert acme.get("/settings").json()["data"]["receipt_tolerance"] == float(wanted)
-    acme.patch("/settings", json={"receipt_tolerance": before})
+    expect(person.page.get_by_label("Minutes per trip")).to_have_value(minutes)
+    after = acme.get("/settings").json()["data"]
+    assert {name: after[name] for name in wanted} == wanted
+    acme.patch("/settings", json={name: before[name] for name in wanted}).raise_for_status()
 
 
 def test_user_whose_role_is_changed_and_taken_away(

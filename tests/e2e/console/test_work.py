@@ -155,13 +155,13 @@ def test_two_people_at_one_picking(new_person: NewPerson, acme: httpx.Client, go
     assert acme.get(f"/pickings/{picking}").json()["data"]["status"] == "started"
 
 
-def test_change_that_others_overtook_is_refused_and_keeps_what_was_written(
+def test_form_shows_what_others_changed_and_keeps_what_was_written(
     person: Person, acme: httpx.Client, run: str
 ) -> None:
     draft = {"item_code": run, "name": f"Crate {run}"}
     product = acme.post("/products", json=draft).json()["data"]["id"]
     person.start(f"products/{product}")
-    person.page.get_by_role("button", name="Change", exact=True).first.click()  # then the packaging
+    person.press("Change")
     dialog = person.page.get_by_role("dialog")
     fill(dialog, {"Name": f"Box {run}"})
     acme.patch(f"/products/{product}", json={"barcode": "B-1"}).raise_for_status()
@@ -175,6 +175,18 @@ def test_change_that_others_overtook_is_refused_and_keeps_what_was_written(
     expect(person.shown("Name")).to_have_text(f"Box {run}")
     changed = acme.get(f"/products/{product}").json()["data"]
     assert (changed["name"], changed["barcode"]) == (f"Box {run}", "B-1")
+
+    path = f"/products/{product}/packaging"
+    person.press("Change the packaging")
+    fill(dialog, {"Weight (kg)": "2"})
+    acme.put(path, json={"length_mm": 300}).raise_for_status()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_text("Length (mm): 300")).to_be_visible()
+    expect(dialog.get_by_label("Weight (kg)")).to_have_value("2")
+    dialog.get_by_role("button", name="Save").click()
+    expect(person.shown(re.escape("Weight (kg)"))).to_have_text("2")
+    packaging = acme.get(path).json()["data"]
+    assert (packaging["weight_kg"], packaging["length_mm"]) == (2, 300)
 
 
 def test_answer_that_is_lost_does_nothing_twice(
