@@ -1,5 +1,5 @@
 /**
- * What a person may mean while a code is written: suggestions from the lists of the interface.
+ * Suggestions from the lists of the interface while a person writes a code.
  */
 
 import { calls } from '../core/app.js';

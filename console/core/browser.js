@@ -1,5 +1,5 @@
 /**
- * What of the browser the calls use. Tests replace it.
+ * The parts of the browser that calls use. Tests replace them.
  *
  * @typedef {object} Browser
  * @property {typeof globalThis.fetch} fetch

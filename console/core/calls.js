@@ -23,7 +23,7 @@ import { NoAnswer, Refusal, refusalOf } from './refusal.js';
 /** Attempts of a call in all. */
 const ATTEMPTS = 4;
 
-/** Longest wait in seconds that a person is kept waiting for without being asked. */
+/** Longest wait in seconds before an attempt that nobody asks for. */
 const LONGEST_WAIT = 20;
 
 const REPEATED = new Set([429, 500, 502, 503, 504]);
@@ -209,13 +209,13 @@ export function waitBefore(attempt, error, random) {
   if (!isRepeated || attempt >= ATTEMPTS) {
     return null;
   }
-  const told = error instanceof Refusal ? error.retryAfter : null;
-  const seconds = (told ?? 2 ** (attempt - 1)) + random;
+  const retryAfter = error instanceof Refusal ? error.retryAfter : null;
+  const seconds = (retryAfter ?? 2 ** (attempt - 1)) + random;
   return seconds <= LONGEST_WAIT + 1 ? seconds : null;
 }
 
 /**
- * Return whether a refusal does not tell what became of the request, or asks to repeat it.
+ * Return whether a refusal leaves open what became of the request, or asks to repeat it.
  *
  * @param {Refusal} refusal
  */

@@ -59,7 +59,7 @@
  * @property {string} operation such as `POST /receipts/{id}/start`
  * @property {Record<string, readonly unknown[]>} [when] field → the values with which it is offered
  * @property {string} [field] of an action at another subject: the field that gets the id
- * @property {boolean} [endsWork] ends or removes something: is asked once more
+ * @property {boolean} [endsWork] ends or removes something: a dialog asks to confirm it
  */
 
 /**
@@ -123,7 +123,7 @@ export function allowedActions(subject, description, resource, permissions) {
 }
 
 /**
- * Return whether a user may carry a write out, as far as permissions tell.
+ * Return whether the permissions of a user allow a write.
  *
  * @param {Write | undefined} write
  * @param {ReadonlySet<string>} permissions

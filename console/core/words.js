@@ -14,7 +14,7 @@ const STORED = 'stowage.language';
 
 export const language = signal(/** @type {Language} */ ('en'));
 
-/** The words of that language: what shows one is shown anew when it changes. */
+/** The words of that language. What shows one is drawn again when the language changes. */
 const words = signal(/** @type {Words} */ ({}));
 
 /**

@@ -13,7 +13,7 @@ import { Form, useAction } from '../components/form.js';
 import { Notice } from '../components/notice.js';
 import { Secrets, secretsOf } from '../components/secrets.js';
 
-/** What a person does with the own account, in the order in which it is needed. */
+/** What people do with their own accounts, in the order in which they need it. */
 const OPERATIONS = [
   'POST /users/{id}/password',
   'POST /users/{id}/totp',

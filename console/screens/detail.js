@@ -25,10 +25,10 @@ import { Value } from '../components/value.js';
  * @typedef {Record<string, any>} Resource
  */
 
-/** Fields that say again what others say, or that only programs need. */
+/** Fields that repeat others, or that only programs need. */
 const HIDDEN = new Set(['object', 'status_label', 'uuid']);
 
-/** Load the dialogs when one is opened: who only looks does not need them. */
+/** Load the dialogs when one is opened: most visits need none. */
 const loadDialogs = () => import('./dialogs.js');
 
 /**

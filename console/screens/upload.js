@@ -1,8 +1,8 @@
 /**
  * The upload of a spreadsheet: choose what it has, download the template, drop the file.
  *
- * A file of at most 4 MB goes with the request. A larger one goes to the storage; the import itself
- * tells when its validation has begun.
+ * A file of at most 4 MB goes with the request. A larger one goes to the storage; the status of the
+ * import shows when its validation starts.
  */
 
 import { browser, calls, newAction } from '../core/app.js';

@@ -1,5 +1,5 @@
 /**
- * What an approval is about: the request that waits, next to the goods that it concerns.
+ * The request that an approval decides on, next to the goods that it concerns.
  */
 
 import { calls, permissions } from '../../core/app.js';

@@ -62,7 +62,7 @@ class Person:
             self.open(path)
 
     def sign_out(self, button: str = "Sign out") -> None:
-        """Sign out; the page is loaded anew and asks for a sign-in."""
+        """Sign out; the page is loaded again and asks for a sign-in."""
         with self.page.expect_navigation():
             self.press(button)
         expect(self.page.get_by_label("User name")).to_be_visible()
