@@ -9,7 +9,7 @@ from itertools import cycle
 
 import httpx
 import pytest
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Locator, Request, Route, expect
 
 from operations import provisioning
 from operations.tenant_rules import NewTenant
@@ -104,17 +104,41 @@ def test_what_a_person_may_not_do_is_not_offered(new_person: NewPerson) -> None:
     expect(packer.page.get_by_text("no permission")).to_be_visible()
 
 
-def test_session_that_ends_keeps_what_was_written(person: Person, run: str) -> None:
-    person.start("products/new")
-    person.page.get_by_label("Name", exact=False).first.fill(f"Box {run}")
-    ended = {"n": 0}
+def refuse_once(person: Person, path: str) -> list[Request]:
+    """Refuse the next request to a path, as with an expired token; return all requests to it."""
+    requests: list[Request] = []
+
+    def keep(request: Request) -> None:
+        if request.url.endswith(path):
+            requests.append(request)
 
     def refuse(route: Route) -> None:
-        ended["n"] += 1
         error = {"code": "unauthenticated", "message": "Expired.", "request_id": "r"}
         route.fulfill(status=401, json={"error": error, "errors": [], "message": "Expired."})
 
-    person.page.route(re.compile(r"/products$"), refuse, times=1)
+    person.page.on("request", keep)
+    person.page.route(re.compile(f"{path}$"), refuse, times=1)
+    return requests
+
+
+def test_token_that_expires_is_renewed_under_a_form(person: Person, run: str) -> None:
+    person.start("products/new")
+    fill(person.page, {"Item code": f"BOX-{run}", "Name": f"Box {run}"})
+    requests = refuse_once(person, "/v1/products")
+    before = refresh_token(person)
+    person.press("Save")
+    expect(person.heading()).to_have_text(f"BOX-{run}")
+    refused, repeated = requests
+    assert refresh_token(person) != before
+    assert refused.headers["authorization"] != repeated.headers["authorization"]
+    assert refused.headers["idempotency-key"] == repeated.headers["idempotency-key"]
+    assert refused.post_data == repeated.post_data
+
+
+def test_session_that_ends_keeps_what_was_written(person: Person, run: str) -> None:
+    person.start("products/new")
+    person.page.get_by_label("Name", exact=False).first.fill(f"Box {run}")
+    requests = refuse_once(person, "/v1/products")
     person.page.evaluate("sessionStorage.removeItem('stowage.refresh_token')")
     person.page.get_by_label("Item code", exact=False).first.fill(f"BOX-{run}")
     person.press("Save")
@@ -122,7 +146,7 @@ def test_session_that_ends_keeps_what_was_written(person: Person, run: str) -> N
     expect(dialog).to_contain_text("Your session ended")
     person.sign_in()
     expect(dialog).to_have_count(0)
-    assert ended["n"] == 1
+    assert len(requests) == 1
     person.page.get_by_role("button", name=re.compile("Save|Try again")).click()
     expect(person.heading()).to_have_text(f"BOX-{run}")
 
