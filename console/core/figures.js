@@ -12,6 +12,7 @@
  * @property {keyof import('./words.js').Words['texts']} [label] what is special about these
  * @property {string} [detail] a name that says more
  * @property {string} [permission] a user needs it to read the list
+ * @property {number} [count] if it is known without a request of its own
  */
 
 /** Days for which something that failed is shown: it keeps its state for ever. */
@@ -73,30 +74,33 @@ export function attentionFigures(today) {
       query: { status: 'failed', from: recent },
       permission: 'imports.run',
     },
+  ];
+}
+
+/**
+ * Return the figures of the inactive webhooks, and of the failed deliveries of each one whose last
+ * deliveries failed.
+ *
+ * @param {readonly {id: number, url: string, is_active: boolean, failure_count: number}[]} webhooks all
+ * @returns {Figure[]}
+ */
+export function webhookFigures(webhooks) {
+  const failing = webhooks.filter(({ failure_count: failures }) => failures > 0);
+  return [
     {
       subject: 'webhooks',
       label: 'inactive',
       query: { is_active: 'false' },
       permission: 'users.manage',
+      count: webhooks.filter(({ is_active: isActive }) => !isActive).length,
     },
-  ];
-}
-
-/**
- * Return the figures of the failed deliveries of each subscription whose last ones failed.
- *
- * @param {readonly {id: number, url: string, failure_count: number}[]} webhooks
- * @returns {Figure[]}
- */
-export function deliveryFigures(webhooks) {
-  return webhooks
-    .filter(({ failure_count: failures }) => failures > 0)
-    .map(({ id, url }) => ({
+    ...failing.map(({ id, url }) => ({
       subject: 'deliveries',
       id: String(id),
       query: { status: 'failed' },
       detail: new URL(url).host,
-    }));
+    })),
+  ];
 }
 
 /**

@@ -4,7 +4,7 @@
 
 import { calls, locale, permissions } from '../core/app.js';
 import { href } from '../core/address.js';
-import { attentionFigures, deliveryFigures, workFigures } from '../core/figures.js';
+import { attentionFigures, webhookFigures, workFigures } from '../core/figures.js';
 import { formatNumber } from '../core/format.js';
 import { Refusal } from '../core/refusal.js';
 import { listPath } from '../core/subject.js';
@@ -24,10 +24,10 @@ import { Notice } from '../components/notice.js';
 export function Home() {
   const day = today();
   const attention = useFigures(`attention ${day}`, async () => attentionFigures(day));
-  const deliveries = useFigures('deliveries', failingDeliveries);
+  const webhooks = useFigures('webhooks', figuresOfWebhooks);
   const work = useFigures('work', async () => workFigures());
-  const all = [attention, deliveries, work];
-  const urgent = [...attention.figures, ...deliveries.figures].filter(([, count]) => count !== 0);
+  const all = [attention, webhooks, work];
+  const urgent = [...attention.figures, ...webhooks.figures].filter(([, count]) => count !== 0);
   return h('section', {}, [
     h('h1', {}, text('today')),
     h(Notice, {
@@ -85,7 +85,10 @@ function keyOf(figure) {
  * @param {AbortSignal} signal
  * @returns {Promise<Count | undefined>} undefined if there is no such list for the user
  */
-async function total({ subject, id = '', query }, signal) {
+async function total({ subject, id = '', query, count }, signal) {
+  if (count !== undefined) {
+    return count;
+  }
   const path = listPath(/** @type {import('../core/subject.js').Subject} */ (SUBJECT.get(subject)));
   const operation = /** @type {'GET /products'} */ (`GET ${path}`);
   try {
@@ -102,16 +105,17 @@ async function total({ subject, id = '', query }, signal) {
 }
 
 /** @param {AbortSignal} signal */
-async function failingDeliveries(signal) {
+async function figuresOfWebhooks(signal) {
   if (!permissions().has('users.manage')) {
     return [];
   }
   try {
+    // one page has all: a company has at most 20
     const { body } = await calls.read('GET /webhooks', { query: { per_page: 100 }, signal });
-    return deliveryFigures(body.data);
+    return webhookFigures(body.data);
   } catch (error) {
-    if (error instanceof Refusal) {
-      return []; // the figure of the subscriptions says that they cannot be read
+    if (error instanceof Refusal && error.status < 500) {
+      return []; // the plan of the company has no webhooks
     }
     throw error;
   }

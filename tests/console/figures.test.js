@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { attentionFigures, deliveryFigures, workFigures } from '../../console/core/figures.js';
+import { attentionFigures, webhookFigures, workFigures } from '../../console/core/figures.js';
 import { listPath } from '../../console/core/subject.js';
 import { SUBJECT } from '../../console/subjects.js';
 
 const WEBHOOKS = [
-  { id: 4, url: 'https://erp.test/hook', failure_count: 2 },
-  { id: 5, url: 'https://shop.test/hook', failure_count: 0 },
+  { id: 4, url: 'https://erp.test/hook', is_active: true, failure_count: 2 },
+  { id: 5, url: 'https://shop.test/hook', is_active: false, failure_count: 0 },
 ];
 const figures = [
   ...attentionFigures('2026-03-01'),
   ...workFigures(),
-  ...deliveryFigures(WEBHOOKS),
+  ...webhookFigures(WEBHOOKS),
 ];
 
 test('every figure counts a list, with filters and values that this list has', async () => {
@@ -42,9 +42,9 @@ test('overdue is what should have been there yesterday, and is not finished', ()
   );
 });
 
-test('deliveries are counted of the subscriptions whose last ones failed', () => {
+test('webhooks that are inactive are counted, and the deliveries of those that fail', () => {
   assert.deepEqual(
-    deliveryFigures(WEBHOOKS).map(({ id, detail }) => [id, detail]),
-    [['4', 'erp.test']],
+    webhookFigures(WEBHOOKS).map(({ id, detail, count }) => [id, detail, count]),
+    [[undefined, undefined, 1], ['4', 'erp.test', undefined]],
   );
 });

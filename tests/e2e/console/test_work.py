@@ -59,6 +59,9 @@ def test_figures_of_home_lead_to_what_they_count(
         for answer in answers
         if "&per_page=1" in answer.url and answer.ok
     }
+    (webhooks,) = (answer.json() for answer in answers if "/webhooks?per_page=" in answer.url)
+    inactive = [one for one in webhooks["data"] if not one["is_active"]]
+    counted["webhooks?is_active=false"] = len(inactive)
     figures = {
         card.get_attribute("href"): card.locator("strong").inner_text() for card in cards.all()
     }
