@@ -69,9 +69,19 @@ export function subjectLabel(name) {
   return lookUp(words.value.subjects, name);
 }
 
-/** @param {string} operation operation id, such as `finalize_receipt` */
+/**
+ * Return the words of an operation, or those of its verb.
+ *
+ * @param {string} operation operation id, such as `finalize_receipt`
+ */
 export function actionLabel(operation) {
-  return lookUp(words.value.actions, operation);
+  const { actions } = words.value;
+  return lookUp(actions, Object.hasOwn(actions, operation) ? operation : verbOf(operation));
+}
+
+/** @param {string} operation operation id */
+export function verbOf(operation) {
+  return operation.split('_')[0] ?? operation;
 }
 
 /** @param {string} code code of an error; null if there are no words for it */

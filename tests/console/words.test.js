@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
+import { verbOf } from '../../console/core/words.js';
 import { SUBJECTS } from '../../console/subjects.js';
 import en from '../../console/words/en.js';
 import es from '../../console/words/es.js';
@@ -82,10 +83,14 @@ function secretNames() {
  * @param {object} table
  */
 const without = (names, table) => [...names].filter((name) => !Object.hasOwn(table, name));
+/** @param {object} table */
+const actionsWithout = (table) =>
+  without(asked.actions, table).filter((name) => !Object.hasOwn(table, verbOf(name)));
+const verbs = new Set([...operations].map(verbOf));
 
 test('English has a word for every subject and action', () => {
   assert.deepEqual(without(asked.subjects, en.subjects), []);
-  assert.deepEqual(without(asked.actions, en.actions), []);
+  assert.deepEqual(actionsWithout(en.actions), []);
 });
 
 test('Spanish has a word for every subject, field, choice and action', () => {
@@ -93,14 +98,14 @@ test('Spanish has a word for every subject, field, choice and action', () => {
   assert.deepEqual(without(asked.fields, es.fields), []);
   // names of events and scopes are the same in every language
   assert.deepEqual(without(asked.values, es.values).filter((name) => !/[.:]/.test(name)), []);
-  assert.deepEqual(without(asked.actions, es.actions), []);
+  assert.deepEqual(actionsWithout(es.actions), []);
 });
 
 for (const [language, words] of Object.entries({ en, es })) {
   test(`every word of ${language}.js is used`, () => {
     for (const [table, names] of Object.entries(asked)) {
       const unused = Object.keys(words[/** @type {Table} */ (table)]).filter(
-        (name) => !names.has(name),
+        (name) => !names.has(name) && !(table === 'actions' && verbs.has(name)),
       );
       assert.deepEqual(unused, [], table);
     }
