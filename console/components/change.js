@@ -18,7 +18,7 @@ import { Parts } from './parts.js';
  * @param {readonly import('../core/subject.js').Field[]} props.fields
  * @param {Record<string, any>} props.resource
  * @param {string | null} props.etag of this resource
- * @param {string} [props.label] of the action, in the message that it is done
+ * @param {string} props.label of the action, in the message that it is done
  * @param {ReturnType<typeof import('./form.js').useAction>} props.action
  * @param {() => void} props.onStale reads the resource again
  * @param {() => void} props.onCancel
@@ -30,7 +30,7 @@ export function ChangeForm({
   fields,
   resource,
   etag,
-  label = text('change'),
+  label,
   action,
   onStale,
   onCancel,

@@ -3,6 +3,7 @@
  */
 
 import { permissions } from '../core/app.js';
+import { saveFile } from '../core/files.js';
 import { draftFrom } from '../core/plan.js';
 import { mayCarryOut } from '../core/subject.js';
 import { text } from '../core/words.js';
@@ -40,7 +41,8 @@ export function LayoutFile({ warehouse, write, map, etag, places, onPublished })
   const save = () => {
     const content = map ?? draftFrom(places ?? []);
     const own = fields.map(({ name }) => [name, content[name]]);
-    saveJson(`map-${warehouse.code}.json`, Object.fromEntries(own));
+    const json = JSON.stringify(Object.fromEntries(own), null, 2);
+    saveFile(new Blob([json]), `map-${warehouse.code}.json`);
   };
   return h('div', { class: 'tools' }, [
     h('button', { type: 'button', disabled: map === null && places === null, onClick: save }, [
@@ -69,16 +71,4 @@ export function LayoutFile({ warehouse, write, map, etag, places, onPublished })
         },
       }),
   ]);
-}
-
-/**
- * @param {string} name
- * @param {object} content
- */
-function saveJson(name, content) {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2)]));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

@@ -1,5 +1,5 @@
 /**
- * The parts of an object, by name.
+ * The fields of a resource, and the parts of an object, by name.
  */
 
 import { fieldLabel } from '../core/words.js';
@@ -9,6 +9,50 @@ import { Value } from './value.js';
 /** @typedef {import('../core/subject.js').Field} Field */
 
 /**
+ * The fields of a resource.
+ *
+ * @param {object} props
+ * @param {readonly Field[]} props.fields
+ * @param {Record<string, unknown>} props.values
+ * @param {Record<string, string>} [props.links] field → subject whose id it has
+ */
+export function Definitions({ fields, values, links = {} }) {
+  return h(
+    'dl',
+    {},
+    fields.map((field) =>
+      h('div', { key: field.name }, [
+        h('dt', {}, fieldLabel(field.name)),
+        h('dd', {}, h(Definition, { field, value: values[field.name], link: links[field.name] })),
+      ]),
+    ),
+  );
+}
+
+/**
+ * @param {object} props
+ * @param {Field} props.field
+ * @param {unknown} props.value
+ * @param {string | undefined} props.link
+ */
+function Definition({ field, value, link }) {
+  const isTarget = isObject(value) && ('object' in value || 'type' in value) && 'id' in value;
+  return isObject(value) && field.type === 'object' && !isTarget
+    ? h(Parts, { fields: field.fields ?? [], values: value })
+    : h(Value, { field, value, link });
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Record<string, unknown>}
+ */
+function isObject(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The parts of an object.
+ *
  * @param {object} props
  * @param {readonly Field[]} props.fields none for an object of any form
  * @param {Record<string, unknown>} props.values

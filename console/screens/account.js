@@ -2,16 +2,14 @@
  * The account of the signed-in person: password and second factor.
  */
 
-import { say, session } from '../core/app.js';
-import { bodyOf } from '../core/draft.js';
+import { session } from '../core/app.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { actionLabel, text } from '../core/words.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
-import { Dialog } from '../components/dialog.js';
-import { Form, useAction } from '../components/form.js';
 import { Notice } from '../components/notice.js';
 import { Secrets, secretsOf } from '../components/secrets.js';
+import { ActionDialog } from './dialogs.js';
 
 /** What people do with their own accounts, in the order in which they need it. */
 const OPERATIONS = [
@@ -51,47 +49,22 @@ export function Account() {
     ),
     Object.keys(secrets).length > 0 && h(Secrets, { secrets, onClose: () => setSecrets({}) }),
     chosen !== null &&
-      h(OwnAction, {
+      description.result !== null &&
+      h(ActionDialog, {
         key: chosen,
-        operation: chosen,
-        fields: actions[chosen]?.body ?? [],
-        label: actionLabel(actions[chosen]?.name ?? chosen),
+        action: { operation: chosen, endsWork: chosen.startsWith('DELETE') },
+        parameters: { id: 'me' },
+        description: description.result,
+        etag: null,
+        onStale: () => undefined,
         onClose: () => setChosen(null),
-        onDone: (data) => {
+        onDone: ({ body }) => {
           setChosen(null);
-          setSecrets(secretsOf(data));
+          setSecrets(secretsOf(body?.data));
           if (REVOKING.has(chosen)) {
             session.renew().catch(() => undefined);
           }
         },
       }),
-  ]);
-}
-
-/**
- * @param {object} props
- * @param {string} props.operation
- * @param {readonly import('../core/subject.js').Field[]} props.fields
- * @param {string} props.label
- * @param {() => void} props.onClose
- * @param {(data: unknown) => void} props.onDone
- */
-function OwnAction({ operation, fields, label, onClose, onDone }) {
-  const action = useAction();
-  return h(Dialog, { title: label, onClose, isFixed: action.isBusy || action.isOpen }, [
-    h(Form, {
-      fields,
-      start: {},
-      label,
-      action,
-      onCancel: onClose,
-      onSubmit: async (draft) => {
-        const answer = await action.carryOut(operation, { id: 'me' }, bodyOf(fields, draft));
-        if (answer !== null) {
-          say(text('done', { action: label }));
-          onDone(answer.body?.data);
-        }
-      },
-    }),
   ]);
 }

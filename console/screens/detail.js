@@ -5,6 +5,7 @@
 import { calls, permissions } from '../core/app.js';
 import { pathOf } from '../core/calls.js';
 import { go, href } from '../core/address.js';
+import { saveFile } from '../core/files.js';
 import { allowedActions, itemPath, mayCarryOut } from '../core/subject.js';
 import { loadDescription, useLoaded } from '../core/use.js';
 import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
@@ -12,10 +13,9 @@ import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
-import { Parts } from '../components/parts.js';
+import { Definitions } from '../components/parts.js';
 import { Secrets, secretsOf } from '../components/secrets.js';
 import { Table } from '../components/table.js';
-import { Value } from '../components/value.js';
 
 /**
  * @typedef {import('../core/subject.js').Subject} Subject
@@ -87,18 +87,11 @@ function DetailView({ subject, parameters, description, fields, resource, etag, 
     h(Notice, { error, onRetry: onChange }),
     h(Actions, { subject, parameters, description, resource, etag, onChange }),
     h(Files, { subject, parameters }),
-    h(
-      'dl',
-      {},
-      shown
-        .filter((field) => !isTable(field))
-        .map((field) =>
-          h('div', { key: field.name }, [
-            h('dt', {}, fieldLabel(field.name)),
-            h('dd', {}, h(Shown, { subject, field, value: resource[field.name] })),
-          ]),
-        ),
-    ),
+    h(Definitions, {
+      fields: shown.filter((field) => !isTable(field)),
+      values: resource,
+      links: subject.links,
+    }),
     ...shown
       .filter((field) => isTable(field) && resource[field.name]?.length > 0)
       .map((field) =>
@@ -126,28 +119,6 @@ function DetailView({ subject, parameters, description, fields, resource, etag, 
 }
 
 /**
- * @param {object} props
- * @param {Subject} props.subject
- * @param {Field} props.field
- * @param {unknown} props.value
- */
-function Shown({ subject, field, value }) {
-  const isTarget = isObject(value) && ('object' in value || 'type' in value) && 'id' in value;
-  if (!isObject(value) || field.type !== 'object' || isTarget) {
-    return h(Value, { field, value, link: subject.links?.[field.name] });
-  }
-  return h(Parts, { fields: field.fields ?? [], values: value });
-}
-
-/**
- * @param {unknown} value
- * @returns {value is Record<string, unknown>}
- */
-function isObject(value) {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/**
  * Return the address of the list of a resource.
  *
  * @param {Subject} subject
@@ -171,15 +142,7 @@ function Files({ subject, parameters }) {
     setError(null);
     try {
       const file = await calls.download(pathOf(`GET ${path}`, parameters));
-      const link = document.createElement('a');
-      link.href = URL.createObjectURL(file);
-      if (file.type === 'application/pdf') {
-        link.target = '_blank';
-      } else {
-        link.download = file.name; // browsers cannot show it
-      }
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      saveFile(file, file.name, { isShown: file.type === 'application/pdf' }); // browsers show no ZPL
     } catch (refused) {
       setError(refused);
     }
@@ -305,6 +268,8 @@ function Actions({ subject, parameters, description, resource, etag, onChange })
         name: 'ChangeDialog',
         props: {
           operation: subject.change ?? '',
+          parameters,
+          label: text('change'),
           fields: change?.body ?? [],
           resource,
           etag,

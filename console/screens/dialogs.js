@@ -62,26 +62,20 @@ export function ActionDialog({ action, parameters, description, etag, onStale, o
 /**
  * @param {object} props
  * @param {string} props.operation
+ * @param {Record<string, string | number>} props.parameters
  * @param {readonly Field[]} props.fields
  * @param {Resource} props.resource
  * @param {string | null} props.etag
+ * @param {string} props.label
  * @param {() => void} props.onStale
  * @param {() => void} props.onClose
  * @param {(answer: any) => void} props.onDone
  */
-export function ChangeDialog({ operation, fields, resource, etag, onStale, onClose, onDone }) {
+export function ChangeDialog({ label, onClose, ...form }) {
   const action = useAction();
-  return h(Dialog, { title: text('change'), onClose, isFixed: action.isBusy || action.isOpen }, [
-    h(ChangeForm, {
-      operation,
-      parameters: { id: resource.id },
-      fields,
-      resource,
-      etag,
-      action,
-      onStale,
-      onCancel: onClose,
-      onDone,
-    }),
-  ]);
+  return h(
+    Dialog,
+    { title: label, onClose, isFixed: action.isBusy || action.isOpen },
+    h(ChangeForm, { ...form, label, action, onCancel: onClose }),
+  );
 }

@@ -5,6 +5,7 @@
 import { calls, locale, permissions } from '../core/app.js';
 import { address, go, href } from '../core/address.js';
 import { bodyOf, draftOf } from '../core/draft.js';
+import { saveFile } from '../core/files.js';
 import { csvRow, formatNumber } from '../core/format.js';
 import { Refusal } from '../core/refusal.js';
 import { itemPath, listPath, mayCarryOut } from '../core/subject.js';
@@ -384,9 +385,5 @@ function numberIn({ currentTarget }, most) {
 function saveCsv(title, columns, rows) {
   const lines = [columns.map(({ name }) => name), ...rows.map((row) => columns.map(({ name }) => row[name]))];
   const content = `\ufeff${lines.map(csvRow).join('')}`; // spreadsheets know UTF-8 by its mark
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([content], { type: 'text/csv;charset=utf-8' }));
-  link.download = `${title}.csv`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  saveFile(new Blob([content], { type: 'text/csv;charset=utf-8' }), `${title}.csv`);
 }

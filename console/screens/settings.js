@@ -4,13 +4,13 @@
 
 import { calls } from '../core/app.js';
 import { loadInterface, useLoaded } from '../core/use.js';
-import { fieldLabel, subjectLabel } from '../core/words.js';
+import { subjectLabel, text } from '../core/words.js';
 import { timeZone } from '../core/zone.js';
 import { h } from '../vendor/preact.js';
 import { ChangeForm } from '../components/change.js';
 import { useAction } from '../components/form.js';
 import { Notice } from '../components/notice.js';
-import { plain } from '../components/value.js';
+import { Definitions } from '../components/parts.js';
 
 const CHANGE = 'PATCH /settings';
 
@@ -29,21 +29,13 @@ export function Settings() {
   const fixed = shown.filter(({ name }) => !fields.some((field) => field.name === name));
   return h('section', {}, [
     h('header', { class: 'screen' }, h('h1', {}, subjectLabel('settings'))),
-    h(
-      'dl',
-      {},
-      fixed.map((field) =>
-        h('div', { key: field.name }, [
-          h('dt', {}, fieldLabel(field.name)),
-          h('dd', {}, described(field, settings[field.name])),
-        ]),
-      ),
-    ),
+    h(Definitions, { fields: fixed, values: settings }),
     h(ChangeForm, {
       operation: CHANGE,
       fields,
       resource: settings,
       etag,
+      label: text('change'),
       action,
       onStale: loaded.reload,
       onCancel: () => history.back(),
@@ -53,22 +45,4 @@ export function Settings() {
       },
     }),
   ]);
-}
-
-/**
- * @param {import('../core/subject.js').Field} field
- * @param {unknown} value
- */
-function described(field, value) {
-  if (field.type !== 'object' || value === null) {
-    return plain(field, value);
-  }
-  const parts = /** @type {Record<string, unknown>} */ (value);
-  return h(
-    'ul',
-    { class: 'parts' },
-    (field.fields ?? []).map((part) =>
-      h('li', { key: part.name }, `${fieldLabel(part.name)}: ${plain(part, parts[part.name])}`),
-    ),
-  );
 }

@@ -7,6 +7,7 @@
 
 import { browser, calls, newAction } from '../core/app.js';
 import { go, href } from '../core/address.js';
+import { saveFile } from '../core/files.js';
 import { NoAnswer, Refusal } from '../core/refusal.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { language, subjectLabel, text, valueLabel } from '../core/words.js';
@@ -141,10 +142,5 @@ function idOf({ body }) {
 
 /** @param {string} kind */
 async function saveTemplate(kind) {
-  const file = await calls.download(`/imports/templates/${kind}?lang=${language.value}`);
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = `${kind}.xlsx`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  saveFile(await calls.download(`/imports/templates/${kind}?lang=${language.value}`), `${kind}.xlsx`);
 }

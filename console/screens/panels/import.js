@@ -4,6 +4,7 @@
 
 import { calls } from '../../core/app.js';
 import { pathOf } from '../../core/calls.js';
+import { saveFile } from '../../core/files.js';
 import { readRows } from '../../core/workbook.js';
 import { text } from '../../core/words.js';
 import { useLoaded } from '../../core/use.js';
@@ -59,13 +60,7 @@ function Report({ id }) {
     return { file, rows: await readRows(await file.arrayBuffer()) };
   });
   const [head = [], ...rows] = report.result?.rows ?? [];
-  const save = () => {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(report.result?.file ?? new Blob());
-    link.download = `import-${id}-errors.xlsx`;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
+  const save = () => saveFile(report.result?.file ?? new Blob(), `import-${id}-errors.xlsx`);
   return h('section', {}, [
     h('h2', {}, text('rejected_rows')),
     h(Notice, { error: report.error, onRetry: report.reload }),

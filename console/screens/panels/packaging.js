@@ -5,15 +5,13 @@
 import { calls, permissions } from '../../core/app.js';
 import { mayCarryOut } from '../../core/subject.js';
 import { useLoaded } from '../../core/use.js';
-import { actionLabel, fieldLabel, subjectLabel, text } from '../../core/words.js';
+import { actionLabel, fieldLabel, subjectLabel } from '../../core/words.js';
 import { useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
-import { ChangeForm } from '../../components/change.js';
-import { Dialog } from '../../components/dialog.js';
-import { useAction } from '../../components/form.js';
+import { Lazy } from '../../components/lazy.js';
 import { Notice } from '../../components/notice.js';
+import { Definitions } from '../../components/parts.js';
 import { Table } from '../../components/table.js';
-import { plain } from '../../components/value.js';
 
 const CHANGE = 'PUT /products/{id}/packaging';
 
@@ -28,7 +26,6 @@ export function Panel({ resource: { id, updated_at: version }, description, onCh
     calls.read('GET /products/{id}/packaging', { parameters: { id }, signal }),
   );
   const [isChanging, setChanging] = useState(false);
-  const action = useAction();
   const write = description.actions[CHANGE];
   const label = actionLabel(write?.name ?? CHANGE);
   const fields = write?.body ?? [];
@@ -40,45 +37,29 @@ export function Panel({ resource: { id, updated_at: version }, description, onCh
   const gtins = fields.find(({ name }) => name === 'gtins')?.items?.fields ?? [];
   return h('section', {}, [
     h('h2', {}, subjectLabel('packaging')),
-    h(
-      'dl',
-      {},
-      fields
-        .filter(({ type }) => type !== 'array')
-        .map((field) =>
-          h('div', { key: field.name }, [
-            h('dt', {}, fieldLabel(field.name)),
-            h('dd', {}, plain(field, packaging[field.name]) || text('not_set')),
-          ]),
-        ),
-    ),
+    h(Definitions, { fields: fields.filter(({ type }) => type !== 'array'), values: packaging }),
     packaging.gtins.length > 0 &&
       h(Table, { caption: fieldLabel('gtins'), columns: gtins, rows: packaging.gtins }),
     mayCarryOut(write, permissions()) &&
       h('button', { type: 'button', onClick: () => setChanging(true) }, label),
     isChanging &&
-      h(
-        Dialog,
-        {
-          title: label,
-          onClose: () => setChanging(false),
-          isFixed: action.isBusy || action.isOpen,
-        },
-        h(ChangeForm, {
+      h(Lazy, {
+        load: () => import('../dialogs.js'),
+        name: 'ChangeDialog',
+        props: {
           operation: CHANGE,
           parameters: { id },
           fields,
           resource: packaging,
           etag,
           label,
-          action,
           onStale: onChange,
-          onCancel: () => setChanging(false),
+          onClose: () => setChanging(false),
           onDone: () => {
             setChanging(false);
             onChange();
           },
-        }),
-      ),
+        },
+      }),
   ]);
 }

@@ -1,0 +1,23 @@
+/** Files that a person saves or looks at. */
+
+/** Milliseconds for which a tab may still load its file. */
+const KEPT = 60_000;
+
+/**
+ * Save a file, or show it in a tab of its own.
+ *
+ * @param {Blob} content
+ * @param {string} name
+ * @param {{isShown?: boolean}} [options]
+ */
+export function saveFile(content, name, { isShown = false } = {}) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  if (isShown) {
+    link.target = '_blank';
+  } else {
+    link.download = name;
+  }
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), KEPT);
+}
