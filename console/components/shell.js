@@ -2,7 +2,7 @@
  * The frame of all screens: menu, account, messages, and the sign-in where it is needed.
  */
 
-import { messages, permissions, session } from '../core/app.js';
+import { isPermitted, messages, permissions, session } from '../core/app.js';
 import { address, href } from '../core/address.js';
 import { LANGUAGES, language, rememberLanguage, subjectLabel, text, useLanguage } from '../core/words.js';
 import { SUBJECT, SUBJECTS } from '../subjects.js';
@@ -12,17 +12,6 @@ import { SignIn } from '../screens/sign_in.js';
 import { Dialog } from './dialog.js';
 import { Lazy } from './lazy.js';
 import { Notice } from './notice.js';
-
-/** Subjects that need a permission to be read. */
-const PERMISSIONS = new Map([
-  ['waves', 'exits.manage'],
-  ['imports', 'imports.run'],
-  ['users', 'users.manage'],
-  ['roles', 'users.manage'],
-  ['api-clients', 'users.manage'],
-  ['webhooks', 'users.manage'],
-  ['audit-log', 'users.manage'],
-]);
 
 const GROUPS = /** @type {const} */ (['inbound', 'outbound', 'moving', 'stock', 'catalog', 'setup']);
 
@@ -76,11 +65,9 @@ async function signOut() {
 function Menu() {
   const here = address.value.path[0];
   const isRestricted = session.user.value?.isRestricted;
-  const visible = SUBJECTS.filter(({ name }) => {
-    const permission = PERMISSIONS.get(name);
-    const isAllowed = permission === undefined || permissions().has(permission);
-    return isRestricted ? name === 'products' : isAllowed;
-  });
+  const visible = SUBJECTS.filter(({ name, permission = null }) =>
+    isRestricted ? name === 'products' : isPermitted(permission),
+  );
   return h('nav', { class: 'menu', 'aria-label': text('menu') }, [
     h(MenuLink, { path: [], label: text('home'), isHere: here === undefined }),
     !isRestricted &&

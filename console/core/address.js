@@ -4,6 +4,7 @@
  */
 
 import { signal } from '../vendor/signals-core.js';
+import { queryText } from './calls.js';
 
 /**
  * @typedef {object} Address
@@ -34,10 +35,8 @@ export function parse(url, base) {
  * @param {Record<string, string | number | null | undefined>} [query] empty values are left out
  */
 export function href(path, query = {}) {
-  const pairs = Object.entries(query).filter(([, value]) => value != null && value !== '');
-  const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
   // `.` keeps an empty path from naming the present document
-  return `${path.map((part) => encodeURIComponent(part)).join('/') || '.'}${text && `?${text}`}`;
+  return (path.map((part) => encodeURIComponent(part)).join('/') || '.') + queryText(query);
 }
 
 /** The present address; changes with every navigation. */

@@ -31,6 +31,11 @@ export function permissions() {
   return user === null || user.isRestricted ? new Set() : user.permissions;
 }
 
+/** @param {string | null} permission null if everybody may */
+export function isPermitted(permission) {
+  return permission === null || permissions().has(permission);
+}
+
 /** Messages that are shown for a while. */
 export const messages = signal(/** @type {readonly {id: number, text: string}[]} */ ([]));
 

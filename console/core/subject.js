@@ -68,6 +68,7 @@
  * @typedef {object} Subject
  * @property {string} name part of its paths
  * @property {string} [kind] of one resource, as links, movements and the audit log name it
+ * @property {string} [permission] a user needs it to read the list
  * @property {'catalog' | 'stock' | 'inbound' | 'outbound' | 'moving' | 'setup'} group of the menu
  * @property {readonly string[]} columns fields of the list that are shown at first
  * @property {string} title field that names a resource for people

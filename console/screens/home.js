@@ -2,7 +2,7 @@
  * Today's work: figures, each of which leads to the list that it counts.
  */
 
-import { calls, locale, permissions } from '../core/app.js';
+import { calls, isPermitted, locale } from '../core/app.js';
 import { href } from '../core/address.js';
 import { attentionFigures, webhookFigures, workFigures } from '../core/figures.js';
 import { formatNumber } from '../core/format.js';
@@ -55,8 +55,8 @@ function useFigures(key, choose) {
   const [shown, setShown] = useState(/** @type {readonly Figure[]} */ ([]));
   const [counts, setCounts] = useState(/** @type {Readonly<Record<string, Count>>} */ ({}));
   const { error, isLoading, reload } = useLoaded(key, async (signal) => {
-    const allowed = (await choose(signal)).filter(
-      ({ permission }) => !permission || permissions().has(permission),
+    const allowed = (await choose(signal)).filter(({ subject }) =>
+      isPermitted(SUBJECT.get(subject)?.permission ?? null),
     );
     setShown(allowed);
     await Promise.all(
@@ -106,7 +106,7 @@ async function total({ subject, id = '', query, count }, signal) {
 
 /** @param {AbortSignal} signal */
 async function figuresOfWebhooks(signal) {
-  if (!permissions().has('users.manage')) {
+  if (!isPermitted(SUBJECT.get('webhooks')?.permission ?? null)) {
     return [];
   }
   try {

@@ -37,6 +37,7 @@ for (const subject of SUBJECTS) {
     const names = new Set(list?.fields.map(({ name }) => name));
     const detail = description.details[itemPath(subject)];
     const detailed = new Set(detail?.fields.map(({ name }) => name) ?? names);
+    assert.equal(subject.permission ?? null, list?.permission);
     assert.deepEqual(subject.columns.filter((name) => !names.has(name)), []);
     assert.ok(names.has(subject.title), subject.title);
     for (const { operation, when = {} } of subject.actions ?? []) {
