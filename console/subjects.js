@@ -21,6 +21,7 @@ export const SUBJECTS = [
       'stocks.item_code': { subject: 'stocks', filter: 'item_code' },
       'stock-levels.item_code': { subject: 'stock-levels', filter: 'item_code' },
       'stock-movements.item_code': { subject: 'stock-movements', filter: 'item_code' },
+      'pick-faces.item_code': { subject: 'pick-faces', filter: 'item_code' },
     },
   },
   {
@@ -151,6 +152,7 @@ export const SUBJECTS = [
     ],
     related: {
       'pickings.document_id': { subject: 'pickings', filter: 'id' },
+      'packing-orders.exit_document_id': { subject: 'packing-orders', filter: 'id' },
       'returns.exit_document_id': { subject: 'returns', filter: 'id' },
     },
   },
@@ -318,7 +320,10 @@ export const SUBJECTS = [
     create: 'POST /warehouse-positions',
     change: 'PATCH /warehouse-positions/{id}',
     actions: [{ operation: 'DELETE /warehouse-positions/{id}', endsWork: true }],
-    related: { 'stocks.bin_code': { subject: 'stocks', filter: 'bin_code' } },
+    related: {
+      'stocks.bin_code': { subject: 'stocks', filter: 'bin_code' },
+      'pick-faces.bin_code': { subject: 'pick-faces', filter: 'bin_code' },
+    },
   },
   {
     name: 'pick-faces',
@@ -390,6 +395,7 @@ export const SUBJECTS = [
     create: 'POST /roles',
     change: 'PATCH /roles/{id}',
     actions: [{ operation: 'DELETE /roles/{id}', endsWork: true }],
+    related: { 'users.role': { subject: 'users', filter: 'id' } },
   },
   {
     name: 'api-clients',
