@@ -1,5 +1,5 @@
 /**
- * A dialog over the page. The browser keeps the focus inside, and returns it at the end.
+ * A dialog over the page. The browser keeps the focus inside; at the end it returns to where it was.
  */
 
 import { useEffect, useId, useRef } from '../vendor/hooks.js';
@@ -17,9 +17,9 @@ export function Dialog({ title, onClose, isFixed = false, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const heading = useId();
   useEffect(() => {
-    const dialog = element.current;
-    dialog?.showModal();
-    return () => dialog?.close();
+    const before = /** @type {HTMLElement | null} */ (document.activeElement);
+    element.current?.showModal();
+    return () => before?.focus();
   }, []);
   return h(
     'dialog',

@@ -29,7 +29,7 @@ export function Shell({ refused }) {
     ]);
   }
   return h('div', { class: 'shell' }, [
-    h('a', { class: 'skip', href: '#content' }, text('skip')),
+    h('button', { type: 'button', class: 'skip', onClick: focusContent }, text('skip')),
     h('header', { class: 'top' }, [
       h('a', { href: href([]) }, text('product')),
       h('span', {}, user.tenant),
@@ -55,6 +55,10 @@ export function Shell({ refused }) {
       messages.value.map((message) => h('p', { key: message.id }, message.text)),
     ),
   ]);
+}
+
+function focusContent() {
+  document.getElementById('content')?.focus();
 }
 
 async function signOut() {

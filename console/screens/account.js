@@ -9,6 +9,7 @@ import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Notice } from '../components/notice.js';
 import { Secrets, secretsOf } from '../components/secrets.js';
+import { Title } from '../components/title.js';
 import { ActionDialog } from './dialogs.js';
 
 /** What people do with their own accounts, in the order in which they need it. */
@@ -33,7 +34,7 @@ export function Account() {
   const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
   const actions = description.result?.actions ?? {};
   return h('section', {}, [
-    h('header', { class: 'screen' }, h('h1', {}, text('account'))),
+    h('header', { class: 'screen' }, h(Title, { title: text('account') })),
     h(Notice, { error: description.error, onRetry: description.reload }),
     h('p', {}, text('two_step_explained')),
     h(

@@ -16,6 +16,7 @@ import { Notice } from '../components/notice.js';
 import { Definitions } from '../components/parts.js';
 import { Secrets, secretsOf } from '../components/secrets.js';
 import { Table } from '../components/table.js';
+import { Title } from '../components/title.js';
 
 /**
  * @typedef {import('../core/subject.js').Subject} Subject
@@ -82,7 +83,7 @@ function DetailView({ subject, parameters, description, fields, resource, etag, 
   return h('article', {}, [
     h('header', { class: 'screen' }, [
       h('p', {}, h('a', { href: href(listAddress(subject, parameters)) }, subjectLabel(subject.name))),
-      h('h1', {}, title),
+      h(Title, { title }),
     ]),
     h(Notice, { error, onRetry: onChange }),
     h(Actions, { subject, parameters, description, resource, etag, onChange }),

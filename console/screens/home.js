@@ -15,6 +15,7 @@ import { SUBJECT } from '../subjects.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Notice } from '../components/notice.js';
+import { Title } from '../components/title.js';
 
 /**
  * @typedef {import('../core/figures.js').Figure} Figure
@@ -29,7 +30,7 @@ export function Home() {
   const all = [attention, webhooks, work];
   const urgent = [...attention.figures, ...webhooks.figures].filter(([, count]) => count !== 0);
   return h('section', {}, [
-    h('h1', {}, text('today')),
+    h(Title, { title: text('today') }),
     h(Notice, {
       error: all.map(({ error }) => error).find(Boolean),
       onRetry: () => all.forEach(({ reload }) => reload()),

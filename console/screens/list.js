@@ -17,6 +17,7 @@ import { Dialog } from '../components/dialog.js';
 import { FieldInput } from '../components/fields.js';
 import { Notice } from '../components/notice.js';
 import { Table } from '../components/table.js';
+import { Title } from '../components/title.js';
 import { plain } from '../components/value.js';
 
 /**
@@ -77,7 +78,7 @@ function ListView({ subject, id, list, description, page }) {
     h('header', { class: 'screen' }, [
       subject.parent !== undefined &&
         h('p', {}, h('a', { href: href([subject.parent, id]) }, `${subjectLabel(subject.parent)} ${id}`)),
-      h('h1', {}, title),
+      h(Title, { title }),
       mayCarryOut(create, permissions()) &&
         h('a', { class: 'button main', href: href([...here, 'new']) }, text('create')),
       ...(subject.more ?? [])

@@ -14,6 +14,7 @@ import { h } from '../vendor/preact.js';
 import { Form, useAction } from '../components/form.js';
 import { Notice } from '../components/notice.js';
 import { Secrets, secretsOf } from '../components/secrets.js';
+import { Title } from '../components/title.js';
 
 /**
  * @param {object} props
@@ -39,7 +40,7 @@ export function NewScreen({ subject }) {
   /** @param {string} to */
   const leave = (to) => go(to, { replace: true });
   return h('section', {}, [
-    h('header', { class: 'screen' }, h('h1', {}, label)),
+    h('header', { class: 'screen' }, h(Title, { title: label })),
     Object.keys(secrets).length > 0
       ? h(Secrets, { secrets, onClose: () => leave(back) })
       : h(Form, {

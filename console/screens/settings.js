@@ -11,6 +11,7 @@ import { ChangeForm } from '../components/change.js';
 import { useAction } from '../components/form.js';
 import { Notice } from '../components/notice.js';
 import { Definitions } from '../components/parts.js';
+import { Title } from '../components/title.js';
 
 const CHANGE = 'PATCH /settings';
 
@@ -28,7 +29,7 @@ export function Settings() {
   const fields = write.body ?? [];
   const fixed = shown.filter(({ name }) => !fields.some((field) => field.name === name));
   return h('section', {}, [
-    h('header', { class: 'screen' }, h('h1', {}, subjectLabel('settings'))),
+    h('header', { class: 'screen' }, h(Title, { title: subjectLabel('settings') })),
     h(Definitions, { fields: fixed, values: settings }),
     h(ChangeForm, {
       operation: CHANGE,

@@ -14,6 +14,7 @@ import { language, subjectLabel, text, valueLabel } from '../core/words.js';
 import { useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Notice } from '../components/notice.js';
+import { Title } from '../components/title.js';
 
 /** Bytes up to which the file goes with the request. */
 const WITH_REQUEST = 4_000_000;
@@ -46,7 +47,7 @@ export function Upload() {
     }
   };
   return h('section', {}, [
-    h('header', { class: 'screen' }, h('h1', {}, text('upload_file'))),
+    h('header', { class: 'screen' }, h(Title, { title: text('upload_file') })),
     h(Notice, { error: description.error, onRetry: description.reload }),
     h(Notice, { error, isWrite: true }),
     h('form', { onSubmit: submit }, [

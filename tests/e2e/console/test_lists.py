@@ -64,3 +64,25 @@ def test_addresses_that_show_nothing_say_why(person: Person) -> None:
     person.open("products?sort=color")
     expect(person.page.get_by_role("alert")).to_contain_text("sort")
     expect(person.page.get_by_role("alert")).to_contain_text("Request ")
+
+
+def test_screens_are_used_with_the_keyboard(person: Person) -> None:
+    person.start("products")
+    page = person.page
+    expect(person.rows().first).to_be_visible()
+    expect(page).to_have_title("Products | Stowage")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # skip to the content
+    expect(page.locator("main")).to_be_focused()
+    expect(person.heading()).to_have_text("Products")
+    person.rows().first.get_by_role("link").focus()
+    page.keyboard.press("Enter")
+    expect(person.shown("Item code")).to_be_visible()
+    expect(person.heading()).to_be_focused()
+    expect(page).to_have_title(f"{person.heading().inner_text()} | Stowage")
+    person.page.get_by_role("button", name="Change", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="Change", exact=True)).to_be_focused()
