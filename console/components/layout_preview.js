@@ -4,7 +4,7 @@
 
 import { say } from '../core/app.js';
 import { cellsOf, drawable } from '../core/plan.js';
-import { Refusal } from '../core/refusal.js';
+import { isStale, Refusal } from '../core/refusal.js';
 import { actionLabel, fieldLabel, text } from '../core/words.js';
 import { useMemo, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
@@ -41,7 +41,8 @@ export function LayoutPreview({ warehouse, draft, etag, places, onClose, onPubli
     }
   };
   const fixed = action.isBusy || action.isOpen;
-  return h(Dialog, { title: `${warehouse.code}: ${text('load_map')}`, onClose, isFixed: fixed }, [
+  const close = isStale(action.error) ? onPublished : onClose; // somebody else published another map
+  return h(Dialog, { title: `${warehouse.code}: ${text('load_map')}`, onClose: close, isFixed: fixed }, [
     h(Notice, { error: action.error, isWrite: true, shownFields: problems.map(({ field }) => field) }),
     problems.length > 0 &&
       h(
@@ -69,7 +70,7 @@ export function LayoutPreview({ warehouse, draft, etag, places, onClose, onPubli
           ),
         ]),
     h('footer', {}, [
-      h('button', { type: 'button', disabled: fixed, onClick: onClose }, text('cancel')),
+      h('button', { type: 'button', disabled: fixed, onClick: close }, text('cancel')),
       h('button', { type: 'button', class: 'main', disabled: action.isBusy, onClick: publish }, [
         action.isOpen ? text('try_again') : actionLabel('put_warehouse_layout'),
       ]),
