@@ -86,7 +86,7 @@ function DetailView({ subject, parameters, description, fields, resource, etag, 
       h(Title, { title }),
     ]),
     h(Notice, { error, onRetry: onChange }),
-    h(Actions, { subject, parameters, description, resource, etag, onChange }),
+    h(Actions, { subject, parameters, description, resource, title, etag, onChange }),
     h(Files, { subject, parameters }),
     h(Definitions, {
       fields: shown.filter((field) => !isTable(field)),
@@ -196,10 +196,11 @@ function Related({ subject: { name, related = {}, parts = [] }, resource }) {
  * @param {Record<string, string>} props.parameters
  * @param {Interface} props.description
  * @param {Resource} props.resource
+ * @param {string} props.title
  * @param {string | null} props.etag
  * @param {() => void} props.onChange
  */
-function Actions({ subject, parameters, description, resource, etag, onChange }) {
+function Actions({ subject, parameters, description, resource, title, etag, onChange }) {
   const [chosen, setChosen] = useState(/** @type {Action | null} */ (null));
   const [isChanging, setChanging] = useState(false);
   const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
@@ -251,6 +252,7 @@ function Actions({ subject, parameters, description, resource, etag, onChange })
           action: chosen,
           parameters,
           description,
+          target: title,
           etag,
           onStale: onChange,
           onClose: () => setChosen(null),

@@ -23,12 +23,13 @@ import { Form, useAction } from '../components/form.js';
  * @param {Action} props.action
  * @param {Record<string, string>} props.parameters
  * @param {Interface} props.description
+ * @param {string} [props.target] name of the resource, for people
  * @param {string | null} props.etag
  * @param {() => void} props.onStale
  * @param {() => void} props.onClose
  * @param {(answer: any) => void} props.onDone
  */
-export function ActionDialog({ action, parameters, description, etag, onStale, onClose, onDone }) {
+export function ActionDialog({ action, parameters, description, target, etag, onStale, onClose, onDone }) {
   const write = description.actions[action.operation];
   const run = useAction();
   const close = () => {
@@ -39,7 +40,8 @@ export function ActionDialog({ action, parameters, description, etag, onStale, o
   };
   const fields = write?.body ?? [];
   const label = actionLabel(write?.name ?? action.operation);
-  return h(Dialog, { title: label, onClose: close, isFixed: run.isBusy || run.isOpen }, [
+  const title = target === undefined ? label : `${label}: ${target}`;
+  return h(Dialog, { title, onClose: close, isFixed: run.isBusy || run.isOpen }, [
     action.endsWork && h('p', {}, text('confirm')),
     h(Form, {
       fields,

@@ -71,7 +71,7 @@ function ListView({ subject, id, list, description, page }) {
   const isFiltered = Object.keys(query).some((name) => !OWN.has(name));
   const here = subject.parent === undefined ? [subject.name] : [subject.parent, id, subject.name];
   const hasDetail = itemPath(subject) in description.details;
-  const create = subject.create === undefined ? undefined : description.actions[subject.create];
+  const { create, more = [] } = subject;
   /** @param {Record<string, string | number | null>} changes */
   const show = (changes) => go(href(here, { ...query, page: null, ...changes }));
   return h('section', {}, [
@@ -79,14 +79,16 @@ function ListView({ subject, id, list, description, page }) {
       subject.parent !== undefined &&
         h('p', {}, h('a', { href: href([subject.parent, id]) }, `${subjectLabel(subject.parent)} ${id}`)),
       h(Title, { title }),
-      mayCarryOut(create, permissions()) &&
-        h('a', { class: 'button main', href: href([...here, 'new']) }, text('create')),
-      ...(subject.more ?? [])
+      ...[...(create === undefined ? [] : [create]), ...more]
         .filter((operation) => mayCarryOut(description.actions[operation], permissions()))
         .map((operation) =>
           h(
             'a',
-            { key: operation, class: 'button', href: href([...here, 'new'], { as: operation }) },
+            {
+              key: operation,
+              class: operation === create ? 'button main' : 'button',
+              href: href([...here, 'new'], { as: operation === create ? '' : operation }),
+            },
             actionLabel(description.actions[operation]?.name ?? operation),
           ),
         ),

@@ -57,7 +57,6 @@ export default {
     yes: 'Yes',
     no: 'No',
     not_set: '—',
-    create: 'New',
     changed_by_others: 'Others changed this meanwhile; what you send replaces it only where you changed the same:',
     change: 'Change',
     save: 'Save',

@@ -58,7 +58,6 @@ const words = {
     yes: 'Sí',
     no: 'No',
     not_set: '—',
-    create: 'Crear',
     changed_by_others: 'Otras personas han cambiado esto; lo que envíe solo lo sustituye donde usted ha cambiado lo mismo:',
     change: 'Modificar',
     save: 'Guardar',

@@ -98,7 +98,7 @@ def test_what_a_person_may_not_do_is_not_offered(new_person: NewPerson) -> None:
     packer.start("products")
     expect(packer.heading()).to_have_text("Products")
     expect(packer.page.get_by_role("link", name="Waves")).to_be_visible()
-    for name in ("Users", "Webhooks", "Settings", "Imports", "New"):
+    for name in ("Users", "Webhooks", "Settings", "Imports", "New product"):
         expect(packer.page.get_by_role("link", name=name, exact=True)).to_have_count(0)
     packer.open("products/new")
     expect(packer.page.get_by_text("no permission")).to_be_visible()
@@ -183,7 +183,7 @@ def test_second_factor_from_its_enrolment_to_a_recovery_code(
     expect(menu.get_by_role("link")).to_have_text(["Home", "Products"])
     menu.get_by_role("link", name="Products").click()
     expect(person.rows().first).to_be_visible()
-    expect(page.get_by_role("link", name="New")).to_have_count(0)
+    expect(page.get_by_role("link", name="New product")).to_have_count(0)
     person.open("pickings")
     expect(alert).to_contain_text("You signed in without a code")
 
