@@ -4,7 +4,6 @@
 
 import { permissions } from '../core/app.js';
 import { saveFile } from '../core/files.js';
-import { draftFrom } from '../core/plan.js';
 import { mayCarryOut } from '../core/subject.js';
 import { text } from '../core/words.js';
 import { useState } from '../vendor/hooks.js';
@@ -38,8 +37,8 @@ export function LayoutFile({ warehouse, write, map, etag, places, onPublished })
     input.value = ''; // the same file can be chosen again after a change
   };
   const fields = write?.body ?? [];
-  const save = () => {
-    const content = map ?? draftFrom(places ?? []);
+  const save = async () => {
+    const content = map ?? (await import('../core/map_draft.js')).draftFrom(places ?? []);
     const own = fields.map(({ name }) => [name, content[name]]);
     const json = JSON.stringify(Object.fromEntries(own), null, 2);
     saveFile(new Blob([json]), `map-${warehouse.code}.json`);

@@ -3,7 +3,8 @@
  */
 
 import { say } from '../core/app.js';
-import { cellsOf, drawable } from '../core/plan.js';
+import { drawable } from '../core/map_draft.js';
+import { cellsOf } from '../core/plan.js';
 import { isStale, Refusal } from '../core/refusal.js';
 import { actionLabel, fieldLabel, text } from '../core/words.js';
 import { useMemo, useState } from '../vendor/hooks.js';

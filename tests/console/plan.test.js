@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { cellsOf, drawable, draftFrom, fillOf } from '../../console/core/plan.js';
+import { draftFrom, drawable } from '../../console/core/map_draft.js';
+import { cellsOf, fillOf } from '../../console/core/plan.js';
 
 /** @param {object} values */
 const place = (values) => ({
