@@ -57,6 +57,7 @@ export const SUBJECTS = [
     columns: ['item_code', 'product_name', 'position', 'batch_num', 'serial_number', 'inventory_status', 'qty'],
     title: 'item_code',
     create: 'POST /stock-adjustments',
+    links: { position: 'warehouse-positions' },
   },
   {
     name: 'stock-levels',
@@ -70,7 +71,6 @@ export const SUBJECTS = [
     group: 'stock',
     columns: ['created_at', 'type', 'item_code', 'qty', 'from', 'to', 'batch_num'],
     title: 'id',
-    links: { product_id: 'products' },
   },
   {
     name: 'entry-documents',
@@ -96,7 +96,7 @@ export const SUBJECTS = [
     columns: ['id', 'status', 'document', 'operator', 'created_at'],
     title: 'id',
     create: 'POST /receipts',
-    links: { 'document.id': 'entry-documents' },
+    links: { document: 'entry-documents' },
     actions: [
       { operation: 'POST /receipts/{id}/start', when: { status: ['pending'] } },
       { operation: 'POST /receipts/{id}/lines', when: { status: ['started'] } },
@@ -121,7 +121,6 @@ export const SUBJECTS = [
     columns: ['code', 'external_ref', 'status', 'exit_doc_num', 'card_name', 'warehouse_code', 'created_at'],
     title: 'code',
     create: 'POST /returns',
-    links: { exit_document_id: 'exit-documents' },
     actions: [
       { operation: 'POST /returns/{id}/lines', when: { status: ['expected', 'receiving'] } },
       { operation: 'POST /returns/{id}/finish', when: { status: ['receiving'] } },
@@ -163,7 +162,7 @@ export const SUBJECTS = [
     columns: ['code', 'status', 'priority', 'document', 'operator', 'has_shortage', 'created_at'],
     title: 'code',
     create: 'POST /pickings',
-    links: { 'document.id': 'exit-documents' },
+    links: { document: 'exit-documents' },
     actions: [
       { operation: 'POST /pickings/{id}/start', when: { status: ['pending'] } },
       { operation: 'POST /pickings/{id}/allocate', when: { status: ['pending', 'started'] } },
@@ -208,7 +207,6 @@ export const SUBJECTS = [
     columns: ['code', 'status', 'exit_doc_num', 'station', 'units_count', 'created_at'],
     title: 'code',
     create: 'POST /packing-orders',
-    links: { exit_document_id: 'exit-documents' },
     actions: [
       {
         operation: 'POST /packing-orders/{id}/handling-units',
@@ -230,7 +228,6 @@ export const SUBJECTS = [
     group: 'outbound',
     columns: ['code', 'sscc', 'type', 'status', 'packing_order_id', 'weight_kg'],
     title: 'code',
-    links: { packing_order_id: 'packing-orders', parent_id: 'handling-units' },
     files: [
       { path: '/handling-units/{id}/label?format=pdf', label: 'label' },
       { path: '/handling-units/{id}/label?format=zpl', label: 'label_zpl' },
@@ -278,7 +275,7 @@ export const SUBJECTS = [
     columns: ['code', 'status', 'from', 'to', 'has_discrepancy', 'due_at', 'headline'],
     title: 'code',
     create: 'POST /transfer-orders',
-    links: { picking_id: 'pickings' },
+    links: { from: 'warehouses', to: 'warehouses' },
     actions: [
       { operation: 'POST /transfer-orders/{id}/release', when: { status: ['draft'] } },
       { operation: 'POST /transfer-orders/{id}/picks', when: { status: ['released', 'picking'] } },
@@ -331,7 +328,6 @@ export const SUBJECTS = [
     columns: ['bin_code', 'whs_code', 'item_code', 'minimum', 'maximum'],
     title: 'bin_code',
     create: 'POST /pick-faces',
-    links: { product_id: 'products', warehouse_id: 'warehouses', position_id: 'warehouse-positions' },
     actions: [{ operation: 'DELETE /pick-faces/{id}', endsWork: true }],
   },
   {

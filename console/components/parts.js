@@ -2,6 +2,7 @@
  * The fields of a resource, and the parts of an object, by name.
  */
 
+import { isId, linkOf } from '../core/links.js';
 import { fieldLabel } from '../core/words.js';
 import { h } from '../vendor/preact.js';
 import { Value } from './value.js';
@@ -14,40 +15,40 @@ import { Value } from './value.js';
  * @param {object} props
  * @param {readonly Field[]} props.fields
  * @param {Record<string, unknown>} props.values
- * @param {Record<string, string>} [props.links] field → subject whose id it has
+ * @param {Readonly<Record<string, string>>} [props.links] field with an object → subject of this object
  */
-export function Definitions({ fields, values, links = {} }) {
+export function Definitions({ fields, values, links }) {
   return h(
     'dl',
     {},
     fields.map((field) =>
       h('div', { key: field.name }, [
         h('dt', {}, fieldLabel(field.name)),
-        h('dd', {}, h(Definition, { field, value: values[field.name], link: links[field.name] })),
+        h('dd', {}, shown(field, values, links)),
       ]),
     ),
   );
 }
 
 /**
- * @param {object} props
- * @param {Field} props.field
- * @param {unknown} props.value
- * @param {string | undefined} props.link
+ * @param {Field} field
+ * @param {Record<string, unknown>} values
+ * @param {Readonly<Record<string, string>>} [links]
  */
-function Definition({ field, value, link }) {
-  const isTarget = isObject(value) && ('object' in value || 'type' in value) && 'id' in value;
-  return isObject(value) && field.type === 'object' && !isTarget
-    ? h(Parts, { fields: field.fields ?? [], values: value })
-    : h(Value, { field, value, link });
-}
-
-/**
- * @param {unknown} value
- * @returns {value is Record<string, unknown>}
- */
-function isObject(value) {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function shown(field, values, links) {
+  const value = values[field.name];
+  const link = linkOf(field.name, values, links);
+  if (link !== undefined) {
+    return h('a', { href: link }, h(Value, { field, value }));
+  }
+  if (Array.isArray(value) && isId(field.name)) {
+    const ids = value.map((id) => h('a', { href: linkOf(field.name, { [field.name]: id }) }, String(id)));
+    return h('ul', { class: 'parts' }, ids.map((link) => h('li', {}, link)));
+  }
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject && field.type === 'object'
+    ? h(Parts, { fields: field.fields ?? [], values: /** @type {Record<string, unknown>} */ (value) })
+    : h(Value, { field, value });
 }
 
 /**

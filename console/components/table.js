@@ -3,6 +3,7 @@
  */
 
 import { locale } from '../core/app.js';
+import { linkInRow } from '../core/links.js';
 import { fieldLabel, text } from '../core/words.js';
 import { useMemo } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
@@ -27,7 +28,16 @@ export const LONGEST_LINE = 24;
  * @param {(field: Field, row: Row) => string | undefined} [props.linkOf] address of a cell's link
  * @param {boolean} [props.isLoading]
  */
-export function Table({ caption, columns, rows, sorts = [], sort, onSort, linkOf, isLoading }) {
+export function Table({
+  caption,
+  columns,
+  rows,
+  sorts = [],
+  sort,
+  onSort,
+  linkOf = ({ name }, row) => linkInRow(name, row),
+  isLoading,
+}) {
   const shown = columns.map(({ name }) => name).join();
   // not made again while the next page is loaded
   const lines = useMemo(
@@ -90,10 +100,10 @@ function SortedHead({ field, sort, onSort }) {
  *
  * @param {Field} field
  * @param {Row} row
- * @param {((field: Field, row: Row) => string | undefined) | undefined} linkOf
+ * @param {(field: Field, row: Row) => string | undefined} linkOf
  */
 function cell(field, row, linkOf) {
-  const link = linkOf?.(field, row);
+  const link = linkOf(field, row);
   const raw = row[field.name];
   const isShort = typeof raw === 'string' ? raw.length <= LONGEST_LINE : !Array.isArray(raw);
   const value = Value({ field, value: raw });

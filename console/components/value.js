@@ -3,10 +3,8 @@
  */
 
 import { locale } from '../core/app.js';
-import { href } from '../core/address.js';
 import { formatDate, formatInstant, formatNumber } from '../core/format.js';
 import { text, valueLabel } from '../core/words.js';
-import { SUBJECT_OF_KIND } from '../subjects.js';
 import { h } from '../vendor/preact.js';
 import { Parts } from './parts.js';
 
@@ -15,27 +13,20 @@ import { Parts } from './parts.js';
 /** Fields that name an object for people, the first that there is. */
 const NAMES = ['doc_num', 'bin_code', 'name', 'whs_code', 'item_code', 'external_ref', 'id'];
 
-const IDS = new Set(['id', 'line_num', 'version', 'packing_order_id', 'parent_id']);
+/** Names of integers that count nothing. */
+const IDS = /(^|_)ids?$|^line_num$|^version$/;
 
 /**
  * @param {object} props
  * @param {Omit<Field, 'name'> & {name?: string}} props.field
  * @param {unknown} props.value
- * @param {string | undefined} [props.link] subject of which the value is an id
  */
-export function Value({ field, value, link }) {
+export function Value({ field, value }) {
   if (isEmpty(value)) {
     return h('span', { class: 'quiet' }, text('not_set'));
   }
   if (field.type === 'object' && field.fields?.length === 0) {
     return h(Parts, { fields: [], values: /** @type {Record<string, unknown>} */ (value) });
-  }
-  if (link !== undefined) {
-    return h('a', { href: href([link, String(value)]) }, String(value));
-  }
-  const target = targetOf(value);
-  if (target !== null) {
-    return h('a', { href: target }, plain(field, value));
   }
   if (field.type === 'choice' && field.name === 'status') {
     return h('span', { class: `status ${value}` }, valueLabel(value));
@@ -53,17 +44,6 @@ function isEmpty(value) {
 }
 
 /**
- * Return the address of what a value names by kind and id, such as `{object: receipt, id: 3}`.
- *
- * @param {unknown} value
- */
-function targetOf(value) {
-  const { object, type, id } = /** @type {any} */ (value);
-  const subject = SUBJECT_OF_KIND[object ?? type];
-  return subject !== undefined && id !== undefined ? href([subject, String(id)]) : null;
-}
-
-/**
  * Return a value as text.
  *
  * @param {Omit<Field, 'name'> & {name?: string}} field
@@ -74,12 +54,15 @@ export function plain(field, value) {
   if (value === null || value === undefined) {
     return '';
   }
+  if (field.name === 'priority') {
+    return valueLabel(value);
+  }
   switch (field.type) {
     case 'boolean':
       return text(value ? 'yes' : 'no');
     case 'integer':
     case 'number':
-      return IDS.has(field.name ?? '') ? String(value) : formatNumber(Number(value), locale.value);
+      return IDS.test(field.name ?? '') ? String(value) : formatNumber(Number(value), locale.value);
     case 'date':
       return formatDate(String(value), locale.value);
     case 'date-time':
@@ -96,7 +79,7 @@ export function plain(field, value) {
 }
 
 /**
- * @param {Omit<Field, 'name'>} field
+ * @param {Omit<Field, 'name'> & {name?: string}} field
  * @param {readonly unknown[]} values
  */
 function listText(field, values) {
@@ -104,7 +87,7 @@ function listText(field, values) {
   if (items === undefined || items.type === 'object') {
     return text('items', { count: values.length });
   }
-  return values.map((value) => plain(items, value)).join(', ');
+  return values.map((value) => plain({ ...items, name: field.name ?? '' }, value)).join(', ');
 }
 
 /**

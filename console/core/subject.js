@@ -76,7 +76,7 @@
  * @property {readonly string[]} [more] other operations that make some
  * @property {string} [change] operation that changes one, with the values of the detail
  * @property {readonly Action[]} [actions]
- * @property {Record<string, string>} [links] field → subject whose id it has
+ * @property {Record<string, string>} [links] field with an object → subject of this object
  * @property {readonly string[]} [hidden] fields of the detail that another list shows
  * @property {string} [parent] subject below whose resources it is
  * @property {string} [item] name of its id in a path, if it is not `id`

@@ -6,6 +6,7 @@ import { calls, permissions } from '../core/app.js';
 import { pathOf } from '../core/calls.js';
 import { go, href } from '../core/address.js';
 import { saveFile } from '../core/files.js';
+import { readable } from '../core/links.js';
 import { allowedActions, itemPath, mayCarryOut } from '../core/subject.js';
 import { loadDescription, useLoaded } from '../core/use.js';
 import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
@@ -25,9 +26,6 @@ import { Title } from '../components/title.js';
  * @typedef {import('../core/subject.js').Action} Action
  * @typedef {Record<string, any>} Resource
  */
-
-/** Fields that repeat others, or that only programs need. */
-const HIDDEN = new Set(['object', 'status_label', 'uuid']);
 
 /** Load the dialogs when one is opened: most visits need none. */
 const loadDialogs = () => import('./dialogs.js');
@@ -49,7 +47,10 @@ export function DetailScreen({ subject, parameters }) {
   if (loaded.result === null || fields === undefined || description.result === null) {
     const error = loaded.error ?? description.error;
     return error
-      ? h(Notice, { error, onRetry: loaded.reload })
+      ? h('article', {}, [
+          h(Head, { subject, parameters, title: `${subjectLabel(subject.name)} ${Object.values(parameters).at(-1)}` }),
+          h(Notice, { error, onRetry: loaded.reload }),
+        ])
       : h('p', { class: 'quiet' }, text('loading'));
   }
   return h(DetailView, {
@@ -79,12 +80,9 @@ function DetailView({ subject, parameters, description, fields, resource, etag, 
     field.type === 'array' && field.items?.type === 'object';
   const name = subject.title === 'id' ? null : resource[subject.title];
   const title = String(name ?? `${valueLabel(subject.kind)} ${resource.id}`);
-  const shown = fields.filter(({ name }) => !HIDDEN.has(name) && !subject.hidden?.includes(name));
+  const shown = readable(fields).filter(({ name }) => !subject.hidden?.includes(name));
   return h('article', {}, [
-    h('header', { class: 'screen' }, [
-      h('p', {}, h('a', { href: href(listAddress(subject, parameters)) }, subjectLabel(subject.name))),
-      h(Title, { title }),
-    ]),
+    h(Head, { subject, parameters, title }),
     h(Notice, { error, onRetry: onChange }),
     h(Actions, { subject, parameters, description, resource, title, etag, onChange }),
     h(Files, { subject, parameters }),
@@ -100,7 +98,7 @@ function DetailView({ subject, parameters, description, fields, resource, etag, 
           h('h2', {}, fieldLabel(field.name)),
           h(Table, {
             caption: fieldLabel(field.name),
-            columns: field.items?.fields ?? [],
+            columns: readable(field.items?.fields ?? []),
             rows: resource[field.name],
           }),
         ]),
@@ -116,6 +114,19 @@ function DetailView({ subject, parameters, description, fields, resource, etag, 
     ),
     subject.parent === undefined &&
       h(Lazy, { load: () => import('./panels/history.js'), name: 'Panel', props: { subject, resource } }),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {Subject} props.subject
+ * @param {Record<string, string>} props.parameters
+ * @param {string} props.title
+ */
+function Head({ subject, parameters, title }) {
+  return h('header', { class: 'screen' }, [
+    h('p', {}, h('a', { href: href(listAddress(subject, parameters)) }, subjectLabel(subject.name))),
+    h(Title, { title }),
   ]);
 }
 

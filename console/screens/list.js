@@ -8,6 +8,7 @@ import { bodyOf, draftOf } from '../core/draft.js';
 import { saveFile } from '../core/files.js';
 import { csvRow, formatNumber } from '../core/format.js';
 import { Refusal } from '../core/refusal.js';
+import { linkOf } from '../core/links.js';
 import { itemPath, listPath, mayCarryOut } from '../core/subject.js';
 import { loadDescription, useLoaded } from '../core/use.js';
 import { actionLabel, fieldLabel, subjectLabel, text } from '../core/words.js';
@@ -117,7 +118,9 @@ function ListView({ subject, id, list, description, page }) {
           isLoading: page.isLoading,
           linkOf: (field, row) => {
             const isTitle = field.name === subject.title || field === columns[0];
-            return hasDetail && isTitle ? href([...here, String(row.id)]) : undefined;
+            return hasDetail && isTitle
+              ? href([...here, String(row.id)])
+              : linkOf(field.name, row, subject.links);
           },
         })
       : h('p', { class: 'quiet' }, emptyText(page, isFiltered)),

@@ -4,6 +4,7 @@
 
 import { calls, permissions } from '../../core/app.js';
 import { operationOf } from '../../core/calls.js';
+import { readable } from '../../core/links.js';
 import { itemPath } from '../../core/subject.js';
 import { loadInterface, useLoaded } from '../../core/use.js';
 import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../../core/words.js';
@@ -83,7 +84,7 @@ function Goods({ name, id, body }) {
     lines && own.length > 0 &&
       h('div', {}, [
         h('h3', {}, `${valueLabel(subject.kind)} ${data.code ?? data.doc_num ?? id}`),
-        h(Table, { caption: fieldLabel('lines'), columns: lines.items?.fields ?? [], rows: own }),
+        h(Table, { caption: fieldLabel('lines'), columns: readable(lines.items?.fields ?? []), rows: own }),
       ]),
     name === 'receipts' && data.document && h(Goods, { name: 'entry-documents', id: data.document.id, body }),
   ]);

@@ -97,6 +97,11 @@ def test_receipt_from_its_document_to_the_end(
     person.choose("Finalize")
     expect(person.shown("Status")).to_have_text("Finalized")
     expect(page.locator(".history li").first).to_contain_text(goods)
+    person.rows().first.get_by_role("link", name=goods).click()
+    expect(person.shown("Item code")).to_have_text(goods)
+    page.go_back()
+    person.shown("Document").get_by_role("link").click()
+    expect(person.heading()).to_have_text(order["doc_num"])
     found = acme.get("/stocks", params={"item_code": goods}).json()["data"]
     assert [(row["qty"], row["position"]["bin_code"]) for row in found] == [(10, "A-1")]
 

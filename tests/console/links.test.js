@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { linkInRow, linkOf, readable } from '../../console/core/links.js';
+
+test('an id leads to its resource, and so does the name beside it', () => {
+  const row = { product_id: 7, item_code: 'A/1', picking_id: null, batch_num: 'L1' };
+  assert.equal(linkOf('product_id', row), 'products/7');
+  assert.equal(linkOf('item_code', row), 'products/7');
+  assert.equal(linkOf('picking_id', row), undefined);
+  assert.equal(linkOf('batch_num', row), undefined);
+  assert.equal(linkOf('item_code', { item_code: 'A/1' }), undefined);
+});
+
+test('an object leads to the resource that it names by kind, or by the subject of its field', () => {
+  const row = { resource: { object: 'receipt', id: 3 }, document: { type: 'purchase_order', id: 4 } };
+  assert.equal(linkOf('resource', row), 'receipts/3');
+  assert.equal(linkOf('document', row), undefined);
+  assert.equal(linkOf('document', row, { document: 'entry-documents' }), 'entry-documents/4');
+});
+
+test('the title of a row in a table leads to the row', () => {
+  const row = { object: 'handling_unit', id: 5, code: 'HU-5', parent_id: 2 };
+  assert.equal(linkInRow('code', row), 'handling-units/5');
+  assert.equal(linkInRow('parent_id', row), 'handling-units/2');
+});
+
+test('names are shown instead of the ids beside them', () => {
+  const names = ['object', 'id', 'line_num', 'product_id', 'item_code', 'picking_id'];
+  const shown = readable(names.map((name) => ({ name })));
+  assert.deepEqual(shown.map(({ name }) => name), ['line_num', 'item_code', 'picking_id']);
+  assert.deepEqual(readable([{ name: 'id' }, { name: 'product_id' }]).length, 2);
+});
