@@ -100,7 +100,7 @@ function PlainInput({ field, entry, onChange, problems, path }) {
   return h('div', { class: `field ${field.type}` }, [
     h('label', { for: id }, [
       fieldLabel(field.name),
-      field.isRequired && h('span', { class: 'quiet' }, ` (${text('required')})`),
+      field.isRequired && h(Required, {}),
     ]),
     input(field, entry, common),
     isSuggested &&
@@ -108,6 +108,10 @@ function PlainInput({ field, entry, onChange, problems, path }) {
     notes.length > 0 &&
       h('p', { id: `${id}-notes`, class: own.length > 0 ? 'problem' : 'quiet' }, notes.join(' ')),
   ]);
+}
+
+function Required() {
+  return h('span', { class: 'quiet' }, ` (${text('required')})`);
 }
 
 /** @param {Entry | undefined} entry */
@@ -146,7 +150,7 @@ function input(field, entry, common) {
     case 'date-time':
       return h('input', { ...common, value, type: 'datetime-local', step: 1 });
     default:
-      return (field.maxLength ?? 0) >= LONG
+      return (field.maxLength ?? 0) >= LONG && !field.name.endsWith('url')
         ? h('textarea', { ...common, rows: 3, value, maxLength: field.maxLength })
         : h('input', { ...common, value, type: inputType(field), maxLength: field.maxLength });
   }
@@ -249,10 +253,11 @@ function ObjectInput({ field, entry, onChange, problems, path }) {
 
 /** @param {InputProps} props */
 function RowsInput({ field, entry, onChange, problems, path }) {
-  const rows = Array.isArray(entry) ? /** @type {Draft[]} */ (entry) : [];
+  const first = field.isRequired ? [{}] : [];
+  const rows = Array.isArray(entry) ? /** @type {Draft[]} */ (entry) : first;
   const own = problems.filter((one) => one.field === path);
   return h('fieldset', { class: 'rows' }, [
-    h('legend', {}, fieldLabel(field.name)),
+    h('legend', {}, [fieldLabel(field.name), field.isRequired && h(Required, {})]),
     own.length > 0 && h('p', { class: 'problem' }, own.map(({ message }) => message).join(' ')),
     ...rows.map((row, index) =>
       h('fieldset', { key: index, class: 'row' }, [

@@ -6,6 +6,7 @@ import { isPermitted, messages, permissions, session } from '../core/app.js';
 import { address, href } from '../core/address.js';
 import { LANGUAGES, language, rememberLanguage, subjectLabel, text, useLanguage } from '../core/words.js';
 import { SUBJECT, SUBJECTS } from '../subjects.js';
+import { useEffect, useState } from '../vendor/hooks.js';
 import { Component, h } from '../vendor/preact.js';
 import { Home } from '../screens/home.js';
 import { SignIn } from '../screens/sign_in.js';
@@ -68,11 +69,18 @@ async function signOut() {
 
 function Menu() {
   const here = address.value.path[0];
+  const [isOpen, setOpen] = useState(false); // on narrow screens only
+  useEffect(() => setOpen(false), [address.value]);
   const isRestricted = session.user.value?.isRestricted;
   const visible = SUBJECTS.filter(({ name, permission = null }) =>
     isRestricted ? name === 'products' : isPermitted(permission),
   );
-  return h('nav', { class: 'menu', 'aria-label': text('menu') }, [
+  return h('nav', { class: isOpen ? 'menu open' : 'menu', 'aria-label': text('menu') }, [
+    h(
+      'button',
+      { type: 'button', class: 'toggle', 'aria-expanded': isOpen, onClick: () => setOpen(!isOpen) },
+      `☰ ${text('menu')}`,
+    ),
     h(MenuLink, { path: [], label: text('home'), isHere: here === undefined }),
     !isRestricted &&
       h(MenuLink, { path: ['account'], label: text('account'), isHere: here === 'account' }),

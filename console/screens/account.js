@@ -43,7 +43,12 @@ export function Account() {
       OPERATIONS.filter((operation) => operation in actions).map((operation) =>
         h(
           'button',
-          { key: operation, type: 'button', onClick: () => setChosen(operation) },
+          {
+            key: operation,
+            type: 'button',
+            class: operation.startsWith('DELETE') ? 'danger' : undefined,
+            onClick: () => setChosen(operation),
+          },
           actionLabel(actions[operation]?.name ?? operation),
         ),
       ),

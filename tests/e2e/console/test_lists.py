@@ -86,3 +86,16 @@ def test_screens_are_used_with_the_keyboard(person: Person) -> None:
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_role("button", name="Change", exact=True)).to_be_focused()
+
+
+def test_menu_folds_on_a_narrow_screen(person: Person) -> None:
+    person.start("stocks")
+    page = person.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    link = page.get_by_role("link", name="Products", exact=True)
+    expect(link).to_be_hidden()
+    person.press("☰ Menu")
+    link.click()
+    expect(person.heading()).to_have_text("Products")
+    expect(link).to_be_hidden()
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
