@@ -8,7 +8,7 @@
 import { calls } from '../core/app.js';
 import { useLoaded } from '../core/use.js';
 import { useId, useRef, useState } from '../vendor/hooks.js';
-import { fieldLabel, text, valueLabel } from '../core/words.js';
+import { fieldHint, fieldLabel, text, valueLabel } from '../core/words.js';
 import { h } from '../vendor/preact.js';
 import { hasSuggestions, Suggestions, useSearched } from './suggestions.js';
 
@@ -79,9 +79,11 @@ function PlainInput({ field, entry, onChange, problems, path }) {
   const id = useId();
   const own = problems.filter((one) => one.field === path || one.field.startsWith(`${path}.`));
   const isLines = field.type === 'array';
+  const hint = fieldHint(field.name);
   const notes = [
     ...own.map(({ message }) => message),
     ...(isLines ? [text('one_per_line')] : []),
+    ...(hint === null ? [] : [hint]),
   ];
   const [isFocused, setFocused] = useState(false);
   const written = writtenOf(entry);

@@ -3,6 +3,7 @@
  */
 
 import { calls, newAction } from '../core/app.js';
+import { readable } from '../core/links.js';
 import { NoAnswer, Refusal } from '../core/refusal.js';
 import { text } from '../core/words.js';
 import { useRef, useState } from '../vendor/hooks.js';
@@ -62,6 +63,7 @@ export function Form({ fields, start, label, action, onSubmit, onCancel }) {
   const [draft, setDraft] = useState(start);
   const { error, isBusy, isOpen } = action;
   const problems = error instanceof Refusal ? error.problems : [];
+  const inputs = inOrder(readable(fields));
   return h(
     'form',
     {
@@ -72,9 +74,9 @@ export function Form({ fields, start, label, action, onSubmit, onCancel }) {
       },
     },
     [
-      h(Notice, { error, isWrite: true, shownFields: shownPaths(fields, draft) }),
+      h(Notice, { error, isWrite: true, shownFields: shownPaths(inputs, draft) }),
       h('fieldset', { class: 'bare', disabled: isBusy || isOpen }, [
-        h(Fields, { fields, draft, onChange: setDraft, problems }),
+        h(Fields, { fields: inputs, draft, onChange: setDraft, problems }),
       ]),
       h('footer', {}, [
         h('button', { type: 'button', disabled: isBusy, onClick: onCancel }, text('cancel')),
@@ -82,6 +84,17 @@ export function Form({ fields, start, label, action, onSubmit, onCancel }) {
       ]),
     ],
   );
+}
+
+/**
+ * Return fields with those first that a person must fill in, except for lists, which are long.
+ *
+ * @param {readonly import('../core/subject.js').Field[]} fields
+ */
+function inOrder(fields) {
+  const isFirst = (/** @type {import('../core/subject.js').Field} */ { isRequired, type }) =>
+    isRequired === true && type !== 'array';
+  return [...fields.filter(isFirst), ...fields.filter((field) => !isFirst(field))];
 }
 
 /**

@@ -5,7 +5,7 @@
 import { isId, linkOf } from '../core/links.js';
 import { fieldLabel } from '../core/words.js';
 import { h } from '../vendor/preact.js';
-import { Value } from './value.js';
+import { plain, Value } from './value.js';
 
 /** @typedef {import('../core/subject.js').Field} Field */
 
@@ -41,9 +41,13 @@ function shown(field, values, links) {
   if (link !== undefined) {
     return h('a', { href: link }, h(Value, { field, value }));
   }
-  if (Array.isArray(value) && isId(field.name)) {
-    const ids = value.map((id) => h('a', { href: linkOf(field.name, { [field.name]: id }) }, String(id)));
-    return h('ul', { class: 'parts' }, ids.map((link) => h('li', {}, link)));
+  const { items = { type: 'text' } } = field;
+  if (Array.isArray(value) && value.length > 0 && (isId(field.name) || items.type === 'choice')) {
+    const entries = value.map((one) => {
+      const to = linkOf(field.name, { [field.name]: one });
+      return h('li', { key: one }, to === undefined ? plain(items, one) : h('a', { href: to }, String(one)));
+    });
+    return h('ul', { class: 'parts' }, entries);
   }
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject && field.type === 'object'

@@ -59,6 +59,11 @@ export function fieldLabel(name) {
   return lookUp(words.value.fields, name);
 }
 
+/** @param {string} name name of a field; null if its label says enough */
+export function fieldHint(name) {
+  return /** @type {Record<string, string>} */ (words.value.hints)[name] ?? null;
+}
+
 /** @param {unknown} value word of the interface, such as `in_transit` */
 export function valueLabel(value) {
   return lookUp(words.value.values, String(value));

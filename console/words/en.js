@@ -339,6 +339,14 @@ export default {
     zip_code: 'Postal code',
     zone_id: 'Zone number',
   },
+  /** What a person needs to know to fill a field in. */
+  hints: {
+    counted_qty: 'Fill in the counted quantity, or the quantity to add or to remove.',
+    naming_mask: 'Such as {aisle}-{rack}-{level}-{slot}. Each combination of the values below becomes a position.',
+    picking_ids: 'Their ids, or a rule that finds the pickings.',
+    timezone: 'Such as Europe/Madrid.',
+    to_status: 'Only to change the status of goods: fill in this and the quantity.',
+  },
   /** @type {Record<string, string>} */
   values: {
     // priorities

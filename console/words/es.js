@@ -512,6 +512,13 @@ const words = {
     zone_id: 'Número de zona',
     zones: 'Zonas',
   },
+  hints: {
+    counted_qty: 'Indique la cantidad contada, o la cantidad que se añade o se retira.',
+    naming_mask: 'Por ejemplo {aisle}-{rack}-{level}-{slot}. Cada combinación de los valores de abajo será una ubicación.',
+    picking_ids: 'Sus números, o una regla que encuentre las órdenes.',
+    timezone: 'Por ejemplo Europe/Madrid.',
+    to_status: 'Solo para cambiar el estado de la mercancía: indique este y la cantidad.',
+  },
   values: {
     // priorities
     1: 'Alta',

@@ -8,7 +8,7 @@ import en from '../../console/words/en.js';
 import es from '../../console/words/es.js';
 
 /** @typedef {import('../../console/core/subject.js').Field} Field */
-/** @typedef {'texts' | 'subjects' | 'fields' | 'values' | 'actions' | 'errors'} Table */
+/** @typedef {'texts' | 'subjects' | 'fields' | 'hints' | 'values' | 'actions' | 'errors'} Table */
 
 const CONSOLE = new URL('../../console/', import.meta.url);
 const CODES = new URL('../../docs/errors.md', import.meta.url);
@@ -53,6 +53,7 @@ const asked = {
   texts: new Set([...quotedNames(), ...SUBJECTS.map(({ group }) => `group_${group}`)]),
   subjects: new Set([...SUBJECTS.map(({ name }) => name), ...argumentsOf('subjectLabel')]),
   fields: new Set([...fields, ...secretNames()]),
+  hints: fields,
   values: new Set([...choices, ...SUBJECTS.flatMap(({ kind = [] }) => kind)]),
   actions: new Set([
     ...operations,
@@ -117,9 +118,9 @@ for (const [language, words] of Object.entries({ en, es })) {
   });
 }
 
-test('both languages have the same texts and errors, with the same placeholders', () => {
+test('both languages have the same texts, hints and errors, with the same placeholders', () => {
   const placeholders = (/** @type {string} */ text) => (text.match(/\{\w+\}/g) ?? []).sort();
-  for (const table of /** @type {const} */ (['texts', 'errors'])) {
+  for (const table of /** @type {const} */ (['texts', 'hints', 'errors'])) {
     /** @type {[Record<string, string>, Record<string, string>]} */
     const [english, spanish] = [en[table], es[table]];
     assert.deepEqual(Object.keys(spanish).sort(), Object.keys(english).sort());

@@ -84,7 +84,7 @@ async function entriesOf(type, target, signal) {
   const { body } = await calls.read('GET /audit-log', { query, signal });
   return body.data.map((entry) => ({
     at: entry.created_at,
-    label: `${valueLabel(entry.action)} ${entry.actor?.name ?? ''}`,
+    label: [valueLabel(entry.action), entry.actor?.name].filter(Boolean).join(' · '),
     to: href(['audit-log'], { target_type: type, target }),
   }));
 }
