@@ -53,7 +53,7 @@ export function Fields({ fields, draft, onChange, problems, path = '' }) {
  */
 
 /** @param {InputProps} props */
-export function FieldInput(props) {
+function FieldInput(props) {
   const { field } = props;
   if (field.type === 'object') {
     return h(ObjectInput, props);

@@ -10,12 +10,12 @@ import { h } from '../vendor/preact.js';
 import { Value } from './value.js';
 
 /**
- * @typedef {import('../core/subject.js').Field} Field
+ * @typedef {import('../core/subject.js').Field & {label?: string}} Field `label`: instead of its words
  * @typedef {Record<string, unknown>} Row
  */
 
 /** Characters of a code, a reference or a time, which are not broken into lines. */
-export const LONGEST_LINE = 24;
+const LONGEST_LINE = 24;
 
 /**
  * @param {object} props
@@ -61,7 +61,7 @@ export function Table({
           columns.map((field) =>
             sorts.includes(field.name) && onSort !== undefined
               ? h(SortedHead, { key: field.name, field, sort, onSort })
-              : h('th', { key: field.name, scope: 'col', class: numeric(field) }, fieldLabel(field.name)),
+              : h('th', { key: field.name, scope: 'col', class: numeric(field) }, labelOf(field)),
           ),
         ),
       ]),
@@ -86,7 +86,7 @@ function SortedHead({ field, sort, onSort }) {
       'button',
       { type: 'button', class: 'plain', onClick: () => onSort(isUp ? `-${name}` : name) },
       [
-        fieldLabel(name),
+        labelOf(field),
         h('span', { 'aria-hidden': true }, isUp ? ' ▲' : isDown ? ' ▼' : ' ↕'),
         isUp && h('span', { class: 'hidden' }, ` ${text('sorted_ascending')}`),
         isDown && h('span', { class: 'hidden' }, ` ${text('sorted_descending')}`),
@@ -110,6 +110,11 @@ function cell(field, row, linkOf) {
   return h('td', { key: field.name, class: numeric(field) ?? (isShort ? 'short' : undefined) }, [
     link === undefined ? value : h('a', { href: link }, value),
   ]);
+}
+
+/** @param {Field} field */
+function labelOf({ name, label }) {
+  return label ?? fieldLabel(name);
 }
 
 /**

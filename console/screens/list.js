@@ -15,7 +15,7 @@ import { actionLabel, fieldLabel, subjectLabel, text } from '../core/words.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Dialog } from '../components/dialog.js';
-import { FieldInput } from '../components/fields.js';
+import { Fields } from '../components/fields.js';
 import { Notice } from '../components/notice.js';
 import { Table } from '../components/table.js';
 import { Title } from '../components/title.js';
@@ -259,16 +259,12 @@ function FilterDialog({ fields, query, onClose, onApply }) {
         },
       },
       [
-        ...fields.map((field) =>
-          h(FieldInput, {
-            key: field.name,
-            field: { ...field, isRequired: false },
-            entry: draft[field.name],
-            onChange: (entry) => setDraft({ ...draft, [field.name]: entry }),
-            problems: [],
-            path: field.name,
-          }),
-        ),
+        h(Fields, {
+          fields: fields.map((field) => ({ ...field, isRequired: false })),
+          draft,
+          onChange: setDraft,
+          problems: [],
+        }),
         h('footer', {}, [
           h('button', { type: 'button', onClick: () => setDraft({}) }, text('clear')),
           h('button', { class: 'main' }, text('apply')),

@@ -8,7 +8,7 @@ import { address, go, href } from '../core/address.js';
 import { bodyOf } from '../core/draft.js';
 import { mayCarryOut } from '../core/subject.js';
 import { loadInterface, useLoaded } from '../core/use.js';
-import { actionLabel, text } from '../core/words.js';
+import { actionLabel, errorLabel, text } from '../core/words.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Form, useAction } from '../components/form.js';
@@ -32,7 +32,7 @@ export function NewScreen({ subject }) {
     return h(Notice, { error: description.error, onRetry: description.reload });
   }
   if (!mayCarryOut(write, permissions())) {
-    return h('p', { class: 'notice' }, text('not_allowed'));
+    return h('p', { class: 'notice' }, errorLabel('forbidden'));
   }
   const fields = write.body ?? [];
   const label = actionLabel(write.name);

@@ -31,7 +31,6 @@ export default {
     request_id: 'Request {id}',
     retry_after: 'Try again in {seconds} seconds.',
     not_found: 'There is nothing at this address.',
-    not_allowed: 'You have no permission for this.',
     new_version: 'There is a new version of this page.',
     reload: 'Reload',
     search: 'Search',

@@ -32,7 +32,6 @@ const words = {
     request_id: 'Solicitud {id}',
     retry_after: 'Vuelva a intentarlo dentro de {seconds} segundos.',
     not_found: 'No hay nada en esta dirección.',
-    not_allowed: 'No tiene permiso para esto.',
     new_version: 'Hay una versión nueva de esta página.',
     reload: 'Recargar',
     search: 'Buscar',

@@ -11,7 +11,7 @@ import { useLoaded } from '../../core/use.js';
 import { useEffect } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
-import { LONGEST_LINE } from '../../components/table.js';
+import { Table } from '../../components/table.js';
 
 /** The report is written at the end of the validation. */
 const VALIDATED_LATER = new Set(['uploaded', 'validating']);
@@ -65,26 +65,11 @@ function Report({ id }) {
     h('h2', {}, text('rejected_rows')),
     h(Notice, { error: report.error, onRetry: report.reload }),
     report.result && h('button', { type: 'button', onClick: save }, text('download_report')),
-    h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': text('rejected_rows') }, [
-      h('table', {}, [
-        h('thead', {}, h('tr', {}, head.map((name, at) => h('th', { key: at, scope: 'col' }, name)))),
-        h(
-          'tbody',
-          {},
-          rows
-            .slice(0, MOST_ROWS)
-            .map((row, at) =>
-              h(
-                'tr',
-                { key: at },
-                row.map((cell, column) =>
-                  h('td', { key: column, class: cell.length > LONGEST_LINE ? undefined : 'short' }, cell),
-                ),
-              ),
-            ),
-        ),
-      ]),
-    ]),
+    h(Table, {
+      caption: text('rejected_rows'),
+      columns: head.map((label, at) => ({ name: String(at), type: /** @type {const} */ ('text'), label })),
+      rows: rows.slice(0, MOST_ROWS).map((cells) => Object.fromEntries(cells.entries())),
+    }),
     rows.length > MOST_ROWS && h('p', { class: 'quiet' }, text('first_rows', { count: MOST_ROWS })),
   ]);
 }
