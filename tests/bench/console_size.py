@@ -3,6 +3,7 @@
 import gzip
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 from functions.console import content
@@ -41,17 +42,17 @@ def screens() -> Mapping[str, int]:
             "detail": ["screens/detail.js", "screens/panels/history.js", *_panels(entry)],
         }
         for kind, modules in starts.items():
-            loaded = {one for start in modules for one in content.loaded_with(CONSOLE, start)}
+            loaded = {one for start in modules for one in _loaded(start)}
             parts = {f"interface/{one}.js" for one in interface}
             found[f"{name}, {kind}"] = _sum((loaded | parts) - first)
     for name in ("account", "settings", "upload"):
-        found[name] = _sum({*content.loaded_with(CONSOLE, f"screens/{name}.js")} - first)
+        found[name] = _sum({*_loaded(f"screens/{name}.js")} - first)
     return found
 
 
 def _first() -> set[str]:
     starts = ("main.js", "screens/sign_in.js", "screens/home.js")
-    return {one for start in starts for one in content.loaded_with(CONSOLE, start)}
+    return {one for start in starts for one in _loaded(start)}
 
 
 def _panels(entry: str) -> list[str]:
@@ -70,5 +71,15 @@ def compared() -> list[Table]:
     return [table]
 
 
+@cache
+def _loaded(start: str) -> frozenset[str]:
+    return frozenset(content.loaded_with(CONSOLE, start))
+
+
+@cache
+def _size(name: str) -> int:
+    return len(content.compressed(CONSOLE, name))
+
+
 def _sum(names: Iterable[str]) -> int:
-    return sum(len(content.compressed(CONSOLE, name)) for name in names)
+    return sum(map(_size, names))

@@ -3,6 +3,7 @@
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ def tenant_of(limit: int) -> Tenant:
     )
 
 
+@cache
 def client(number: int) -> Caller:
     name = f"c{number}"
     return Caller(
