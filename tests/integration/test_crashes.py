@@ -161,7 +161,7 @@ _ALWAYS = {
 def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
     """Yield the faults of a request with `calls` calls, the last of which commits.
 
-    A sample has two faults per route: the request dies right before or right after its commit, and
+    A sample has one fault per route: the request dies right before or right after its commit, or
     another fault happens at the commit, or any at a call before it.
     """
     faults: dict[str, Callable[[int], _FaultTest]] = {
@@ -176,11 +176,11 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
         for at in range(calls)
     }
     deaths = [tests.pop((kill.__name__, commit)) for kill in (kill_before, kill_after)]
-    yield from sampled(f"death of {route}", deaths, every=2)
     yield from [tests.pop((name, at)) for of, name, at in _ALWAYS if of == route]
     at_commit = [tests.pop((name, commit)) for name in faults if (name, commit) in tests]
     at_commit += [("in conflict", _conflicts), ("busy", _all_conflicts)]
-    for others in sampled(route, [at_commit, [*tests.values()]], every=2):
+    # Every second route of a sample dies at its commit.
+    for others in sampled(route, [deaths, at_commit, deaths, [*tests.values()]], every=4):
         yield from sampled(f"{route} {len(others)}", others, every=len(others))
 
 

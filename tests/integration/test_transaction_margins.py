@@ -39,7 +39,7 @@ from tests.operation_sizes import (
 )
 from tests.packing_scenario import PackingScenario
 from tests.receiving_scenario import ReceivingScenario
-from tests.sampling import is_complete
+from tests.sampling import is_complete, sampled
 from tests.stack import Stack, prepare_once
 from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import TransferScenario
@@ -127,7 +127,7 @@ class _Player(Gauge):
         return into or Reading()
 
 
-@pytest.mark.parametrize("part", _MEASUREMENTS)
+@pytest.mark.parametrize("part", sampled("margins", list(_MEASUREMENTS), every=2))
 def test_warehouse_operation_keeps_the_margin(
     part: str,
     stack: Stack,
@@ -170,7 +170,7 @@ def _stocked(yard: WarehouseScenario, products: int) -> list[str]:
     return codes
 
 
-@pytest.mark.parametrize("qty", [1, 2])
+@pytest.mark.parametrize("qty", sampled("moved", [1, 2], every=2))
 @pytest.mark.parametrize(("destination", "lines"), [("YARD", MAX_LINES), ("SHOP", _ACROSS)])
 @pytest.mark.usefixtures("sizes")
 def test_largest_transfer_keeps_the_margin(
@@ -229,7 +229,9 @@ def test_picking_of_the_most_serials_and_orders_keeps_the_margin(erp: Erp) -> No
     assert yard.act(number, "revert").status == 200
 
 
-@pytest.mark.parametrize("act", ["cancel", "finalize", "finalize with a grant"])
+@pytest.mark.parametrize(
+    "act", sampled("ends of a picking", ["cancel", "finalize", "finalize with a grant"], every=3)
+)
 @pytest.mark.usefixtures("sizes")
 def test_long_picking_in_a_wave_keeps_the_margin(act: str, erp: Erp, stack: Stack) -> None:
     yard, codes = _yard(erp, _LINES)
@@ -269,7 +271,7 @@ def test_packing_orders_of_the_most_pickings_and_units_keep_the_margin(
     assert max(sizes.values()) > MAX_PLANNED_ACTIONS - 10
 
 
-@pytest.mark.parametrize("qty", [1, 2])
+@pytest.mark.parametrize("qty", sampled("arrived", [1, 2], every=2))
 @pytest.mark.usefixtures("sizes")
 def test_largest_arrival_keeps_the_margin(qty: int, erp: Erp) -> None:
     orders = TransferScenario(erp)
@@ -298,7 +300,9 @@ def test_arrival_of_the_most_serials_keeps_the_margin(erp: Erp) -> None:
     orders.done(number, "receive", lines=[line], final=True)
 
 
-@pytest.mark.parametrize("action", ["restock", "return_to_provider"])
+@pytest.mark.parametrize(
+    "action", sampled("dispositions", ["restock", "return_to_provider"], every=2)
+)
 @pytest.mark.usefixtures("sizes")
 def test_largest_return_keeps_the_margin(action: str, erp: Erp) -> None:
     """Goods arrive at new positions, more than announced; each line has another product."""

@@ -25,7 +25,7 @@ from tests.stack import Stack
 _SECONDS = 60 * float(os.environ.get("RANDOM_VERIFY_MINUTES", "0"))
 _RUNS = 2
 """Verifications, at least; every second one repairs."""
-_CALLS_PER_JOB = 25
+_CALLS_PER_JOB = 50
 """Calls of the verification from one job of a client to the next, so that the traffic depends on no
 clock."""
 _SEED = int(os.environ.get("RANDOM_SEED", "1"))

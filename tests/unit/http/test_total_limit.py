@@ -17,9 +17,10 @@ from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.errors import ServiceError
 from tests.rate_limit_simulation import ENVIRONMENT_COUNT, PATTERNS, WindowItem
-from tests.sampling import sampled
+from tests.sampling import is_complete, sampled
 
 SEEDS = sampled("seeds of both limits", range(3), every=3)
+SIZES = [(limit, count) for limit in (1, 19, 120, 1_200) for count in (1, 6, 40)]
 NO_STORE: Any = None
 
 
@@ -64,8 +65,7 @@ def is_admitted(environment: RateLimiter, tenant: Tenant, caller: Caller) -> boo
     return True
 
 
-@pytest.mark.parametrize("limit", [1, 19, 120, 1_200])
-@pytest.mark.parametrize("credentials", [1, 6, 40])
+@pytest.mark.parametrize(("limit", "credentials"), SIZES if is_complete() else SIZES[:-1])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_twenty_environments_keep_both_limits(
     table: Table, limit: int, credentials: int, seed: int
