@@ -25,6 +25,7 @@ from tests.stack import CREDENTIALS, Stack, deployed
 settings.register_profile(
     "repeatable",
     deadline=None,
+    max_examples=100 if is_complete() else 50,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=not is_complete(),
     database=None,
@@ -39,7 +40,7 @@ def pytest_collection_finish() -> None:
     """Exclude imported modules, which live as long as the process, from garbage collection."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
+    gc.set_threshold(100_000, 50, 50)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -27,7 +27,8 @@ def test_each_filter_returns_its_rows(mixed_list: FilledList) -> None:
 
 
 def test_two_filters_return_the_rows_that_match_both(list_of_50: FilledList) -> None:
-    assert list_of_50.mismatches(pairs(list_of_50)) == []
+    both = sampled(f"pairs of {list_of_50.spec.name}", list(pairs(list_of_50)), every=3)
+    assert list_of_50.mismatches(both) == []
 
 
 def test_all_filters_combined_return_the_rows_that_match_all(list_of_50: FilledList) -> None:

@@ -74,8 +74,8 @@ def test_killed_verification_is_completed_by_the_next_run(
         wanted = verify_tenant("acme", repair=True)
     repaired = _without_times(table)
     writes = [at for at, one in enumerate(seen.calls) if one.operation == "TransactWriteItems"]
-    calls = deadly_calls("verification", seen.operations, every=290)
-    for call in sorted({*sampled("repairs", writes, every=25), *calls})[part::_PARTS]:
+    calls = deadly_calls("verification", seen.operations, every=580)
+    for call in sorted({*sampled("repairs", writes, every=50), *calls})[part::_PARTS]:
         restore()
         with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
             verify_tenant("acme", repair=True)
