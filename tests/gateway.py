@@ -72,17 +72,9 @@ class Response:
         return data
 
     @property
-    def row(self) -> dict[str, Any]:
-        """The resource that a successful response shows."""
-        assert self.status in {200, 201, 202}, self.text
-        row: dict[str, Any] = self.data
-        return row
-
-    @property
     def id(self) -> int:
         """The id of the resource that was created."""
-        assert self.status in {201, 202}, self.text
-        return int(self.data["id"])
+        return int(self.ok(201)["id"])
 
     @property
     def code(self) -> str:

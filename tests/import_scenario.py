@@ -50,7 +50,7 @@ class ImportScenario:
 
     def get_import(self, import_id: int) -> dict[str, Any]:
         """Return an import as the interface shows it."""
-        return self.erp.get(f"/imports/{import_id}").row
+        return self.erp.get(f"/imports/{import_id}").ok()
 
     def put_file(self, name: str, content: bytes) -> None:
         """Write a file of the tenant to the import bucket, and queue its notification."""

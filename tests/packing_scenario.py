@@ -26,8 +26,8 @@ class PackingScenario:
         """Pick goods for a document, and finalize the picking."""
         number = self.yard.started(document)
         for item, qty in goods:
-            assert self.yard.pick(number, item, qty, **more).row
-        assert self.yard.act(number, "finalize", shortage_reason="other").row
+            self.yard.pick(number, item, qty, **more).ok()
+        self.yard.act(number, "finalize", shortage_reason="other").ok()
         return number
 
     def order(self, document: int, **more: object) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class PackingScenario:
         return self.erp.post(f"/exit-documents/{document}/dispatch")
 
     def shown(self, order: int) -> dict[str, Any]:
-        return self.erp.get(f"{ORDERS}/{order}").row
+        return self.erp.get(f"{ORDERS}/{order}").ok()
 
     def packed(self, *goods: tuple[str, float]) -> tuple[int, int, int]:
         """Pack goods completely into one carton; return document, packing order and unit."""
@@ -77,4 +77,6 @@ class PackingScenario:
     @staticmethod
     def done(answer: Response) -> dict[str, Any]:
         """Assert that a request has succeeded; return its data."""
-        return answer.row
+        assert answer.status in {200, 201}, answer.text
+        data: dict[str, Any] = answer.data
+        return data

@@ -52,10 +52,10 @@ class ReceivingScenario:
         return (by or self.erp).post(f"/receipts/{number}/lines", body)
 
     def shown(self, number: int) -> dict[str, Any]:
-        return self.erp.get(f"/receipts/{number}").row
+        return self.erp.get(f"/receipts/{number}").ok()
 
     def document(self, order: int) -> dict[str, Any]:
-        return self.erp.get(f"/entry-documents/{order}").row
+        return self.erp.get(f"/entry-documents/{order}").ok()
 
     def progress(self, order: int) -> list[tuple[float, float, str]]:
         """Return the received quantity, the open quantity and the status of each line."""

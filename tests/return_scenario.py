@@ -55,7 +55,7 @@ class ReturnScenario:
 
     def done(self, number: int, action: str, **body: object) -> dict[str, Any]:
         """POST an action that must succeed; return the return after it."""
-        return self.act(number, action, **body).row
+        return self.act(number, action, **body).ok()
 
     def receive(self, number: int, *lines: dict[str, Any]) -> Response:
         """Receive lines; the default item is BRICK, the default position B-01."""
@@ -76,7 +76,7 @@ class ReturnScenario:
         return self.act(number, "dispositions", lines=whole, **more)
 
     def shown(self, number: int) -> dict[str, Any]:
-        return self.erp.get(f"{PATH}/{number}").row
+        return self.erp.get(f"{PATH}/{number}").ok()
 
     def stock(self, item_code: str) -> list[tuple[str, str, float]]:
         """Return position, inventory status and quantity of each stock row of an item."""

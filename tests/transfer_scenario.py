@@ -35,7 +35,7 @@ class TransferScenario:
 
     def done(self, number: int, action: str, **body: object) -> dict[str, Any]:
         """POST an action that must succeed; return the transfer order after it."""
-        return self.act(number, action, **body).row
+        return self.act(number, action, **body).ok()
 
     def pick(
         self, number: int, item_code: str, qty: float, bin_code: str = "A-01", **more: object
@@ -58,7 +58,7 @@ class TransferScenario:
         return number
 
     def shown(self, number: int) -> dict[str, Any]:
-        return self.erp.get(f"{PATH}/{number}").row
+        return self.erp.get(f"{PATH}/{number}").ok()
 
     def level(self, item_code: str, whs_code: str) -> tuple[float, float, float, float]:
         """Return the quantities on hand, allocated, available and in transit."""

@@ -82,7 +82,7 @@ class WarehouseScenario:
         return self.erp.post("/exit-documents", body, key=f"order-{self._orders}").id
 
     def picking(self, *orders: int, **more: object) -> dict[str, Any]:
-        return self.erp.post("/pickings", {"document_ids": list(orders), **more}).row
+        return self.erp.post("/pickings", {"document_ids": list(orders), **more}).ok(201)
 
     def started(self, *orders: int) -> int:
         number: int = self.picking(*orders)["id"]
@@ -103,4 +103,4 @@ class WarehouseScenario:
         return shown["on_hand"], shown["allocated"], shown["available"]
 
     def document(self, number: int) -> dict[str, Any]:
-        return self.erp.get(f"/exit-documents/{number}").row
+        return self.erp.get(f"/exit-documents/{number}").ok()

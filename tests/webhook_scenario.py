@@ -91,11 +91,11 @@ class WebhookScenario:
     def subscribe(self, *events: str, url: str = URL, **more: Any) -> dict[str, Any]:
         """Create a subscription; return it with its secret."""
         body = {"url": url, "events": list(events) or ["product.created"], **more}
-        return self.erp.post("/webhooks", body).row
+        return self.erp.post("/webhooks", body).ok(201)
 
     def get(self, number: int) -> dict[str, Any]:
         """Return a subscription."""
-        return self.erp.get(f"/webhooks/{number}").row
+        return self.erp.get(f"/webhooks/{number}").ok()
 
     def deliveries(self, number: int, **parameters: object) -> list[dict[str, Any]]:
         """Return the deliveries of a subscription, newest first."""
@@ -106,7 +106,7 @@ class WebhookScenario:
 
     def create_product(self, number: int = 1) -> dict[str, Any]:
         """Create a product, which raises an event."""
-        return self.erp.post("/products", {"item_code": f"P-{number}", "name": "A product"}).row
+        return self.erp.post("/products", {"item_code": f"P-{number}", "name": "A product"}).ok(201)
 
     # Stream
 

@@ -31,14 +31,14 @@ _NEW_PASSWORD = {"current_password": PASSWORD, "new_password": "ten green bottle
 
 
 def _role(erp: Erp) -> Values:
-    return {"id": erp.post("/roles", PACKERS).ok(201)["id"]}
+    return {"id": erp.post("/roles", PACKERS).id}
 
 
 @prepared_once
 def _user(erp: Erp) -> Values:
     _role(erp)
     assert erp.post("/roles", {"name": "Office", "permissions": []}).status == 201
-    return {"id": erp.post("/users", {**MARIA, "password": PASSWORD}).ok(201)["id"]}
+    return {"id": erp.post("/users", {**MARIA, "password": PASSWORD}).id}
 
 
 def _user_with_webhook(erp: Erp) -> Values:

@@ -12,7 +12,7 @@ _AUDITED = {"audit": 1}
 
 
 def _hook(erp: Erp) -> Values:
-    return {"id": erp.post("/webhooks", _HOOK).ok(201)["id"]}
+    return {"id": erp.post("/webhooks", _HOOK).id}
 
 
 def subscribe(erp: Erp) -> int:

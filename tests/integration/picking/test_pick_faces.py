@@ -6,7 +6,7 @@ from tests.warehouse_scenario import WarehouseScenario
 
 def _assign(yard: WarehouseScenario, item_code: str, bin_code: str) -> int:
     body = {"item_code": item_code, "warehouse_code": "YARD", "bin_code": bin_code}
-    return int(yard.erp.post("/pick-faces", body).ok(201)["id"])
+    return yard.erp.post("/pick-faces", body).id
 
 
 def _places(yard: WarehouseScenario, *lines: tuple[str, float]) -> list[tuple[str, str, float]]:

@@ -45,13 +45,13 @@ def before_next_commit(
 
 def create_role(erp: Erp, name: str = "Packers", *permissions: str) -> int:
     """Create a role; return its id."""
-    return int(erp.post("/roles", {"name": name, "permissions": list(permissions)}).ok(201)["id"])
+    return erp.post("/roles", {"name": name, "permissions": list(permissions)}).id
 
 
 def create_user(erp: Erp, username: str = "maria.lopez", **body: Any) -> int:
     """Create a user whose password is PASSWORD; return the id."""
     plain = {**MARIA, "roles": [], "username": username, "password": PASSWORD}
-    return int(erp.post("/users", {**plain, **body}).ok(201)["id"])
+    return erp.post("/users", {**plain, **body}).id
 
 
 def as_user(stack: Stack, number: int, *permissions: str, **claims: Any) -> Erp:
