@@ -5,15 +5,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pytest
 
 from operations.api_clients import create_client
+from tests import clock as clocks
 from tests import faults
 from tests.dynamodb.request_cost import Gauge
 from tests.faults import AwsFaults
-from tests.gateway import Erp, Response
+from tests.gateway import Erp, Gateway, Response
 from tests.stack import Stack, deployed
+
+_BEGAN = 1_767_225_600.0005
+"""2026-01-01, in seconds since the epoch."""
+_BETWEEN_REQUESTS = 0.137
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +38,22 @@ class BenchStack:
 
 @contextmanager
 def bench_stack() -> Iterator[BenchStack]:
-    """Deploy a stack for the block."""
+    """Deploy a stack for the block.
+
+    Its clock moves only between requests, by the same time, so that neither the date nor the speed
+    of the machine changes the packed sizes of items or what caches still hold.
+    """
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
+        clock, request = clocks.install_for_tokens(patch), Gateway.request
+        clock.freeze()
+        clock.advance(_BEGAN - clock.time())
+
+        def request_later(gateway: Gateway, *arguments: Any, **named: Any) -> Response:
+            clock.advance(_BETWEEN_REQUESTS)
+            return request(gateway, *arguments, **named)
+
+        patch.setattr(Gateway, "request", request_later)
         with deployed(patch) as stack:
             yield BenchStack(stack, aws_faults, patch)
 

@@ -23,8 +23,7 @@ def measure() -> list[Table]:
     def add(step: str, cost: Reading, share: int) -> None:
         units = cost.units
         each = [one / share for one in (cost.calls, units.reads, units.writes)]
-        # Rounded: on a slow machine, a few deliveries of many see a cache of seconds expire.
-        figures = {"read units": round(each[1], 2), "write units": round(each[2], 2)}
+        figures = {"read units": each[1], "write units": each[2]}
         table.add(step, *each, units.usd_per_million / share, figures=figures)
 
     with bench_stack() as bench, open_webhook_scenario(bench.stack, bench.patch) as webhooks:

@@ -1,12 +1,12 @@
 """An example request of each writing route of the users and roles."""
 
 import base64
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from shared.identity.users import totp
+from shared.kernel.clock import now
 from tests.gateway import Erp
 from tests.integration.route_example import Example, Values, prepared_once
 from tests.integration.write_webhooks import subscribe
@@ -73,7 +73,7 @@ def _enrolled(erp: Erp) -> Values:
 def code_of(values: Mapping[str, Any], periods: int = 0) -> str:
     """Return the code of the app for the `secret` of an enrolment, `periods` ago."""
     secret = base64.b32decode(values["secret"])
-    return totp.code_at(secret, int(time.time()) // totp.PERIOD - periods)
+    return totp.code_at(secret, int(now()) // totp.PERIOD - periods)
 
 
 def _two_step(erp: Erp) -> Values:
