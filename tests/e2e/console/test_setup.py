@@ -63,6 +63,17 @@ def test_warehouse_with_positions_in_bulk_and_a_map(
     expect(person.page.locator(".cell.found")).to_have_count(1)
     person.press("A-2-1-3")
     expect(person.page.get_by_text("This position is empty.")).to_be_visible()
+    # Somebody else publishes a map while this person looks at theirs.
+    chosen.set_input_files(file_of(draft | {"zones": []}))
+    width = draft["width_m"] + 7
+    acme.put(f"/warehouses/{number}/layout", json=draft | {"width_m": width}).raise_for_status()
+    dialog.get_by_role("button", name="Publish the map").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("changed")
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+    with person.page.expect_download() as download:
+        person.press("Download the map")
+    assert json.loads(Path(download.value.path()).read_text())["width_m"] == width
 
 
 def test_client_of_the_interface_whose_secret_is_shown_once(
