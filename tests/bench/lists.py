@@ -61,7 +61,8 @@ _NOTE = (
     f"Sequential round trips, and items examined by Query, of pages with {PER_PAGE} rows: the worst"
     f" of all queries of a kind. Every page also reads the {SHARDS} shards of the counters; whole"
     " items are read by key. Narrow queries have no filter, or a selective one, in every order, and"
-    " the next page of each by `links.next`; their items include those of the last page by number."
+    " the next page of each by `links.next`; they include the last page by number. Shown is what"
+    " they examine beyond the counters and the rows of the page."
     f" Other filters examine the whole list; they are named and measured at {MEDIUM:,} rows. Pairs"
     f" of filters are measured at {SMALL:,} rows: the items that the worst pair examines beyond"
     " those of its more selective filter and the counters. A list with fewer than 1,000 pages is"
@@ -179,7 +180,7 @@ def _worst(costs: _Costs, *kinds: int) -> Cost:
 
 _COLUMNS = {
     "list": "", "rows": ",", "narrow: round trips": "", "by code: round trips": "",
-    "last page: round trips": "", "narrow: items": "", "page 500: round trips": "",
+    "last page: round trips": "", "narrow: entries beyond": "", "page 500: round trips": "",
     "page 500: items": ",", "other filters: round trips": "", "other filters: items": ",",
     "other filters": "", "pairs: items beyond": "",
 }  # fmt: skip
@@ -197,7 +198,7 @@ def _add_growth(
         narrow.trips,
         by_code.trips or None,
         last.trips,
-        _worst(costs, NARROW, LOOKED_UP, LAST).examined,
+        max(0, _worst(costs, NARROW, LOOKED_UP, LAST).examined - SHARDS - PER_PAGE),
         middle.trips,
         middle.examined,
         other.trips or None,
