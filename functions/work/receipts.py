@@ -51,7 +51,7 @@ def _detail(
     return views.receipt_in_detail(record, differences)
 
 
-_WORK: OperationOptions = {
+_WRITE: OperationOptions = {
     "scope": "receipts:write",
     "permission": "entries.manage",
     "response": ReceiptDetail,
@@ -63,7 +63,7 @@ _WORK: OperationOptions = {
     "POST",
     "/receipts",
     "Create a receipt",
-    _WORK,
+    _WRITE,
     body=ReceiptDraft,
     statuses=(201,),
     description="For an entry document on which something is left to receive; a document may have"
@@ -79,7 +79,7 @@ def create_receipt(tx: Transaction, request: Request[Checked[ReceiptDraft]]) -> 
     "POST",
     "/receipts/{id}/start",
     "Start a receipt",
-    _WORK,
+    _WRITE,
     description="pending becomes started.",
 )
 def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
@@ -91,7 +91,7 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/lines",
     "Receive goods",
-    _WORK,
+    _WRITE,
     body=ReceiptLineDraft,
     description="The receipt must be started. The goods are in stock at once. They count first for"
     " the document lines that name their batch. They fill the lines of the item up to the ordered"
@@ -113,7 +113,7 @@ def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -
     "POST",
     "/receipts/{id}/finalize",
     "Finalize a receipt",
-    _WORK,
+    _WRITE,
     description="started becomes finalized.",
 )
 def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
@@ -125,7 +125,7 @@ def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/synchronize",
     "Synchronize a receipt",
-    _WORK,
+    _WRITE,
     description="finalized becomes synchronized: the ERP has booked the receipt.",
 )
 def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
@@ -137,7 +137,7 @@ def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/cancel",
     "Cancel a receipt",
-    _WORK,
+    _WRITE,
     description="pending or started becomes cancelled. The received goods leave the stock;"
     " `conflict` when they are no longer there or not free.",
 )
@@ -150,7 +150,7 @@ def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/revert",
     "Revert a receipt",
-    _WORK,
+    _WRITE,
     description="finalized or synchronized becomes reverted. The received goods leave the stock;"
     " `conflict` when they are no longer there or not free.",
 )

@@ -28,7 +28,7 @@ from shared.warehouse.receiving.models import (
     StoredReceipt,
     StoredReceiptLine,
 )
-from shared.warehouse.receiving.service import document_of, get_entry_receipt, update_receipt
+from shared.warehouse.receiving.service import entry_document_of, get_entry_receipt, update_receipt
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
@@ -95,7 +95,6 @@ def _receive_goods(
     received = update_receipt(
         tx,
         record,
-        record.entity,
         lines=[*record.entity.lines, line],
         operator=record.entity.operator or read_operator(tx),
         approvals=[*record.entity.approvals, *approved],
@@ -116,7 +115,7 @@ def _read_named(
     """
     codes = _codes(receipt.whs_code or "", draft, draft.bin_code)
     document, found, _ = run_all(
-        lambda: document_of(tx.store, receipt),
+        lambda: entry_document_of(tx.store, receipt),
         lambda: tx.store.get_many(codes.keys),
         # Read ahead: the approval finds them in the cache.
         lambda: audit.actor_of(tx) if draft.approve else None,

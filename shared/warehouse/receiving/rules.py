@@ -303,8 +303,8 @@ def _difference(line: DocumentLine, kind: DifferenceKind, value: str) -> Differe
 # Undoing
 
 
-def lines_in_stock(receipt: StoredReceipt) -> list[int]:
-    """Return the lines that are not undone, by index, product by product."""
+def lines_to_undo(receipt: StoredReceipt) -> list[int]:
+    """Return the indexes of the lines that are not undone, product by product."""
     lines = receipt.lines
     found = [at for at, line in enumerate(lines) if not line.undone]
     return sorted(found, key=lambda at: (lines[at].product_id, at))
@@ -319,10 +319,9 @@ def undone_quantities(receipt: StoredReceipt, lines: Sequence[int]) -> dict[int,
     return less
 
 
-def with_undone(receipt: StoredReceipt, lines: Sequence[int]) -> StoredReceipt:
-    """Return the receipt with these lines undone."""
-    after = [
-        line.model_copy(update={"undone": True}) if at in lines else line
+def with_undone(receipt: StoredReceipt, undone: Sequence[int]) -> list[StoredReceiptLine]:
+    """Return the lines of a receipt, those with the indexes `undone` as undone."""
+    return [
+        line.model_copy(update={"undone": True}) if at in undone else line
         for at, line in enumerate(receipt.lines)
     ]
-    return receipt.model_copy(update={"lines": after})

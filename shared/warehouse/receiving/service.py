@@ -14,11 +14,7 @@ from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Difference, Document, DocumentProgress
 from shared.warehouse.receiving import rules, views
-from shared.warehouse.receiving.models import (
-    ReceiptDraft,
-    StoredReceipt,
-    StoredReceiptLine,
-)
+from shared.warehouse.receiving.models import ReceiptDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.work_records import (
     ensure_status,
@@ -78,9 +74,7 @@ def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     receipt = record.entity
     ensure_status("Receipt", receipt, "pending")
     operator = operator_from_start(receipt.operator, receipt.user_id, acting)
-    return update_receipt(
-        tx, record, receipt, status="started", started_at=tx.now, operator=operator
-    )
+    return update_receipt(tx, record, status="started", started_at=tx.now, operator=operator)
 
 
 def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
@@ -90,14 +84,13 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """
     record = get_entry_receipt(tx.store, number)
     ensure_status("Receipt", record.entity, "started")
-    goods = bool(rules.lines_in_stock(record.entity))
     ended = (
         DocumentProgress(ended_work_with_goods=number)
-        if goods
+        if rules.received_lines(record.entity)
         else DocumentProgress(ended_work=number)
     )
-    documents.advance_document(tx, "entry", document_of(tx.store, record.entity), ended)
-    after = update_receipt(tx, record, record.entity, status="finalized", finalized_at=tx.now)
+    documents.advance_document(tx, "entry", entry_document_of(tx.store, record.entity), ended)
+    after = update_receipt(tx, record, status="finalized", finalized_at=tx.now)
     raise_record_event(tx, "receipt.completed", views.RECEIPT_EVENTS, after)
     return after
 
@@ -106,7 +99,7 @@ def synchronize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """Record that the ERP has booked a receipt. Raises Conflict unless it is finalized."""
     record = get_entry_receipt(tx.store, number)
     ensure_status("Receipt", record.entity, "finalized")
-    return update_receipt(tx, record, record.entity, status="synchronized")
+    return update_receipt(tx, record, status="synchronized")
 
 
 def get_entry_receipt(store: Store, number: int) -> Record[StoredReceipt]:
@@ -120,17 +113,17 @@ def get_entry_receipt(store: Store, number: int) -> Record[StoredReceipt]:
     return record
 
 
-def document_of(store: Store, receipt: StoredReceipt) -> Record[Document]:
+def entry_document_of(store: Store, receipt: StoredReceipt) -> Record[Document]:
     """Read the entry document of a receipt."""
     number = receipt.document.id if receipt.document else 0
     return documents.get_document(store, "entry", number)
 
 
 def update_receipt(
-    tx: Transaction, record: Record[StoredReceipt], receipt: StoredReceipt, **update: object
+    tx: Transaction, record: Record[StoredReceipt], **changes: object
 ) -> Record[StoredReceipt]:
-    """Save `receipt`, the changed entity of `record`, with more fields replaced by `update`."""
-    after = receipt.model_copy(update={**update, "updated_at": tx.now})
+    """Change fields of a receipt."""
+    after = record.entity.model_copy(update={**changes, "updated_at": tx.now})
     return RECEIPTS.replace(tx, record, after)
 
 
@@ -158,7 +151,7 @@ def receipt_differences(
     own = rules.received_lines(receipt)
     if not (own and receipt.announced):
         return []
-    document = document or document_of(store, receipt).entity
+    document = document or entry_document_of(store, receipt).entity
     if not rules.announces(document):
         return []
     others = {*document.works, *document.finished} - {receipt.id}

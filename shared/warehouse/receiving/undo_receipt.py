@@ -10,7 +10,7 @@ from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.receiving import rules
 from shared.warehouse.receiving.models import StoredReceipt, StoredReceiptLine
-from shared.warehouse.receiving.service import document_of, get_entry_receipt, update_receipt
+from shared.warehouse.receiving.service import entry_document_of, get_entry_receipt, update_receipt
 from shared.warehouse.stock.models import MovementCause, StockRefused
 from shared.warehouse.stock.posting import StockPosting, read_ahead
 from shared.warehouse.work_records import WorkStatus, ensure_status
@@ -51,7 +51,7 @@ def _undo(
         record = get_entry_receipt(tx.store, number)
         receipt = record.entity
         ensure_status("Receipt", receipt, *allowed)
-        lines = rules.lines_in_stock(receipt)
+        lines = rules.lines_to_undo(receipt)
         undone = _undo_lines(tx, receipt, lines)
         is_last = len(undone) == len(lines)
         if is_first and not is_last:
@@ -60,11 +60,11 @@ def _undo(
         progress = DocumentProgress(
             done=rules.undone_quantities(receipt, undone), ended_work=number if is_last else None
         )
-        documents.advance_document(tx, "entry", document_of(tx.store, receipt), progress)
-        after = rules.with_undone(receipt, undone)
+        documents.advance_document(tx, "entry", entry_document_of(tx.store, receipt), progress)
+        changed = rules.with_undone(receipt, undone)
         if is_last:
-            return update_receipt(tx, record, after, status=status)
-        update_receipt(tx, record, after)
+            return update_receipt(tx, record, lines=changed, status=status)
+        update_receipt(tx, record, lines=changed)
         return None
 
     return run_steps(tx, step)
