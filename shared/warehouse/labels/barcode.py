@@ -19,18 +19,15 @@ def sscc_text(sscc: str) -> str:
     return f"({APPLICATION_IDENTIFIER}){sscc}"
 
 
-def sscc_bars(sscc: str) -> list[tuple[int, int]]:
-    """Return the bars of an SSCC in GS1-128 as start and width, in modules."""
+def sscc_bars(sscc: str) -> tuple[list[tuple[int, int]], int]:
+    """Return the bars of an SSCC in GS1-128 as start and width, and the width of all, in modules.
+
+    There are no quiet zones.
+    """
     [modules] = Gs1_128(APPLICATION_IDENTIFIER + sscc).build()
     bars, start = list[tuple[int, int]](), 0
     for run in modules.replace("10", "1 0").replace("01", "0 1").split():
         if run[0] == "1":
             bars.append((start, len(run)))
         start += len(run)
-    return bars
-
-
-def width_of(bars: list[tuple[int, int]]) -> int:
-    """Return the width of a barcode in modules, without quiet zones."""
-    start, width = bars[-1]
-    return start + width
+    return bars, start

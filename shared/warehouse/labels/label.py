@@ -4,10 +4,10 @@ Both forms, PDF and ZPL, draw the same parts at the same places.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from shared.kernel.fields import plain
 from shared.warehouse.labels.models import LabelContent, ShippedGoods
+from shared.warehouse.labels.shaping import TextBlock
 
 WIDTH, HEIGHT = 100, 150
 """Size of the label in millimetres."""
@@ -24,25 +24,6 @@ RULES = (17, 57, 75, 102)
 """Where lines divide the label."""
 MAX_GOODS = 5
 """Products of the summary; others are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextBlock:
-    """A text in up to `lines` lines of a width; (x, y) is the baseline of the first in mm."""
-
-    text: str
-    x: float
-    y: float
-    width: float
-    size: float
-    lines: int = 1
-    bold: bool = False
-    centered: bool = False
-
-    @property
-    def leading(self) -> float:
-        """Distance of two baselines in millimetres."""
-        return self.size * 0.44
 
 
 def text_blocks(content: LabelContent, sscc_text: str) -> Iterator[TextBlock]:

@@ -4,20 +4,11 @@ The printer draws the barcode and Latin text with its own fonts. Text in other s
 bitmaps, because printers have neither fonts nor shaping for them.
 """
 
-from collections.abc import Iterator
-
 from shared.warehouse.labels import label
-from shared.warehouse.labels.barcode import (
-    APPLICATION_IDENTIFIER,
-    sscc_bars,
-    sscc_text,
-    width_of,
-)
+from shared.warehouse.labels.barcode import APPLICATION_IDENTIFIER, sscc_bars, sscc_text
 from shared.warehouse.labels.models import LabelContent
-from shared.warehouse.labels.pdf import POINT, units_of
-from shared.warehouse.labels.pdf import width_of as text_width
 from shared.warehouse.labels.raster import bitmap_of
-from shared.warehouse.labels.shaping import Line, wrap
+from shared.warehouse.labels.shaping import POINT, Line, placed_lines
 
 _DOTS = 8
 """Dots per millimetre: 203 dpi."""
@@ -35,28 +26,24 @@ def label_zpl(content: LabelContent) -> str:
     Raises:
         ValueError: The SSCC is none.
     """
-    text, width = sscc_text(content.sscc), width_of(sscc_bars(content.sscc)) * label.MODULE
+    text, (_, modules) = sscc_text(content.sscc), sscc_bars(content.sscc)
+    left = (label.WIDTH - modules * label.MODULE) / 2
     digits = APPLICATION_IDENTIFIER + content.sscc
     bars = (
-        f"^FO{_dots((label.WIDTH - width) / 2)},{_dots(label.BARS_TOP)}^BY{_dots(label.MODULE)}"
+        f"^FO{_dots(left)},{_dots(label.BARS_TOP)}^BY{_dots(label.MODULE)}"
         f"^BCN,{_dots(label.BAR_HEIGHT)},N,N,N^FD{_START_C_FNC1}{digits}^FS"
     )
     rules = [
         f"^FO{_dots(label.MARGIN)},{_dots(y)}^GB{_dots(label.INNER)},{_RULE},{_RULE}^FS"
         for y in label.RULES
     ]
-    texts = [one for block in label.text_blocks(content, text) for one in _fields(block)]
+    texts = [
+        _field(line, _dots(x), _dots(y), block.size * POINT * _DOTS)
+        for block in label.text_blocks(content, text)
+        for line, x, y in placed_lines(block)
+    ]
     size = f"^PW{_dots(label.WIDTH)}^LL{_dots(label.HEIGHT)}^LH0,0"
     return "\n".join(["^XA^CI28", size, *rules, *texts, bars, "^XZ", ""])
-
-
-def _fields(block: label.TextBlock) -> Iterator[str]:
-    lines = wrap(block.text, units_of(block.width, block.size), block.lines, bold=block.bold)
-    for at, line in enumerate(lines):
-        free = block.width - text_width(line.width, block.size)
-        shift = free / 2 if block.centered else (free if line.right_to_left else 0)
-        x, y = _dots(block.x + shift), _dots(block.y + at * block.leading)
-        yield _field(line, x, y, block.size * POINT * _DOTS)
 
 
 def _field(line: Line, x: int, y: int, dots_per_em: float) -> str:

@@ -13,10 +13,8 @@ import pydyf
 import uharfbuzz as hb
 
 from shared.warehouse.labels.fonts import UNITS_PER_EM, Typeface, face_of, font_of
-from shared.warehouse.labels.shaping import Line, Run
+from shared.warehouse.labels.shaping import POINT, Line, Run, text_width
 
-POINT = 25.4 / 72
-"""A point in millimetres."""
 _HAIRLINE = 0.2
 _SHAPING_TABLES = ("GSUB", "GPOS", "GDEF", "BASE", "name", "vhea", "vmtx", "VORG", "STAT", "DSIG")
 """Tables that a text needs only before it is embedded."""
@@ -67,7 +65,7 @@ class PdfDocument:
         """Write a line whose left end and baseline are at (x, y)."""
         for run in line.runs:
             self._pages[page].texts.append(_Text(x, y, size, run))
-            x += width_of(run.width, size)
+            x += text_width(run.width, size)
 
     def data(self) -> bytes:
         """Return the document."""
@@ -120,16 +118,6 @@ class PdfDocument:
             commands += font.show(text, _points(text.x), _points(self._height - text.y))
         commands.append("ET")
         return "\n".join(commands).encode()
-
-
-def width_of(units: float, size: float) -> float:
-    """Return a width of text in millimetres, for a font size in points."""
-    return units / UNITS_PER_EM * size * POINT
-
-
-def units_of(width: float, size: float) -> float:
-    """Return how much text of a font size has a width of so many millimetres."""
-    return width / (size * POINT) * UNITS_PER_EM
 
 
 def _points(millimetres: float) -> float:

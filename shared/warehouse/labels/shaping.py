@@ -12,8 +12,10 @@ from itertools import accumulate, groupby, pairwise
 import uharfbuzz as hb
 
 from shared.warehouse.labels.direction import is_right_to_left, levels, visual_order
-from shared.warehouse.labels.fonts import Typeface, advance_of, font_of, typeface_for
+from shared.warehouse.labels.fonts import UNITS_PER_EM, Typeface, advance_of, font_of, typeface_for
 
+POINT = 25.4 / 72
+"""A point in millimetres."""
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 _MOST_CHARACTERS = 500
 """More than a line of A4 holds; no text costs more time than the lines that show it."""
@@ -156,3 +158,44 @@ def _breaks(text: str) -> Iterator[int]:
 
 def _is_wide(char: str) -> bool:
     return unicodedata.east_asian_width(char) == "W" and unicodedata.category(char) == "Lo"
+
+
+# Lines in their places
+
+
+def text_width(units: float, size: float) -> float:
+    """Return a width of text in millimetres, for a font size in points."""
+    return units / UNITS_PER_EM * size * POINT
+
+
+def units_of(width: float, size: float) -> float:
+    """Return how much text of a font size has a width of so many millimetres."""
+    return width / (size * POINT) * UNITS_PER_EM
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """A text in up to `lines` lines of a width; (x, y) is the baseline of the first in mm."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+    size: float
+    lines: int = 1
+    bold: bool = False
+    centered: bool = False
+
+    @property
+    def leading(self) -> float:
+        """Distance of two baselines in millimetres."""
+        return self.size * 0.44
+
+
+def placed_lines(block: TextBlock) -> Iterator[tuple[Line, float, float]]:
+    """Yield the lines of a text, each with the place of its left end and baseline in mm."""
+    lines = wrap(block.text, units_of(block.width, block.size), block.lines, bold=block.bold)
+    for at, line in enumerate(lines):
+        free = block.width - text_width(line.width, block.size)
+        shift = free / 2 if block.centered else (free if line.right_to_left else 0)
+        yield line, block.x + shift, block.y + at * block.leading

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from shared.kernel.fields import plain
 from shared.warehouse.labels.barcode import sscc_text
-from shared.warehouse.labels.label import TextBlock
 from shared.warehouse.labels.label_pdf import draw_block
 from shared.warehouse.labels.models import ShippedGoods, SlipContent, SlipUnit
-from shared.warehouse.labels.pdf import PdfDocument, units_of, width_of
-from shared.warehouse.labels.shaping import Line, shape, wrap
+from shared.warehouse.labels.pdf import PdfDocument
+from shared.warehouse.labels.shaping import Line, TextBlock, shape, text_width, units_of, wrap
 
 _WIDTH, _HEIGHT, _MARGIN = 210, 297, 15
 _INNER = _WIDTH - 2 * _MARGIN
@@ -59,12 +58,12 @@ def slip_pdf(content: SlipContent) -> bytes:
         if row.ruled:
             document.rule(_MARGIN, y + 1.2, _INNER)
         for cell in row.cells:
-            shift = width_of(cell.line.width, _SIZE) if cell.ends_at_x else 0
+            shift = text_width(cell.line.width, _SIZE) if cell.ends_at_x else 0
             document.text(_MARGIN + cell.x - shift, y, _SIZE, cell.line)
     for page in range(document.page_count):
         text = f"{content.code}, page {page + 1} of {document.page_count}"
         line = shape(text)
-        x = _WIDTH - _MARGIN - width_of(line.width, 8)
+        x = _WIDTH - _MARGIN - text_width(line.width, 8)
         document.text(x, _HEIGHT - 10, 8, line, page=page)
     return document.data()
 
@@ -96,7 +95,7 @@ def _begin_table(document: PdfDocument, y: float) -> float:
     for text, x in heads:
         document.text(_MARGIN + x, y, _SIZE, shape(text, bold=True))
     quantity = shape("Quantity", bold=True)
-    document.text(_MARGIN + _QTY - width_of(quantity.width, _SIZE), y, _SIZE, quantity)
+    document.text(_MARGIN + _QTY - text_width(quantity.width, _SIZE), y, _SIZE, quantity)
     document.rule(_MARGIN, y + 1.5, _INNER)
     return y + 1.5
 
