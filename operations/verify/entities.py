@@ -101,10 +101,10 @@ def _pick_face_items(face: Any) -> list[Item]:
     return [item_at(references.assignment_key(product, position), id=face.id)]
 
 
-def _open_requests(approval: Any) -> list[Item]:
+def _open_approvals(approval: Any) -> list[Item]:
     """Return the item of an open approval; that of an expired one may be there or not."""
     if status_at(approval, now_ms()) in {"pending", "granted"}:
-        return [approvals.open_request_item(approval)]
+        return [approvals.open_approval_item(approval)]
     return []
 
 
@@ -122,7 +122,7 @@ _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
     "pick_face": _pick_face_items,
     "user": lambda user: [item_at(users.username_key(user.username), id=user.id)],
     "role": lambda role: [item_at(users.role_name_key(role.name), id=role.id)],
-    "approval": _open_requests,
+    "approval": _open_approvals,
 }
 
 _ALIAS_KINDS: Mapping[str, str] = {

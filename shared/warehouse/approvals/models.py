@@ -76,11 +76,8 @@ class StoredApproval(Stored):
 
 
 @dataclass(frozen=True, slots=True)
-class OpenRequest:
-    """The open approval of a request, as its item by the request's digest shows it.
-
-    `until_ms` is its end in milliseconds since the epoch.
-    """
+class OpenApproval:
+    """The pending or granted approval of a request; `until_ms` is when it expires."""
 
     approval_id: int
     is_granted: bool

@@ -11,11 +11,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.approvals import rules
-from shared.warehouse.approvals.models import (
-    ApprovalParameters,
-    OpenRequest,
-    StoredApproval,
-)
+from shared.warehouse.approvals.models import ApprovalParameters, OpenApproval, StoredApproval
 
 
 def _facets(approval: StoredApproval) -> Facets:
@@ -58,22 +54,22 @@ def list_approvals(
 # The open approval of a request
 
 
-def request_key(digest: str) -> Key:
+def open_approval_key(digest: str) -> Key:
     """Return the key of the item that leads from a request to its open approval."""
     return (f"approval_request#{digest}", "OPEN")
 
 
-def open_request(store: Store, digest: str) -> OpenRequest | None:
-    """Read which approval of a request is open; it may have expired."""
-    item = store.get(request_key(digest))
+def read_open_approval(store: Store, digest: str) -> OpenApproval | None:
+    """Read the open approval of the request with a digest; it may have expired."""
+    item = store.get(open_approval_key(digest))
     if item is None:
         return None
-    return OpenRequest(int(item["id"]), item["stage"] == "granted", int(item["until"]))
+    return OpenApproval(int(item["id"]), item["stage"] == "granted", int(item["until"]))
 
 
-def open_request_item(approval: StoredApproval) -> Item:
+def open_approval_item(approval: StoredApproval) -> Item:
     """Return the item that leads from a request to its open approval."""
-    partition, sort = request_key(approval.digest)
+    partition, sort = open_approval_key(approval.digest)
     until = milliseconds_of(approval.expires_at)
     return {
         PARTITION_KEY: partition,
@@ -85,18 +81,18 @@ def open_request_item(approval: StoredApproval) -> Item:
     }
 
 
-def put_open_request(tx: Transaction, approval: StoredApproval, *, replaces: int | None) -> None:
+def put_open_approval(tx: Transaction, approval: StoredApproval, *, replaces: int | None) -> None:
     """Write the item of an open approval in place of that of the approval `replaces`, if any.
 
     The commit raises StaleRead when another one is there by then.
     """
-    item = open_request_item(approval)
+    item = open_approval_item(approval)
     if replaces is None:
         tx.insert(item)
     else:
         tx.put(item, condition="id = :seen", values={":seen": replaces})
 
 
-def delete_open_request(tx: Transaction, approval: StoredApproval) -> None:
+def delete_open_approval(tx: Transaction, approval: StoredApproval) -> None:
     """Delete the item of an approval that is open no more; StaleRead when it is of another one."""
-    tx.delete(request_key(approval.digest), condition="id = :id", values={":id": approval.id})
+    tx.delete(open_approval_key(approval.digest), condition="id = :id", values={":id": approval.id})

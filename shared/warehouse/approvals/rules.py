@@ -12,7 +12,7 @@ from shared.warehouse.approvals.models import (
     ApprovalNeed,
     ApprovalRequester,
     ApprovalStatus,
-    OpenRequest,
+    OpenApproval,
     StoredApproval,
 )
 
@@ -91,7 +91,7 @@ def is_open(approval: StoredApproval) -> bool:
     return approval.stage in {"pending", "granted"}
 
 
-def unexpired(found: OpenRequest | None, now_ms: int) -> OpenRequest | None:
+def unexpired(found: OpenApproval | None, now_ms: int) -> OpenApproval | None:
     """Return the open approval of a request unless it has expired."""
     return found if found and now_ms < found.until_ms else None
 

@@ -72,7 +72,7 @@ def reads_ahead(tx: Transaction, *, own_entries: int = 0) -> list[Callable[[], o
     if request is None:
         return []
     reads: list[Callable[[], object]] = [
-        lambda: repository.open_request(tx.store, request.digest()),
+        lambda: repository.read_open_approval(tx.store, request.digest()),
         lambda: audit.actor_of(tx),
     ]
     if tx.store.claim is None:
@@ -94,9 +94,9 @@ def find_grant(tx: Transaction, need: ApprovalNeed) -> Grant:
         raise ApprovalRequired(need.message)
     digest = tx.request.digest()
     run_all(lambda: None, *reads_ahead(tx))
-    found = rules.unexpired(repository.open_request(tx.store, digest), tx.now_ms)
+    found = rules.unexpired(repository.read_open_approval(tx.store, digest), tx.now_ms)
     if found is None:
-        key = repository.request_key(digest)
+        key = repository.open_approval_key(digest)
         prefetched = Prefetched({key: tx.store.cached(key)}, tx.unused_ids)
         raise ApprovalNotRequested(need, prefetched, audit.actor_of(tx))
     if not found.is_granted:
@@ -111,7 +111,7 @@ def use(tx: Transaction, grant: Grant) -> None:
     """Mark a grant as used; StaleRead when another request has used it."""
     after = grant.record.entity.model_copy(update={"stage": "used", "updated_at": tx.now})
     _replace(tx, grant.record, after, "approval.used")
-    repository.delete_open_request(tx, after)
+    repository.delete_open_approval(tx, after)
 
 
 def require(tx: Transaction, need: ApprovalNeed) -> Grant:
@@ -132,14 +132,14 @@ def request_approval(store: Store, refused: ApprovalNotRequested, request: SentR
     digest = request.digest()
 
     def create(tx: Transaction) -> int:
-        seen = repository.open_request(tx.store, digest)
+        seen = repository.read_open_approval(tx.store, digest)
         found = rules.unexpired(seen, tx.now_ms)
         if found:
             return found.approval_id
         number, _ = run_all(lambda: tx.next_id(APPROVALS.kind), lambda: audit.reserve_entry_ids(tx))
         approval = rules.new_approval(number, refused.need, request, tx.now_ms)
         APPROVALS.insert(tx, number, approval)
-        repository.put_open_request(tx, approval, replaces=seen.approval_id if seen else None)
+        repository.put_open_approval(tx, approval, replaces=seen.approval_id if seen else None)
         _record(tx, approval, "approval.requested", refused.actor)
         return number
 
@@ -159,9 +159,7 @@ def decide(
 
     Raises:
         Forbidden: An integration client decides.
-        ValidationFailed: The decision is invalid.
-        NotFound: There is no such approval.
-        Conflict: It is decided or has expired.
+        Conflict: The approval is decided or has expired.
     """
     caller = tx.caller
     if caller is None or caller.kind == "client":
@@ -179,9 +177,9 @@ def decide(
         }
     )
     if stage == "granted":
-        repository.put_open_request(tx, after, replaces=number)
+        repository.put_open_approval(tx, after, replaces=number)
     else:
-        repository.delete_open_request(tx, after)
+        repository.delete_open_approval(tx, after)
     return _replace(
         tx, record, after, "approval.granted" if stage == "granted" else "approval.denied"
     )

@@ -12,7 +12,7 @@ from shared.kernel.db.table import SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.fields import ZERO
-from shared.warehouse.approvals.repository import request_key
+from shared.warehouse.approvals.repository import open_approval_key
 from shared.warehouse.catalog.repository import code_key, gtin_key
 from shared.warehouse.references import stock_count_key
 from shared.warehouse.stock.repository import LEVELS, STOCK, level_id, row_key
@@ -653,22 +653,22 @@ def _code_of_the_position_of_a_row(table: Table) -> None:
 
 @_plant("alias.missing")
 def _request_of_an_open_approval_missing(table: Table) -> None:
-    table.delete(_open_request(table))
+    table.delete(_open_approval_key(table))
 
 
 @_plant("alias.wrong")
 def _request_of_a_pending_approval_granted(table: Table) -> None:
-    table.change(_open_request(table), stage="granted")
+    table.change(_open_approval_key(table), stage="granted")
 
 
 @_plant("alias.orphan")
 def _request_of_a_decided_approval(table: Table) -> None:
-    item = table.item(_open_request(table))
-    table.put(request_key("0" * 64), {name: item[name] for name in ("id", "stage", "until")})
+    item = table.item(_open_approval_key(table))
+    table.put(open_approval_key("0" * 64), {name: item[name] for name in ("id", "stage", "until")})
 
 
-def _open_request(table: Table) -> Key:
-    return request_key(table.record("approval", 1).entity.digest)
+def _open_approval_key(table: Table) -> Key:
+    return open_approval_key(table.record("approval", 1).entity.digest)
 
 
 # GTINs

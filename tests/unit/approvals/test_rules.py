@@ -10,7 +10,7 @@ from shared.warehouse.approvals import rules
 from shared.warehouse.approvals.models import (
     ApprovalNeed,
     ApprovedResource,
-    OpenRequest,
+    OpenApproval,
     StoredApproval,
 )
 
@@ -29,7 +29,7 @@ def _approval(model: BaseModel | None = None, now_ms: int = 0) -> StoredApproval
 
 def test_an_approval_is_open_up_to_its_last_millisecond() -> None:
     approval = _approval(now_ms=1)
-    found = OpenRequest(approval.id, is_granted=False, until_ms=1 + rules.LIFETIME_MS)
+    found = OpenApproval(approval.id, is_granted=False, until_ms=1 + rules.LIFETIME_MS)
 
     for now_ms, status, opened in ((rules.LIFETIME_MS, "pending", found),
                                    (rules.LIFETIME_MS + 1, "expired", None)):  # fmt: skip
