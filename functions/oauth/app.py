@@ -29,7 +29,7 @@ from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
 from shared.kernel.errors import MethodNotAllowed, NotFound, ServiceError, ServiceUnavailable
-from shared.kernel.observability import answered, bind, count, logger
+from shared.kernel.observability import bind, count, log_response, logger
 from shared.kernel.tracing import span
 
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
@@ -183,7 +183,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     except Exception:  # noqa: BLE001  every failure must become a response
         logger.exception("unexpected error")
         response = _error_response(ServiceError("The service failed."), request_id)
-    answered(
+    log_response(
         method=event["httpMethod"],
         path=path,
         status=response.status,

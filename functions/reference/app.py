@@ -25,7 +25,7 @@ from shared.http.envelope import HttpResponse, error_response
 from shared.http.request import headers_of
 from shared.kernel.config import config
 from shared.kernel.errors import MethodNotAllowed, NotFound, ServiceError
-from shared.kernel.observability import answered, bind
+from shared.kernel.observability import bind, log_response
 
 _FILES = Path(__file__).parent
 
@@ -75,7 +75,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
         refused = error_response(error, request_id, config().docs_base)
         own = {"Content-Type": "application/json", "Cache-Control": "no-store"}
         reply = replace(refused, headers={**own, **refused.headers})
-    answered(
+    log_response(
         method=event["httpMethod"],
         path=path,
         status=reply.status,

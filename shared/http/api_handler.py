@@ -14,8 +14,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
+from pydantic import BaseModel
+
 from shared.http import conditional, idempotency
-from shared.http.approving import end_refused, sent_request
 from shared.http.envelope import HttpResponse, error_response, path_of, request_id_of, to_gateway
 from shared.http.form import read_form
 from shared.http.idempotency import IdempotencyClaim
@@ -44,10 +45,12 @@ from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline
 from shared.kernel.config import config
 from shared.kernel.db.aws_errors import is_missing_table, is_transient
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import (
+    ApprovalRequired,
     MethodNotAllowed,
     NotFound,
     PayloadTooLarge,
@@ -57,10 +60,12 @@ from shared.kernel.errors import (
     ValidationFailed,
 )
 from shared.kernel.list_parameters import ListParameters
-from shared.kernel.observability import add_to_log, answered, bind, logger, request_id
+from shared.kernel.observability import add_to_log, bind, log_response, logger, request_id
 from shared.kernel.sent_request import SentRequest
 from shared.kernel.tracing import span
 from shared.kernel.validation import InvalidBody, check, ensure_valid
+from shared.warehouse.approvals.models import ApprovalNotRequested
+from shared.warehouse.approvals.service import request_approval
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -101,7 +106,7 @@ class _Call:
         return self.event.get("queryStringParameters") or {}
 
     @property
-    def ignored_parameters(self) -> dict[str, str]:
+    def ignored_header(self) -> dict[str, str]:
         """The header that names the query parameters that the route does not have."""
         match = self.matches.get(self.method)
         if match is None:
@@ -111,7 +116,7 @@ class _Call:
         return {"X-Ignored-Parameters": ", ".join(names)} if names else {}
 
     @property
-    def announcement(self) -> Mapping[str, str]:
+    def deprecation_headers(self) -> Mapping[str, str]:
         """The headers that announce the end of a deprecated route; not for other routes."""
         match = self.matches.get(self.method)
         deprecation = match.operation.deprecation if match else None
@@ -149,7 +154,7 @@ class ApiHandler:
         bind(request_id=request_id_of(event))
         began = perf_counter()
         response = self._handle(event, context)
-        answered(
+        log_response(
             method=event["httpMethod"],
             path=path_of(event),
             status=response.status,
@@ -170,9 +175,9 @@ class ApiHandler:
             response = _response_for_exception(error, event)
         more = limiter.headers(call.tenant, call.caller)
         if response.status != HTTPStatus.FORBIDDEN:
-            more |= call.announcement
+            more |= call.deprecation_headers
         if response.status < HTTPStatus.BAD_REQUEST:
-            more |= call.ignored_parameters
+            more |= call.ignored_header
         return replace(response, headers={**response.headers, **more})
 
     def _identify(self, event: Mapping[str, Any], context: "LambdaContext") -> _Call:
@@ -235,7 +240,8 @@ class ApiHandler:
         claim = None if key is None else _claim_key(call, operation, store, key, raw)
         if isinstance(claim, HttpResponse):
             return claim
-        sent = sent_request(operation, call.path, request, raw)
+        body = request.body if isinstance(request.body, BaseModel) else None
+        sent = SentRequest(request.caller, operation.method, call.path, raw, body)
         try:
             return run_transaction(
                 claim.store if claim else store,
@@ -243,16 +249,20 @@ class ApiHandler:
                 caller=call.caller,
                 request_name=claim.claim.request if claim else None,
             )
+        except ApprovalNotRequested as refused:
+            approval_id, replayed = run_all(
+                partial(request_approval, store, refused, sent),
+                partial(_end_claim, claim, refused, call),
+            )
+            if replayed is None:
+                raise ApprovalRequired(refused.message, approval_id) from refused
+            return replayed
         except Exception as error:
             known = error if isinstance(error, ServiceError) else ServiceError()
-            refusal, replayed = end_refused(
-                store, known, sent, partial(_end_claim, claim, known, call)
-            )
-            if replayed is not None:
-                return replayed
-            if refusal is known:
+            replayed = _end_claim(claim, known, call)
+            if replayed is None:
                 raise
-            raise refusal from error
+            return replayed
 
     def _write(  # noqa: PLR0913, PLR0917 - the facts of one write
         self,

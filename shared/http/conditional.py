@@ -20,8 +20,7 @@ class ChangedSinceRead(StaleState):
     """
 
     def __init__(self) -> None:
-        super().__init__()
-        self.is_stored = False
+        super().__init__(is_stored=False)
 
 
 def etag_of(body: str, volatile: Collection[str] = ()) -> str:
@@ -40,13 +39,13 @@ def etag_of(body: str, volatile: Collection[str] = ()) -> str:
     return f'W/"{hashlib.sha256(lasting.encode()).hexdigest()[:24]}.{whole[:24]}"'
 
 
-def _opaque(name: str) -> str:
+def _opaque_tag(name: str) -> str:
     return name.strip().removeprefix("W/").strip('"')
 
 
-def _names(header: str, current: str) -> bool:
+def _has_tag(header: str, current: str) -> bool:
     """Return whether a list of tags has the current one, by weak comparison (8.8.3.2)."""
-    return any(_opaque(name) in {_opaque(current), "*"} for name in header.split(","))
+    return any(_opaque_tag(name) in {_opaque_tag(current), "*"} for name in header.split(","))
 
 
 def add_etag(
@@ -56,7 +55,7 @@ def add_etag(
     etag = etag_of(response.body, volatile)
     tagged = replace(response, headers={**response.headers, "ETag": etag})
     known = headers.get("if-none-match")
-    if known is not None and _names(known, etag):
+    if known is not None and _has_tag(known, etag):
         return HttpResponse(304, "", tagged.headers)
     return tagged
 
@@ -68,6 +67,6 @@ def ensure_match(current: HttpResponse, if_match: str, volatile: Collection[str]
         ChangedSinceRead: `if_match` does not name the tag of the current response, volatile
             fields left out.
     """
-    seen = ",".join(_opaque(name).partition(".")[0] for name in if_match.split(","))
-    if not _names(seen, _opaque(etag_of(current.body, volatile)).partition(".")[0]):
+    seen = ",".join(_opaque_tag(name).partition(".")[0] for name in if_match.split(","))
+    if not _has_tag(seen, _opaque_tag(etag_of(current.body, volatile)).partition(".")[0]):
         raise ChangedSinceRead

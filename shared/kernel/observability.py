@@ -200,7 +200,9 @@ def _write_collected() -> None:
     sys.stdout.write(f"{_ENCODER.encode(line)}\n")
 
 
-def answered(*, method: str, path: str, status: int, code: str | None, milliseconds: float) -> None:
+def log_response(
+    *, method: str, path: str, status: int, code: str | None, milliseconds: float
+) -> None:
     """Write the log line of a request, and its metrics.
 
     Log queries count requests, errors and costs by the keys of this line; they are in the template.
