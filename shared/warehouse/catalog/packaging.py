@@ -17,12 +17,7 @@ from shared.warehouse.catalog.service import PRODUCT_EVENTS
 def change_packaging(
     tx: Transaction, number: int, change: Checked[PackagingChange]
 ) -> Record[StoredProduct]:
-    """Change the fields sent and raise product.updated, unless they are as before.
-
-    Raises:
-        NotFound, Gone: The product does not exist, or it was deleted.
-        ValidationFailed: The change is invalid, or another product has a GTIN; with all problems.
-    """
+    """Change the fields sent and raise product.updated, unless they are as before."""
     gtins = rules.valid_gtins(change)
     record, found = run_all(
         lambda: PRODUCTS.get(tx.store, number),

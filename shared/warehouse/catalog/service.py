@@ -46,11 +46,7 @@ PRODUCT_EVENTS = EventResource[StoredProduct](
 
 
 def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[StoredProduct]:
-    """Create a product and raise product.created.
-
-    Raises:
-        ValidationFailed: The draft is invalid or has no code, or its code is taken.
-    """
+    """Create a product and raise product.created."""
     draft = ensure_valid(draft, examine_product(tx.store, draft, new=True))
     code = rules.item_code(draft)
     number = tx.next_id("product")
@@ -83,10 +79,8 @@ def put_product(
 ) -> Record[StoredProduct]:
     """Create a product, or change the product that has its code to the values of the draft.
 
-    A draft that changes nothing writes nothing and raises no event.
-
-    Raises:
-        ValidationFailed, Conflict: As `create_product` and `change_product`.
+    A draft that changes nothing writes nothing and raises no event. Raises what `create_product`
+    and `change_product` raise.
     """
     ensure_valid(draft, examine_product(tx.store, draft, new=False))
     number = repository.number_of(tx.store, rules.item_code(draft))
@@ -122,11 +116,8 @@ def change_product(
 ) -> Record[StoredProduct]:
     """Change the fields sent and raise product.updated, unless they are as before.
 
-    Raises:
-        NotFound, Gone: The product does not exist, or it was deleted.
-        ValidationFailed: The change is invalid, or the code is taken.
-        Conflict: The code or the management by batch or serial would change while stock, an
-            open document or a pick face refers to the product.
+    Raises Conflict when the code or the management by batch or serial would change while stock, an
+    open document or a pick face refers to the product.
     """
     record = PRODUCTS.get(tx.store, number)
     before = record.entity
@@ -164,12 +155,7 @@ def _commit_name(tx: Transaction, product: StoredProduct) -> None:
 
 
 def delete_product(tx: Transaction, number: int) -> Record[StoredProduct]:
-    """Delete a product.
-
-    Raises:
-        NotFound, Gone: The product does not exist, or it was deleted.
-        Conflict: Stock, an open document or a pick face refers to it.
-    """
+    """Delete a product. Raises Conflict while stock, an open document or a pick face names it."""
     record = PRODUCTS.get(tx.store, number)
     mark = _retire(tx, record.entity, "cannot be deleted")
     drop_code(tx, repository.code_key(record.entity.item_code), mark)
@@ -234,7 +220,7 @@ def known_products(
 
 
 def create_category(tx: Transaction, draft: Checked[CategoryCreate]) -> Record[Category]:
-    """Create a product category. Raises ValidationFailed when the draft is invalid."""
+    """Create a product category."""
     draft = ensure_valid(draft)
     number = tx.next_id("category")
     category = Category(
@@ -250,12 +236,7 @@ def create_category(tx: Transaction, draft: Checked[CategoryCreate]) -> Record[C
 def change_category(
     tx: Transaction, number: int, change: Checked[CategoryChange]
 ) -> Record[Category]:
-    """Change the fields sent.
-
-    Raises:
-        ValidationFailed: The change is invalid.
-        NotFound, Gone: The category does not exist, or it was deleted.
-    """
+    """Change the fields sent."""
     sent = ensure_valid(change).model_dump(exclude_unset=True)
     return CATEGORIES.update(tx, CATEGORIES.get(tx.store, number), sent)
 

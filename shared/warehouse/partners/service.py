@@ -24,11 +24,7 @@ from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
 
 
 def create_client(tx: Transaction, draft: Checked[ClientCreate]) -> Record[Client]:
-    """Create a client.
-
-    Raises:
-        ValidationFailed: The draft is invalid, or its tax document number is taken.
-    """
+    """Create a client."""
     draft = ensure_valid(draft, _number_taken(tx.store, draft.document_id))
     number = tx.next_id(CLIENTS.kind)
     client = Client(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
@@ -37,12 +33,7 @@ def create_client(tx: Transaction, draft: Checked[ClientCreate]) -> Record[Clien
 
 
 def change_client(tx: Transaction, number: int, change: Checked[ClientChange]) -> Record[Client]:
-    """Change the fields sent.
-
-    Raises:
-        NotFound, Gone: The client does not exist, or it was deleted.
-        ValidationFailed: The change is invalid, or its tax document number is taken.
-    """
+    """Change the fields sent."""
     record = CLIENTS.get(tx.store, number)
     before = record.entity
     renumbered = (
@@ -82,7 +73,7 @@ list_clients = repository.list_clients
 
 
 def create_provider(tx: Transaction, draft: Checked[ProviderCreate]) -> Record[Provider]:
-    """Create a provider. Raises ValidationFailed when the draft is invalid."""
+    """Create a provider."""
     draft = ensure_valid(draft)
     number = tx.next_id(PROVIDERS.kind)
     provider = Provider(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
@@ -92,12 +83,7 @@ def create_provider(tx: Transaction, draft: Checked[ProviderCreate]) -> Record[P
 def change_provider(
     tx: Transaction, number: int, change: Checked[ProviderChange]
 ) -> Record[Provider]:
-    """Change the fields sent.
-
-    Raises:
-        ValidationFailed: The change is invalid.
-        NotFound, Gone: The provider does not exist, or it was deleted.
-    """
+    """Change the fields sent."""
     sent = ensure_valid(change).model_dump(exclude_unset=True)
     return PROVIDERS.update(tx, PROVIDERS.get(tx.store, number), sent)
 

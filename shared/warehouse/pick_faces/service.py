@@ -22,9 +22,6 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> CreatedR
 
     One transaction may assign several pick faces of different products or positions. Each adds
     at most three actions; all of them together add one more.
-
-    Raises:
-        ValidationFailed: The draft is invalid or names unknown master data; has all problems.
     """
     fence_master_data(tx)
     named = _look_up(tx, draft)
@@ -116,11 +113,7 @@ def _look_up(tx: Transaction, draft: Checked[PickFaceDraft]) -> rules.Named:
 
 
 def remove_pick_face(tx: Transaction, number: int) -> Record[PickFace]:
-    """Remove a pick face and return its last state.
-
-    Raises:
-        NotFound, Gone: The pick face does not exist, or it was removed.
-    """
+    """Remove a pick face and return its last state."""
     record = PICK_FACES.get(tx.store, number)
     references.unassign(tx, *_aliases(record.entity), product_id=record.entity.product_id)
     PICK_FACES.remove(tx, record)

@@ -60,15 +60,10 @@ def receive_line(
     *,
     tenant: Tenant,
 ) -> tuple[Record[StoredReceipt], Record[Document]]:
-    """Receive goods into stock for the open lines of the document.
-
-    Returns:
-        The receipt and the document after it.
+    """Receive goods into stock for the open lines of the document; return receipt and document.
 
     Raises:
-        NotFound: There is no such receipt.
         Conflict: The receipt is not started, is full, or its document is closed.
-        ValidationFailed: The draft or what it names is invalid; with all problems.
         ApprovalRequired: More arrives than the tenant's tolerance allows, without an approval.
     """
     with by_item_code(tx.store, draft) as named:

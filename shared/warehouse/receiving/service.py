@@ -27,11 +27,7 @@ from shared.warehouse.work_records import (
 def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[StoredReceipt]:
     """Create a receipt for an entry document and raise receipt.created.
 
-    A document may have several receipts.
-
-    Raises:
-        ValidationFailed: The draft or what it names is invalid; with all problems.
-        Conflict: Nothing is left to receive on the document.
+    A document may have several. Raises Conflict when nothing is left to receive on it.
     """
     wanted = [] if draft.document_id is None else [draft.document_id]
     found, _, operator = run_all(

@@ -43,10 +43,7 @@ def get_settings(store: Store) -> SettingsSnapshot:
 def change_settings(tx: Transaction, change: Checked[SettingsChange]) -> SettingsSnapshot:
     """Change the settings that were sent. Handlers apply them within 10 s.
 
-    Raises:
-        ValidationFailed: The change is invalid; with all problems.
-        NotFound: The tenant does not exist.
-        RuleBlocked: Transfer orders cannot be enabled, because there are too few warehouses.
+    Raises RuleBlocked when transfer orders cannot be enabled, because warehouses are missing.
     """
     tenant = get_settings(tx.store).tenant
     problems: list[Problem] = []
@@ -60,18 +57,10 @@ def change_settings(tx: Transaction, change: Checked[SettingsChange]) -> Setting
 
 
 def update_settings(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSnapshot:
-    """Change settings of the tenant. Handlers apply them within 10 s.
+    """Change settings of the tenant; write nothing if all values are as before.
 
-    If all values are as before, nothing is written.
-
-    Args:
-        tx: The transaction.
-        requested: `timezone`, `modules` (the complete set of enabled modules) or the name of a
-            field of `Settings` → value, numbers as Decimals.
-
-    Raises:
-        ValidationFailed: Lists every invalid value.
-        NotFound: The tenant does not exist.
+    `requested` has the values of `timezone`, `modules` (the complete set of enabled modules) and
+    fields of `Settings` by name, numbers as Decimals.
     """
     values = {name: requested[name] for name in SETTING_NAMES & requested.keys()}
     rules.check_settings(

@@ -38,12 +38,7 @@ def create_positions(
 ) -> tuple[KnownWarehouse, list[Record[Position]]]:
     """Create the positions that a naming mask names and that do not exist yet.
 
-    Returns:
-        The warehouse and all positions that the mask names, in naming order.
-
-    Raises:
-        ValidationFailed: The draft is invalid, the warehouse is unknown, or the mask and the
-            labels do not match.
+    Returns the warehouse and all positions that the mask names, in naming order.
     """
     named, wrong = rules.named_positions(draft)
     known = known_in(repository.read_register(tx.store))

@@ -29,12 +29,7 @@ class NamedLayout:
 
 
 def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout:
-    """Publish a map of a warehouse as the next version and raise layout.published.
-
-    Raises:
-        NotFound, Gone: The warehouse does not exist, or it was deleted.
-        ValidationFailed: The map is invalid.
-    """
+    """Publish a map of a warehouse as the next version and raise layout.published."""
     warehouse = WAREHOUSES.get(tx.store, number)
     draft = ensure_valid(draft, layout_problems(draft))
     layout = StoredLayout(id=number, published_at=tx.now, **draft.model_dump())
@@ -56,12 +51,7 @@ def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout
 
 
 def get_layout(store: Store, number: int) -> NamedLayout:
-    """Return the published map of a warehouse.
-
-    Raises:
-        NotFound: The warehouse does not exist or has no published map.
-        Gone: The warehouse was deleted.
-    """
+    """Return the published map of a warehouse. Raises NotFound when none is published."""
     warehouse, record = run_all(
         lambda: WAREHOUSES.get(store, number), lambda: LAYOUTS.get(store, number)
     )

@@ -60,11 +60,7 @@ _IN_DETAIL = 2000
 
 
 def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record[WarehouseDetail]:
-    """Create a warehouse.
-
-    Raises:
-        ValidationFailed: The draft is invalid, or its code is taken.
-    """
+    """Create a warehouse."""
     draft = ensure_valid(draft, _code_taken(tx.store, draft.whs_code))
     number = tx.next_id(WAREHOUSES.kind)
     warehouse = StoredWarehouse(
@@ -82,10 +78,8 @@ def change_warehouse(
 ) -> Record[WarehouseDetail]:
     """Change the fields sent.
 
-    Raises:
-        NotFound, Gone: The warehouse does not exist, or it was deleted.
-        ValidationFailed: The change is invalid, or the code is taken.
-        Conflict: The code would change while the warehouse has positions or is on open documents.
+    Raises Conflict when the code would change while the warehouse has positions or is on open
+    documents.
     """
     record, positions = _read_warehouse(tx.store, number)
     before = record.entity
@@ -104,12 +98,7 @@ def change_warehouse(
 
 
 def delete_warehouse(tx: Transaction, number: int) -> Record[WarehouseDetail]:
-    """Delete a warehouse.
-
-    Raises:
-        NotFound, Gone: The warehouse does not exist, or it was deleted.
-        Conflict: It has positions or is on open documents.
-    """
+    """Delete a warehouse. Raises Conflict while it has positions or is on open documents."""
     from shared.warehouse.warehouses import (  # noqa: PLC0415  cold start
         layout_repository as layouts,
     )
@@ -161,11 +150,7 @@ def _code_taken(store: Store, code: str | None, number: int | None = None) -> li
 
 
 def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
-    """Return a warehouse with its first 2000 positions.
-
-    Raises:
-        NotFound, Gone: The warehouse does not exist, or it was deleted.
-    """
+    """Return a warehouse with its first 2000 positions."""
     return _detailed(*_read_warehouse(store, number))
 
 
@@ -212,12 +197,7 @@ def _counted(record: Record[StoredWarehouse], positions: int) -> Record[Warehous
 
 
 def create_position(tx: Transaction, draft: Checked[PositionCreate]) -> Record[Position]:
-    """Create a position.
-
-    Raises:
-        ValidationFailed: The draft is invalid, the warehouse is unknown, or it has a position
-            with that code.
-    """
+    """Create a position."""
     # If the warehouse is deleted or renamed before the commit, the fence causes a retry.
     tx.fence(POSITIONS.kind)
     register = repository.read_register(tx.store)
@@ -248,14 +228,10 @@ def change_position(
     change: Checked[PositionChange],
     rename_stock: RenameStock[StoredPosition],
 ) -> Record[Position]:
-    """Change the fields sent.
+    """Change the fields sent; a position stays in its warehouse.
 
-    Raises:
-        NotFound, Gone: The position does not exist, or it was deleted.
-        ValidationFailed: The change is invalid, moves the position to another warehouse, or the
-            code is taken there.
-        Conflict: The code would change while stock, an open document or a pick face refers to the
-            position.
+    Raises Conflict when the code would change while stock, an open document or a pick face refers
+    to the position.
     """
     record, register = _read_position(tx.store, number)
     before = record.entity
@@ -279,12 +255,7 @@ def change_position(
 
 
 def delete_position(tx: Transaction, number: int) -> Record[Position]:
-    """Delete a position.
-
-    Raises:
-        NotFound, Gone: The position does not exist, or it was deleted.
-        Conflict: Stock, an open document or a pick face refers to it.
-    """
+    """Delete a position. Raises Conflict while stock, an open document or a pick face names it."""
     record, register = _read_position(tx.store, number)
     position = record.entity
     mark = _retire_position(tx, position, "cannot be deleted")
@@ -318,7 +289,7 @@ def bin_taken(
 
 
 def get_position(store: Store, number: int) -> Record[Position]:
-    """Return a position; raise NotFound if it does not exist, Gone if it was deleted."""
+    """Return a position."""
     record, register = _read_position(store, number)
     return shown(record, _reference_of(register, record.entity))
 
