@@ -1,6 +1,5 @@
 """`stowage tenant settings`."""
 
-from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -45,7 +44,7 @@ _OPTIONAL = OPTIONAL_NUMBERS | {"gs1_company_prefix"}
 
 def _settings_row(tenant: Tenant) -> dict[str, Any]:
     row = {"tenant": tenant.slug, "timezone": tenant.timezone}
-    return row | asdict(settings_of(tenant))
+    return row | settings_of(tenant).model_dump()
 
 
 @click.command()

@@ -15,7 +15,6 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
@@ -261,7 +260,7 @@ def _describe_tenant(tenant: Tenant, overview: TenantOverview) -> dict[str, Any]
         "timezone": tenant.timezone,
         "moved_to": tenant.moved_to,
         "created_at": overview.created_at,
-        "settings": asdict(settings_of(tenant)),
+        "settings": settings_of(tenant).model_dump(),
         "limits": dict(tenant.limits),
         "api_clients": [
             {

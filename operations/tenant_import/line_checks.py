@@ -7,7 +7,6 @@ a place, an item with the key and the attributes that this place has, and no oth
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
@@ -173,9 +172,9 @@ def _check_tenant(item: AttributeMap, slug: str) -> None:
     _require(not unknown, f"the tenant has {', '.join(unknown)}, which this release does not know")
     types = {"timezone": "S", "revoked": "M", "created_at": "S", "table_version": "N"}
     _require_types(item, types, {"settings_version": "N", "settings_updated_at": "S"})
-    for each in fields(Settings):
-        if each.name in item:
-            _require_types(item, {each.name: _setting_type(each.default)})
+    for name, field in Settings.model_fields.items():
+        if name in item:
+            _require_types(item, {name: _setting_type(field.default)})
     for expiry in item["revoked"]["M"].values():
         int(expiry["N"])
     version = int(item["table_version"]["N"])

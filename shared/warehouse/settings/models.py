@@ -15,11 +15,12 @@ from pydantic_core import PydanticCustomError
 
 from shared.identity.tenancy.rules import timezone_problem
 from shared.identity.tenancy.tenant import PlanName
-from shared.kernel.fields import ONE_LINE, WHOLE_NUMBER, Input, Measure, Number, Stored, Timestamp
+from shared.kernel.fields import ONE_LINE, WHOLE_NUMBER, Input, Measure, Stored, Timestamp
 from shared.warehouse.settings.values import (
     COMPANY_PREFIX,
     MAX_EXTENSION_DIGIT,
     MAX_VALUES,
+    Settings,
     Substitution,
     number_problem,
     prefix_problem,
@@ -114,9 +115,7 @@ class Limits(Stored):
     users: int
 
 
-class CompanySettings(Stored):
-    """The settings of a company in responses. Fields not in SettingsChange are the operator's."""
-
+class _Company(Stored):
     tenant: str
     plan: PlanName
     base_url: str
@@ -124,40 +123,11 @@ class CompanySettings(Stored):
     limits: Limits
     timezone: str
     modules: Modules
-    receipt_tolerance: Number = Field(
-        description="Percentage above the ordered quantity that may be received without approval."
-    )
-    pick_substitution: Substitution = Field(
-        description="What may be picked instead of the allocated stock."
-    )
-    minutes_per_unit: Number = Field(description="Standard minutes to pick one unit.")
-    minutes_per_trip: Number = Field(description="Standard minutes to walk to a position and back.")
-    commit_drops: bool = Field(
-        description="Whether files dropped into the import bucket are committed automatically."
-    )
-    imports_require_kind_scope: bool = Field(
-        description="Whether uploading, reading, committing and canceling an import also requires"
-        " the scope or permission of what it imports."
-    )
-    approval_shortage_percent: Number | None = Field(
-        description="Percentage of a picking's quantity that may be short without approval; null"
-        " if no shortage requires one."
-    )
-    approval_adjustment_qty: Number | None = Field(
-        description="Units that a stock adjustment may change without approval; null if none"
-        " requires one."
-    )
-    blind_returns: bool = Field(
-        description="Whether returns without an exit document are accepted."
-    )
-    packing_required: bool = Field(description="Whether only packed goods are dispatched.")
-    rfid_required: bool = Field(
-        description="Whether a packing order must pass an RFID validation before it is completed."
-    )
-    gs1_company_prefix: str | None = Field(
-        description="Digits assigned by GS1; with them, new handling units have an SSCC."
-    )
-    sscc_extension_digit: int = Field(description="First digit of the SSCCs of new units.")
+
+
+class CompanySettings(Settings, _Company):
+    """The settings of a company in responses. Fields not in SettingsChange are the operator's."""
+
     updated_at: Timestamp | None = Field(
         description="Time of the last change; null before the first."
     )

@@ -64,7 +64,7 @@ def update_settings(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSn
     """
     values = {name: requested[name] for name in SETTING_NAMES & requested.keys()}
     rules.check_settings(
-        requested.get("timezone"), requested.get("modules", ()), Settings(**values)
+        requested.get("timezone"), requested.get("modules", ()), Settings.model_construct(**values)
     )
     seen = get_settings(tx.store)
     before = seen.tenant

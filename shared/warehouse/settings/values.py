@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
+
+from pydantic import Field
 
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.clock import Instant
 from shared.kernel.errors import Problem
+from shared.kernel.fields import Number, Stored
 
 type Substitution = Literal["none", "position", "batch", "any"]
 """What may be picked instead of the allocated stock; `any` is another position and batch."""
@@ -16,36 +19,58 @@ type Substitution = Literal["none", "position", "batch", "any"]
 SUBSTITUTIONS: tuple[Substitution, ...] = ("none", "position", "batch", "any")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings of a company."""
+class Settings(Stored):
+    """The settings of a company. `model_construct` makes them without a check."""
 
-    receipt_tolerance: Decimal = Decimal(0)
-    """Percentage above the ordered quantity that may be received without approval."""
-    pick_substitution: Substitution = "none"
-    """What may be picked instead of the allocated stock: another position, batch, or both."""
-    minutes_per_unit: Decimal = Decimal("0.5")
-    """Standard minutes to pick one unit."""
-    minutes_per_trip: Decimal = Decimal(5)
-    """Standard minutes to walk to a position and back."""
-    commit_drops: bool = False
-    """Whether files dropped into the import bucket are committed automatically."""
-    imports_require_kind_scope: bool = False
-    """Whether imports also need the scope and the permission of their kind."""
-    approval_shortage_percent: Decimal | None = None
-    """Percentage of a picking's quantity that may be short without approval; None for any."""
-    approval_adjustment_qty: Decimal | None = None
-    """Units that a stock adjustment may change without approval; None for any number."""
-    blind_returns: bool = False
-    """Whether returns without an exit document are accepted."""
-    packing_required: bool = False
-    """Whether goods are dispatched only when they are packed."""
-    rfid_required: bool = False
-    """Whether a packing order is completed only after it has passed an RFID validation."""
-    gs1_company_prefix: str | None = None
-    """The digits that GS1 has assigned to the company; None: handling units have no SSCC."""
-    sscc_extension_digit: int = 0
-    """The first digit of the SSCCs of new handling units."""
+    receipt_tolerance: Number = Field(
+        default=Decimal(0),
+        description="Percentage above the ordered quantity that may be received without approval.",
+    )
+    pick_substitution: Substitution = Field(
+        default="none", description="What may be picked instead of the allocated stock."
+    )
+    minutes_per_unit: Number = Field(
+        default=Decimal("0.5"), description="Standard minutes to pick one unit."
+    )
+    minutes_per_trip: Number = Field(
+        default=Decimal(5), description="Standard minutes to walk to a position and back."
+    )
+    commit_drops: bool = Field(
+        default=False,
+        description="Whether files dropped into the import bucket are committed automatically.",
+    )
+    imports_require_kind_scope: bool = Field(
+        default=False,
+        description="Whether uploading, reading, committing and canceling an import also requires"
+        " the scope or permission of what it imports.",
+    )
+    approval_shortage_percent: Number | None = Field(
+        default=None,
+        description="Percentage of a picking's quantity that may be short without approval; null"
+        " if no shortage requires one.",
+    )
+    approval_adjustment_qty: Number | None = Field(
+        default=None,
+        description="Units that a stock adjustment may change without approval; null if none"
+        " requires one.",
+    )
+    blind_returns: bool = Field(
+        default=False, description="Whether returns without an exit document are accepted."
+    )
+    packing_required: bool = Field(
+        default=False, description="Whether only packed goods are dispatched."
+    )
+    rfid_required: bool = Field(
+        default=False,
+        description="Whether a packing order must pass an RFID validation before it is completed.",
+    )
+    gs1_company_prefix: str | None = Field(
+        default=None,
+        description="Digits assigned by GS1; with them, new handling units have an SSCC.",
+    )
+    sscc_extension_digit: int = Field(
+        default=0, description="First digit of the SSCCs of new units."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +84,7 @@ class SettingsSnapshot:
     """Time of the last change; None before the first."""
 
 
-SETTING_NAMES = frozenset(each.name for each in fields(Settings))
+SETTING_NAMES = frozenset(Settings.model_fields)
 """Names of the settings and of their attributes."""
 MAX_VALUES = {
     "receipt_tolerance": 100,
@@ -81,17 +106,17 @@ _DECIMALS = 6
 def settings_of(tenant: Tenant) -> Settings:
     """Return the settings of a tenant. One that was never changed has its default."""
     values: dict[str, Any] = {}
-    for each in fields(Settings):
-        match tenant.item.get(each.name):
+    for name, field in Settings.model_fields.items():
+        match tenant.item.get(name):
             case {"N": number}:
-                values[each.name] = int(number) if each.type is int else Decimal(number)
+                values[name] = int(number) if field.annotation is int else Decimal(number)
             case {"S": text}:
-                values[each.name] = text
+                values[name] = text
             case {"BOOL": flag}:
-                values[each.name] = flag
+                values[name] = flag
             case {"NULL": _}:
-                values[each.name] = None
-    return Settings(**values)
+                values[name] = None
+    return Settings.model_construct(**values)
 
 
 def setting_attribute(value: Decimal | str | bool | None) -> Mapping[str, Any]:  # noqa: FBT001  a value, not an option

@@ -1,7 +1,5 @@
 """Conversion of settings to the responses of the interface."""
 
-from dataclasses import asdict
-
 from shared.identity.tenancy.tenant import MODULES, PLANS
 from shared.warehouse.settings.models import CompanySettings, Limits, Modules
 from shared.warehouse.settings.values import SettingsSnapshot, settings_of
@@ -10,7 +8,8 @@ from shared.warehouse.settings.values import SettingsSnapshot, settings_of
 def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
     """Return the response model of a tenant's settings."""
     tenant = snapshot.tenant
-    return CompanySettings(
+    return CompanySettings.from_stored(
+        settings_of(tenant),
         tenant=tenant.slug,
         plan=tenant.plan,
         base_url=tenant.base_url,
@@ -19,5 +18,4 @@ def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
         timezone=tenant.timezone,
         modules=Modules.model_validate({name: name in tenant.modules for name in MODULES}),
         updated_at=snapshot.updated_at,
-        **asdict(settings_of(tenant)),
     )

@@ -293,7 +293,10 @@ def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: AwsCallHo
     set_settings("acme", {"minutes_per_unit": Decimal("0.000001")})
     changed = settings_of(set_settings("acme", {"commit_drops": True}))
     assert changed == Settings(
-        Decimal("2.1"), "batch", Decimal("0.000001"), Decimal(5), commit_drops=True
+        receipt_tolerance=Decimal("2.1"),
+        pick_substitution="batch",
+        minutes_per_unit=Decimal("0.000001"),
+        commit_drops=True,
     )
     assert settings_of(create_tenant(ACME)) == settings_of(show_tenant("acme")) == changed
     with pytest.raises(ValidationFailed):
