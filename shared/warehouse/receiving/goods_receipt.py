@@ -243,20 +243,14 @@ def _approval(
 
     Raises ApprovalRequired when there is none.
     """
-    if _is_approved(tx, draft):
+    is_own = _is_approved(tx, draft)
+    if is_own:
         user_id = tx.caller.user_id if tx.caller else None
-        user = Approver(user_id=user_id, name=audit.actor_of(tx).name)
-        approval = _stored_approval(draft, over, user, tx.now)
-        _audit_approval(tx, record, approval)
-        return approval
-    grant = approvals.require(tx, rules.approval_need(record.id, draft.item_code, over))
-    return _stored_approval(draft, over, grant.decided_by, grant.decided_at)
-
-
-def _stored_approval(
-    draft: ReceiptLineDraft, over: rules.OverReceipt, decided_by: Approver, decided_at: str
-) -> ReceiptApproval:
-    return ReceiptApproval(
+        decided_by, decided_at = Approver(user_id=user_id, name=audit.actor_of(tx).name), tx.now
+    else:
+        grant = approvals.require(tx, rules.approval_need(record.id, draft.item_code, over))
+        decided_by, decided_at = grant.decided_by, grant.decided_at
+    approval = ReceiptApproval(
         code="over_receipt",
         item_code=draft.item_code,
         qty=draft.qty,
@@ -266,17 +260,9 @@ def _stored_approval(
         decided_by=decided_by,
         decided_at=decided_at,
     )
-
-
-def _audit_approval(
-    tx: Transaction, record: Record[StoredReceipt], approval: ReceiptApproval
-) -> None:
-    document = record.entity.document
-    details = {each: getattr(approval, each) for each in _AUDITED_FIELDS}
-    audit.record(
-        tx,
-        "receipt.over_receipt_approved",
-        "receipt",
-        record.id,
-        details={**details, "document_id": document.id if document else None},
-    )
+    if is_own:
+        document = record.entity.document
+        details = {each: getattr(approval, each) for each in _AUDITED_FIELDS}
+        details["document_id"] = document.id if document else None
+        audit.record(tx, "receipt.over_receipt_approved", "receipt", record.id, details=details)
+    return approval

@@ -1,21 +1,15 @@
 """The items of receipts. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.warehouse.receiving.models import StoredReceipt
 from shared.warehouse.work_records import work_facets
-
-
-def _receipt_facets(receipt: StoredReceipt) -> Facets:
-    return work_facets(receipt, receipt.document)
-
 
 RECEIPTS = Collection(
     kind="receipt",
     noun="Receipt",
     model=StoredReceipt,
-    facets=_receipt_facets,
+    facets=lambda receipt: work_facets(receipt, receipt.document),
     sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3},
     partitions={"status": Partition({"created_at": 4})},
     lookups={
