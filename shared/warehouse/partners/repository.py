@@ -3,12 +3,11 @@
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.kernel.db.indexes import Lookup
-from shared.kernel.db.items import Key, alias_key, item_at
+from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction
 from shared.warehouse.partners.models import Client, ClientParameters, Provider, ProviderParameters
 
 
@@ -93,21 +92,6 @@ def list_providers(store: Store, parameters: ProviderParameters) -> Page[Provide
     return read_page(store, PROVIDERS, query)
 
 
-def document_id_key(number: str) -> Key:
+def document_id_key(number: int | str) -> Key:
     """Return the key of the alias of the client with a tax document number."""
-    return alias_key("document_id", number)
-
-
-def document_id_is_taken(store: Store, number: int) -> bool:
-    """Return whether a client has the tax document number."""
-    return store.get(document_id_key(str(number))) is not None
-
-
-def insert_alias(tx: Transaction, client: Client) -> None:
-    """Add the alias of a client; its tax document number must not be taken."""
-    tx.insert(item_at(document_id_key(str(client.document_id)), id=client.id))
-
-
-def drop_alias(tx: Transaction, client: Client) -> None:
-    """Delete the alias of a client, together with a change of the client."""
-    tx.delete(document_id_key(str(client.document_id)))
+    return alias_key("document_id", str(number))

@@ -4,6 +4,7 @@ Documents have copies of the code and name of their partner, so a partner can be
 deleted at any time.
 """
 
+from shared.kernel.db.items import item_at
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -25,10 +26,10 @@ from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
 
 def create_client(tx: Transaction, draft: Checked[ClientCreate]) -> Record[Client]:
     """Create a client."""
-    draft = ensure_valid(draft, _number_taken(tx.store, draft.document_id))
+    draft = ensure_valid(draft, _document_id_problems(tx.store, draft.document_id))
     number = tx.next_id(CLIENTS.kind)
     client = Client(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
-    repository.insert_alias(tx, client)
+    tx.insert(item_at(repository.document_id_key(client.document_id), id=number))
     return CLIENTS.insert(tx, number, client)
 
 
@@ -39,28 +40,28 @@ def change_client(tx: Transaction, number: int, change: Checked[ClientChange]) -
     renumbered = (
         "document_id" in change.model_fields_set and change.document_id != before.document_id
     )
-    found = _number_taken(tx.store, change.document_id) if renumbered else []
+    found = _document_id_problems(tx.store, change.document_id) if renumbered else []
     sent = ensure_valid(change, found).model_dump(exclude_unset=True)
     if renumbered:
-        repository.drop_alias(tx, before)
-        repository.insert_alias(tx, before.model_copy(update=sent))
+        tx.delete(repository.document_id_key(before.document_id))
+        tx.insert(item_at(repository.document_id_key(sent["document_id"]), id=number))
     return CLIENTS.update(tx, record, sent)
 
 
 def delete_client(tx: Transaction, number: int) -> Record[Client]:
     """Delete a client; its tax document number can be used again."""
     record = CLIENTS.get(tx.store, number)
-    repository.drop_alias(tx, record.entity)
+    tx.delete(repository.document_id_key(record.entity.document_id))
     CLIENTS.remove(tx, record)
     return record
 
 
-def _number_taken(store: Store, number: int | None) -> list[Problem]:
+def _document_id_problems(store: Store, number: int | None) -> list[Problem]:
     """Return a problem if a client has the tax document number.
 
     `number` is None if the field is invalid.
     """
-    if number is None or not repository.document_id_is_taken(store, number):
+    if number is None or store.get(repository.document_id_key(number)) is None:
         return []
     return [Problem("document_id", "is already taken by another client")]
 
