@@ -3,7 +3,6 @@
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
-from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
@@ -29,14 +28,6 @@ _READ: OperationOptions = {"scope": "products:read"}
 _WRITE: OperationOptions = {"scope": "products:write", "permission": "inventory.manage"}
 
 
-def _product(record: Record[StoredProduct]) -> Product:
-    return views.product(record.entity)
-
-
-def _category(record: Record[Category]) -> Category:
-    return record.entity
-
-
 @routes.read(
     "/products",
     "List products",
@@ -49,7 +40,7 @@ def list_products(
     store: Store, request: Request[None, ProductParameters]
 ) -> ListResponse[StoredProduct]:
     """Return a page of products."""
-    return ListResponse(service.list_products(store, request.parameters), _product)
+    return ListResponse(service.list_products(store, request.parameters), views.product)
 
 
 @routes.write(
@@ -64,13 +55,13 @@ def list_products(
 def create_product(tx: Transaction, request: Request[Checked[ProductCreate]]) -> ResourceResponse:
     """Create a product."""
     record = service.create_product(tx, request.body)
-    return ResourceResponse(_product(record), 201, f"/products/{record.id}")
+    return ResourceResponse(views.product(record), 201, f"/products/{record.id}")
 
 
 @routes.read("/products/{id}", "Get a product", _READ, response=Product, errors=("gone",))
 def get_product(store: Store, request: Request) -> ResourceResponse:
     """Return a product."""
-    return ResourceResponse(_product(service.get_product(store, request.id)))
+    return ResourceResponse(views.product(service.get_product(store, request.id)))
 
 
 routes.declare_change_and_delete(
@@ -83,7 +74,7 @@ routes.declare_change_and_delete(
     body=ProductChange,
     errors=("conflict", "gone"),
     delete_description="Delete a product that nothing refers to, and return its last state.",
-    view=_product,
+    view=views.product,
 )
 
 
@@ -129,7 +120,7 @@ def list_categories(
     store: Store, request: Request[None, CategoryParameters]
 ) -> ListResponse[Category]:
     """Return a page of product categories."""
-    return ListResponse(service.list_categories(store, request.parameters), _category)
+    return ListResponse(service.list_categories(store, request.parameters))
 
 
 @routes.write(

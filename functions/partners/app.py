@@ -3,7 +3,6 @@
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
-from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
@@ -27,10 +26,6 @@ _READ_PROVIDERS: OperationOptions = {"scope": "providers:read"}
 _WRITE_PROVIDERS: OperationOptions = {"scope": "providers:write", "permission": "entries.manage"}
 
 
-def _view[E](record: Record[E]) -> E:
-    return record.entity
-
-
 @routes.read(
     "/clients",
     "List clients",
@@ -40,7 +35,7 @@ def _view[E](record: Record[E]) -> E:
 )
 def list_clients(store: Store, request: Request[None, ClientParameters]) -> ListResponse[Client]:
     """Return a page of clients."""
-    return ListResponse(service.list_clients(store, request.parameters), _view)
+    return ListResponse(service.list_clients(store, request.parameters))
 
 
 @routes.write(
@@ -89,7 +84,7 @@ def list_providers(
     store: Store, request: Request[None, ProviderParameters]
 ) -> ListResponse[Provider]:
     """Return a page of providers."""
-    return ListResponse(service.list_providers(store, request.parameters), _view)
+    return ListResponse(service.list_providers(store, request.parameters))
 
 
 @routes.write(

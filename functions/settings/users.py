@@ -26,7 +26,6 @@ from shared.integration.webhooks.ended_access import (
     webhooks_of,
     webhooks_of_changed_user,
 )
-from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked, ensure_valid
@@ -38,14 +37,10 @@ _ONE: OperationOptions = {**_ALL, "errors": ("gone",)}
 _OWN: OperationOptions = {**_ONE, "allows_self": True}
 
 
-def _view(record: Record[User]) -> User:
-    return record.entity
-
-
 @routes.read("/users", "List users", _ALL, response=User, parameters=UserParameters)
 def list_users(store: Store, request: Request[None, UserParameters]) -> ListResponse[User]:
     """List users."""
-    return ListResponse(service.list_users(store, request.parameters), _view)
+    return ListResponse(service.list_users(store, request.parameters))
 
 
 @routes.write(

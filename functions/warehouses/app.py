@@ -9,7 +9,6 @@ from shared.http.routes import (
     ResourceResponse,
     Routes,
 )
-from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
@@ -34,10 +33,6 @@ _READ: OperationOptions = {"scope": "warehouses:read"}
 _WRITE: OperationOptions = {"scope": "warehouses:write", "permission": "inventory.manage"}
 
 
-def _view[E](record: Record[E]) -> E:
-    return record.entity
-
-
 @routes.read(
     "/warehouses",
     "List warehouses",
@@ -49,7 +44,7 @@ def list_warehouses(
     store: Store, request: Request[None, WarehouseParameters]
 ) -> ListResponse[Warehouse]:
     """Return a page of warehouses."""
-    return ListResponse(service.list_warehouses(store, request.parameters), _view)
+    return ListResponse(service.list_warehouses(store, request.parameters))
 
 
 @routes.write(
@@ -108,7 +103,7 @@ def list_positions(
     store: Store, request: Request[None, PositionParameters]
 ) -> ListResponse[Position]:
     """Return a page of positions."""
-    return ListResponse(service.list_positions(store, request.parameters), _view)
+    return ListResponse(service.list_positions(store, request.parameters))
 
 
 @routes.write(

@@ -30,7 +30,8 @@ _SECURITY_HEADERS: Mapping[str, str] = {
 )
 def get_layout(store: Store, request: Request) -> ResourceResponse:
     """Return the published map; `not_found` if no map is published."""
-    return ResourceResponse(layout.get_layout(store, request.id).layout)
+    found, _ = layout.get_layout(store, request.id)
+    return ResourceResponse(found)
 
 
 @routes.write(
@@ -61,5 +62,5 @@ def publish_layout(tx: Transaction, request: Request[Checked[LayoutDraft]]) -> R
 )
 def draw_layout(store: Store, request: Request) -> TextResponse:
     """Return the published map as a drawing (SVG) with legend and scale bar."""
-    found = layout.get_layout(store, request.id)
-    return TextResponse(drawing.draw(found.layout, found.warehouse_name), _SECURITY_HEADERS)
+    found, warehouse_name = layout.get_layout(store, request.id)
+    return TextResponse(drawing.draw(found, warehouse_name), _SECURITY_HEADERS)

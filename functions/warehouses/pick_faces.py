@@ -2,7 +2,6 @@
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
-from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
@@ -19,10 +18,6 @@ _WRITE: OperationOptions = {
 }
 
 
-def _view(record: Record[PickFace]) -> PickFace:
-    return record.entity
-
-
 @routes.read(
     "/pick-faces",
     "List pick faces",
@@ -34,7 +29,7 @@ def list_pick_faces(
     store: Store, request: Request[None, PickFaceParameters]
 ) -> ListResponse[PickFace]:
     """Return a page of pick faces."""
-    return ListResponse(service.list_pick_faces(store, request.parameters), _view)
+    return ListResponse(service.list_pick_faces(store, request.parameters))
 
 
 @routes.write(

@@ -111,10 +111,10 @@ class RedirectResponse:
 
 @dataclass(frozen=True, slots=True)
 class ListResponse[E]:
-    """A page of a list, and the function that turns a record into its view."""
+    """A page of a list, and the function that returns the view of a record; default: its entity."""
 
     page: Page[E]
-    view: Callable[[Record[E]], BaseModel]
+    view: Callable[[Record[E]], BaseModel] = operator.attrgetter("entity")
 
 
 class OperationOptions(TypedDict, total=False):
@@ -368,18 +368,11 @@ class Routes:
         view: Callable[[Record[Any]], BaseModel] = operator.attrgetter("entity"),
         **options: Unpack[OperationOptions],
     ) -> None:
-        """Declare PUT, PATCH and DELETE of an entity of master data.
+        """Declare PUT, PATCH and DELETE of an entity of master data at `path`.
 
-        Args:
-            path: The path of one entity.
-            noun: The entity with its article, such as "a product", for the summaries.
-            defaults: Options that several routes share.
-            body: The model of the fields that can be changed.
-            change: Changes the fields sent; PUT and PATCH do the same.
-            delete: Deletes the entity; the response shows it as it was.
-            delete_description: The description of the DELETE operation.
-            view: Returns the view of an entity; by default the stored entity itself.
-            options: Options of the three routes.
+        `noun` is the entity with its article, such as "a product", for the summaries. `body` is the
+        model of the fields that `change` changes, for PUT and PATCH alike. The response of DELETE
+        shows the entity as it was. `view` returns the view of a record, by default its entity.
         """
 
         def change_handler(tx: Transaction, request: Request[Checked[B]]) -> ResourceResponse:

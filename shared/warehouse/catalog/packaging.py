@@ -11,7 +11,6 @@ from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog import repository, rules, views
 from shared.warehouse.catalog.models import Packaging, PackagingChange, StoredProduct
 from shared.warehouse.catalog.repository import PRODUCTS
-from shared.warehouse.catalog.service import PRODUCT_EVENTS
 
 
 def change_packaging(
@@ -40,5 +39,5 @@ def change_packaging(
     values = {"packaging": packaging if packaging != Packaging() else None}
     changed = PRODUCTS.update(tx, record, values)
     repository.replace_gtin_aliases(tx, before, changed.entity)
-    raise_record_event(tx, "product.updated", PRODUCT_EVENTS, changed)
+    raise_record_event(tx, "product.updated", views.PRODUCT_EVENTS, changed)
     return changed

@@ -9,7 +9,7 @@ from shared.kernel.db.search import count_search_items
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, Problem
-from shared.kernel.events.outbox import EventResource, raise_record_event
+from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, ensure_valid, invalid_fields
 from shared.warehouse.catalog import repository, rules, views
@@ -40,10 +40,6 @@ and after, and what commits the name for stock that arrives from now on."""
 
 _FIXED_IN_USE = "cannot change item_code, man_btch_num, man_ser_num or inventory_item"
 
-PRODUCT_EVENTS = EventResource[StoredProduct](
-    "product", "/products/{record.id}", lambda record: views.product(record.entity)
-)
-
 
 def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[StoredProduct]:
     """Create a product and raise product.created."""
@@ -60,7 +56,7 @@ def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[Sto
     )
     record = PRODUCTS.insert(tx, number, product)
     repository.put_alias(tx, product, new=True)
-    raise_record_event(tx, "product.created", PRODUCT_EVENTS, record)
+    raise_record_event(tx, "product.created", views.PRODUCT_EVENTS, record)
     return record
 
 
@@ -105,7 +101,7 @@ def search_actions(store: Store, draft: ProductCreate) -> int:
     return 0 if present == {text} else max(map(count_search_items, {text, *present})) - 1
 
 
-def product_heads(found: Mapping[Key, Item], codes: Iterable[str]) -> list[Key]:
+def existing_product_keys(found: Mapping[Key, Item], codes: Iterable[str]) -> list[Key]:
     """Return the keys of the products whose aliases were found."""
     keys = [product_key(code) for code in codes]
     return [PRODUCTS.key(int(found[key]["id"])) for key in keys if key in found]
@@ -143,7 +139,7 @@ def change_product(
         rename_alias(tx, repository.alias_of(after), repository.search_entries(tx, after))
     changed = PRODUCTS.update(tx, record, values)
     if changed is not record:
-        raise_record_event(tx, "product.updated", PRODUCT_EVENTS, changed)
+        raise_record_event(tx, "product.updated", views.PRODUCT_EVENTS, changed)
     return changed
 
 

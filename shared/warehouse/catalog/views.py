@@ -1,13 +1,16 @@
 """Conversion of products to the responses of the interface."""
 
+from shared.kernel.db.records import Record
+from shared.kernel.events.outbox import EventResource
 from shared.warehouse.catalog.models import Packaging, Product, StoredProduct
 
-_FIELDS = tuple(Product.model_fields)
 
-
-def product(stored: StoredProduct) -> Product:
+def product(record: Record[StoredProduct]) -> Product:
     """Return a product as the interface shows it, without its packaging."""
-    return Product.model_construct(**{name: getattr(stored, name) for name in _FIELDS})
+    return Product.from_stored(record.entity)
+
+
+PRODUCT_EVENTS = EventResource("product", "/products/{record.id}", product)
 
 
 def packaging(stored: StoredProduct) -> Packaging:

@@ -1,7 +1,5 @@
 """Use cases of the map of a warehouse."""
 
-from dataclasses import dataclass
-
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
@@ -19,13 +17,11 @@ from shared.warehouse.warehouses.layout_rules import layout_problems
 from shared.warehouse.warehouses.models import StoredWarehouse
 from shared.warehouse.warehouses.repository import WAREHOUSES
 
-
-@dataclass(frozen=True, slots=True)
-class NamedLayout:
-    """A map with the name of the warehouse that it shows."""
-
-    warehouse_name: str
-    layout: Layout
+LAYOUT_EVENTS = EventResource[Layout](
+    "layout",
+    "/warehouses/{record.id}/layout",
+    lambda record: LayoutHeading.from_stored(record.entity),
+)
 
 
 def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout:
@@ -38,24 +34,20 @@ def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout
     # Writes the unchanged warehouse, so that this transaction fails if it is deleted meanwhile.
     WAREHOUSES.replace(tx, warehouse, warehouse.entity)
     published = _view(record, warehouse.entity)
-    heading = LayoutHeading(
-        warehouse_code=published.warehouse_code,
-        version=published.version,
-        published_at=published.published_at,
-    )
-    subject = EventResource[StoredLayout](
-        "layout", "/warehouses/{record.id}/layout", lambda _: heading
-    )
-    raise_record_event(tx, "layout.published", subject, record)
+    shown = Record(record.id, record.version, published)
+    raise_record_event(tx, "layout.published", LAYOUT_EVENTS, shown)
     return published
 
 
-def get_layout(store: Store, number: int) -> NamedLayout:
-    """Return the published map of a warehouse. Raises NotFound when none is published."""
+def get_layout(store: Store, number: int) -> tuple[Layout, str]:
+    """Return the published map of a warehouse, and the name of the warehouse.
+
+    Raises NotFound when no map is published.
+    """
     warehouse, record = run_all(
         lambda: WAREHOUSES.get(store, number), lambda: LAYOUTS.get(store, number)
     )
-    return NamedLayout(warehouse.entity.name, _view(record, warehouse.entity))
+    return _view(record, warehouse.entity), warehouse.entity.name
 
 
 def _view(record: Record[StoredLayout], warehouse: StoredWarehouse) -> Layout:

@@ -116,7 +116,7 @@ class ProductImporter(Importer):
 
     def dependent_keys(self, draft: Checked[ProductCreate], found: Mapping[Key, Item]) -> list[Key]:
         """See Importer."""
-        return catalog.product_heads(found, [draft.item_code or ""])
+        return catalog.existing_product_keys(found, [draft.item_code or ""])
 
     def actions(self, store: Store, draft: ProductCreate) -> int:
         """See Importer. A new name or code also has entries of the search index."""
