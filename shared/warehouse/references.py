@@ -288,9 +288,18 @@ def is_former(alias: Item) -> bool:
     return FORMER in alias
 
 
-def is_absent(found: Mapping[Key, Item], key: Key) -> bool:
-    """Return whether no alias among those that were read is that of a present code."""
-    return key not in found or is_former(found[key])
+def present_aliases[C](
+    tx: Transaction, keys: Mapping[C, Key], found: Mapping[Key, Item]
+) -> dict[C, Item]:
+    """Return the aliases of present codes by code, from items that were read by `keys`.
+
+    Call `tx.fence` before reading the items. Raises what `ensure_not_retired` raises.
+    """
+    aliases = {
+        code: found[key] for code, key in keys.items() if key in found and not is_former(found[key])
+    }
+    ensure_not_retired(tx, aliases.values())
+    return aliases
 
 
 def code_refusal(

@@ -27,9 +27,8 @@ from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
 from shared.warehouse.references import (
     code_refusal,
     drop_code,
-    ensure_not_retired,
     give_up_code,
-    is_absent,
+    present_aliases,
     rename_alias,
     retire_unused,
 )
@@ -202,16 +201,8 @@ def is_product(store: Store, code: str) -> bool:
 def known_products(
     tx: Transaction, codes: Iterable[str], found: Mapping[Key, Item]
 ) -> dict[str, KnownProduct]:
-    """Return the products with these codes, from items that were read by `product_key`.
-
-    Call `tx.fence` before reading the items.
-
-    Raises:
-        StaleRead: A product is being deleted or renamed; the use case is retried.
-    """
-    keys = {code: product_key(code) for code in codes}
-    aliases = {code: found[key] for code, key in keys.items() if not is_absent(found, key)}
-    ensure_not_retired(tx, aliases.values())
+    """Return the products with these codes; see `references.present_aliases`."""
+    aliases = present_aliases(tx, {code: product_key(code) for code in codes}, found)
     return {code: repository.known_product(alias) for code, alias in aliases.items()}
 
 

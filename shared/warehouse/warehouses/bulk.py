@@ -4,7 +4,7 @@ Each step creates some of the positions in its own transaction and does not chan
 positions. A client completes an interrupted request by sending it again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shared.kernel.db.actions import Cost
@@ -18,7 +18,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse.references import ensure_not_retired, is_absent, put_code
+from shared.warehouse.references import is_former, present_aliases, put_code
 from shared.warehouse.warehouses import repository, rules, service
 from shared.warehouse.warehouses.models import (
     KnownWarehouse,
@@ -26,7 +26,7 @@ from shared.warehouse.warehouses.models import (
     PositionBulk,
     StoredPosition,
 )
-from shared.warehouse.warehouses.repository import POSITIONS, known_in
+from shared.warehouse.warehouses.repository import POSITIONS, existing_warehouses
 from shared.warehouse.warehouses.rules import NamedPosition
 
 _ACTIONS_PER_POSITION, _BYTES_PER_POSITION = 2, 5_000
@@ -41,14 +41,14 @@ def create_positions(
     Returns the warehouse and all positions that the mask names, in naming order.
     """
     named, wrong = rules.named_positions(draft)
-    known = known_in(repository.read_register(tx.store))
+    known = existing_warehouses(repository.read_warehouse_aliases(tx.store))
     warehouse, unknown = rules.warehouse_of(draft, known)
     found = [*unknown, *wrong]
     draft = ensure_valid(draft, found)
     if warehouse is None:
         raise ValidationFailed(found)
-    existing = _aliases(tx.store, warehouse, named)
-    ensure_not_retired(tx, existing.values())
+    keys = _alias_keys(warehouse, named)
+    existing = present_aliases(tx, keys, tx.store.get_many(keys.values()))
     missing = [name for name in named if name.bin_code not in existing]
     _ensure_free(tx.store, warehouse, missing)
     commit_in_steps(tx, missing, lambda left: _create_step(tx, warehouse, draft, left))
@@ -67,13 +67,11 @@ def _create_step(
     names = fitting_items(tx, left, _cost)
     tx.fence(POSITIONS.kind)  # before the warehouse is read
     warehouse_key = service.warehouse_key(warehouse.whs_code)
-    keys = {
-        name.bin_code: service.position_key(warehouse.whs_code, name.bin_code) for name in names
-    }
+    keys = _alias_keys(warehouse, names)
     found = tx.store.get_many([warehouse_key, *keys.values()])
     _ensure_unchanged(tx, warehouse, found)
-    ensure_not_retired(tx, (found[key] for key in keys.values() if key in found))
-    missing = [name for name in names if is_absent(found, keys[name.bin_code])]
+    existing = present_aliases(tx, keys, found)
+    missing = [name for name in names if name.bin_code not in existing]
     if missing:
         _ensure_free(tx.store, warehouse, missing)
         first = allocate_ids(tx.store, POSITIONS.kind, len(missing))
@@ -89,7 +87,7 @@ def _ensure_free(store: Store, warehouse: KnownWarehouse, missing: Sequence[Name
     problems = [
         Problem("naming_mask", f"produces the bin code {name.bin_code}, which {problem.message}")
         for name in missing
-        for problem in service.bin_taken(store, warehouse.whs_code, name.bin_code)
+        for problem in service.bin_code_problems(store, warehouse.whs_code, name.bin_code)
     ]
     if problems:
         raise ValidationFailed(problems)
@@ -126,20 +124,18 @@ def _position(
     )
 
 
-def _aliases(
-    store: Store, warehouse: KnownWarehouse, named: Sequence[NamedPosition]
-) -> dict[str, Item]:
-    """Return the aliases of the positions that exist, by bin code."""
-    keys = {
-        name.bin_code: service.position_key(warehouse.whs_code, name.bin_code) for name in named
+def _alias_keys(warehouse: KnownWarehouse, names: Iterable[NamedPosition]) -> dict[str, Key]:
+    """Return the keys of the aliases of positions, by bin code."""
+    return {
+        name.bin_code: service.position_key(warehouse.whs_code, name.bin_code) for name in names
     }
-    found = store.get_many(keys.values())
-    return {code: found[key] for code, key in keys.items() if not is_absent(found, key)}
 
 
 def _read(
     store: Store, warehouse: KnownWarehouse, named: Sequence[NamedPosition]
 ) -> list[Record[Position]]:
-    aliases = _aliases(store, warehouse, named)
-    records = POSITIONS.get_many(store, (int(alias["id"]) for alias in aliases.values()))
-    return [service.shown(record, service.reference(warehouse)) for record in records]
+    keys = _alias_keys(warehouse, named).values()
+    found = store.get_many(keys)
+    present = [found[key] for key in keys if key in found and not is_former(found[key])]
+    records = POSITIONS.get_many(store, (int(alias["id"]) for alias in present))
+    return [service.with_warehouse(record, service.reference(warehouse)) for record in records]

@@ -32,9 +32,9 @@ from shared.warehouse.warehouses.models import (
     WarehouseParameters,
 )
 
-_REGISTER = "warehouses"
+_WAREHOUSES = "warehouses"
 
-type Register = Mapping[Key, Item]
+type WarehouseAliases = Mapping[Key, Item]
 """The aliases of all warehouses, by key."""
 
 
@@ -142,14 +142,14 @@ def warehouse_key(code: str) -> Key:
     The aliases of all warehouses share one partition. One query returns them all, so positions
     need no copy of the name of their warehouse.
     """
-    return (_REGISTER, code)
+    return (_WAREHOUSES, code)
 
 
-def read_register(store: Store) -> Register:
+def read_warehouse_aliases(store: Store) -> WarehouseAliases:
     """Return the aliases of all warehouses, read consistently."""
     items = store.query_all(
-        KeyConditionExpression=f"{PARTITION_KEY} = :register",
-        values={":register": _REGISTER},
+        KeyConditionExpression=f"{PARTITION_KEY} = :aliases",
+        values={":aliases": _WAREHOUSES},
         ConsistentRead=True,
     )
     return {key_of(item): item for item in items}
@@ -160,9 +160,9 @@ def known_warehouse(alias: Item) -> KnownWarehouse:
     return KnownWarehouse(id=int(alias["id"]), whs_code=alias[SORT_KEY], name=alias["name"])
 
 
-def known_in(register: Register) -> list[KnownWarehouse]:
+def existing_warehouses(aliases: WarehouseAliases) -> list[KnownWarehouse]:
     """Return the warehouses that the alias items describe."""
-    return [known_warehouse(alias) for alias in register.values() if not is_former(alias)]
+    return [known_warehouse(alias) for alias in aliases.values() if not is_former(alias)]
 
 
 def warehouse_alias(warehouse: StoredWarehouse) -> Item:

@@ -66,12 +66,12 @@ def warehouse_of(
     return first or second, found
 
 
-def use_of(position: StoredPosition) -> tuple[object, ...]:
+def alias_values(position: StoredPosition) -> tuple[object, ...]:
     """Return the values of a position that its alias repeats."""
     return (position.type, position.is_pickable, position.disabled, position.is_blocked)
 
 
-def moves(before: StoredPosition, change: Checked[PositionChange]) -> list[Problem]:
+def warehouse_problems(before: StoredPosition, change: Checked[PositionChange]) -> list[Problem]:
     """Return a problem for each field that names another warehouse than that of the position."""
     fixed = "the warehouse of a position cannot change"
     found: list[Problem] = []

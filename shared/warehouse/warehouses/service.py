@@ -13,11 +13,10 @@ from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.references import (
     code_refusal,
     drop_code,
-    ensure_not_retired,
     give_up_code,
-    is_absent,
     is_former,
     is_on_open_document,
+    present_aliases,
     put_code,
     rename_alias,
     retire,
@@ -44,8 +43,8 @@ from shared.warehouse.warehouses.models import (
 from shared.warehouse.warehouses.repository import (
     POSITIONS,
     WAREHOUSES,
-    Register,
-    known_in,
+    WarehouseAliases,
+    existing_warehouses,
 )
 
 type RenameStock[E] = Callable[[Transaction, E, E], None]
@@ -61,7 +60,7 @@ _IN_DETAIL = 2000
 
 def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record[WarehouseDetail]:
     """Create a warehouse."""
-    draft = ensure_valid(draft, _code_taken(tx.store, draft.whs_code))
+    draft = ensure_valid(draft, _code_problems(tx.store, draft.whs_code))
     number = tx.next_id(WAREHOUSES.kind)
     warehouse = StoredWarehouse(
         id=number, created_at=tx.now, updated_at=tx.now, **StoredWarehouse.values_of(draft)
@@ -84,7 +83,9 @@ def change_warehouse(
     record, positions = _read_warehouse(tx.store, number)
     before = record.entity
     renamed = "whs_code" in change.model_fields_set and change.whs_code != before.whs_code
-    change = ensure_valid(change, _code_taken(tx.store, change.whs_code, number) if renamed else [])
+    change = ensure_valid(
+        change, _code_problems(tx.store, change.whs_code, number) if renamed else []
+    )
     values = StoredWarehouse.values_of(change)
     after = before.model_copy(update=values)
     if renamed:
@@ -132,7 +133,7 @@ def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) ->
     return mark
 
 
-def _code_taken(store: Store, code: str | None, number: int | None = None) -> list[Problem]:
+def _code_problems(store: Store, code: str | None, number: int | None = None) -> list[Problem]:
     """Return a problem if a warehouse cannot get a code; `number` is its id if it exists.
 
     `code` is None if the field is invalid.
@@ -169,12 +170,12 @@ def _detailed(
 ) -> Record[WarehouseDetail]:
     """Return a warehouse with its first positions; it has none if `positions` is None."""
     warehouse = record.entity
-    shown_as = reference(warehouse)
+    named = reference(warehouse)
     first = positions.records if positions else []
-    detail = WarehouseDetail(
-        **dict(warehouse),
+    detail = WarehouseDetail.from_stored(
+        warehouse,
         positions_count=positions.total if positions else 0,
-        positions=[shown(position, shown_as).entity for position in first],
+        positions=[with_warehouse(position, named).entity for position in first],
     )
     return Record(record.id, record.version, detail)
 
@@ -189,7 +190,7 @@ def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Wareh
 
 
 def _counted(record: Record[StoredWarehouse], positions: int) -> Record[Warehouse]:
-    shown = Warehouse(**dict(record.entity), positions_count=positions)
+    shown = Warehouse.from_stored(record.entity, positions_count=positions)
     return Record(record.id, record.version, shown)
 
 
@@ -200,15 +201,15 @@ def create_position(tx: Transaction, draft: Checked[PositionCreate]) -> Record[P
     """Create a position."""
     # If the warehouse is deleted or renamed before the commit, the fence causes a retry.
     tx.fence(POSITIONS.kind)
-    register = repository.read_register(tx.store)
-    warehouse, found = rules.warehouse_of(draft, known_in(register))
+    aliases = repository.read_warehouse_aliases(tx.store)
+    warehouse, found = rules.warehouse_of(draft, existing_warehouses(aliases))
     code = draft.bin_code
     if warehouse and code:
-        found += bin_taken(tx.store, warehouse.whs_code, code)
+        found += bin_code_problems(tx.store, warehouse.whs_code, code)
     draft = ensure_valid(draft, found)
     if warehouse is None:
         raise ValidationFailed(found)
-    known_warehouses(tx, [warehouse.whs_code], register)
+    known_warehouses(tx, [warehouse.whs_code], aliases)
     number = tx.next_id(POSITIONS.kind)
     position = StoredPosition(
         id=number,
@@ -219,7 +220,7 @@ def create_position(tx: Transaction, draft: Checked[PositionCreate]) -> Record[P
         **rules.position_values(draft),
     )
     put_code(tx, repository.position_alias(position))
-    return shown(POSITIONS.insert(tx, number, position), reference(warehouse))
+    return with_warehouse(POSITIONS.insert(tx, number, position), reference(warehouse))
 
 
 def change_position(
@@ -233,13 +234,13 @@ def change_position(
     Raises Conflict when the code would change while stock, an open document or a pick face refers
     to the position.
     """
-    record, register = _read_position(tx.store, number)
+    record, aliases = _read_position(tx.store, number)
     before = record.entity
     code = change.bin_code
     renamed = bool(code) and code != before.bin_code
-    found = rules.moves(before, change)
+    found = rules.warehouse_problems(before, change)
     if renamed and code:
-        found += bin_taken(tx.store, before.whs_code, code, number)
+        found += bin_code_problems(tx.store, before.whs_code, code, number)
     change = ensure_valid(change, found)
     values = rules.position_values(change)
     after = before.model_copy(update=values)
@@ -249,19 +250,19 @@ def change_position(
         keys = [position_key(one.whs_code, one.bin_code) for one in (before, after)]
         give_up_code(tx, keys[0], mark, new=keys[1])
         put_code(tx, repository.position_alias(after))
-    elif rules.use_of(after) != rules.use_of(before):
+    elif rules.alias_values(after) != rules.alias_values(before):
         repository.update_position_alias(tx, after)
-    return shown(POSITIONS.update(tx, record, values), _reference_of(register, after))
+    return with_warehouse(POSITIONS.update(tx, record, values), _reference_of(aliases, after))
 
 
 def delete_position(tx: Transaction, number: int) -> Record[Position]:
     """Delete a position. Raises Conflict while stock, an open document or a pick face names it."""
-    record, register = _read_position(tx.store, number)
+    record, aliases = _read_position(tx.store, number)
     position = record.entity
     mark = _retire_position(tx, position, "cannot be deleted")
     drop_code(tx, position_key(position.whs_code, position.bin_code), mark)
     POSITIONS.remove(tx, record)
-    return shown(record, _reference_of(register, position))
+    return with_warehouse(record, _reference_of(aliases, position))
 
 
 def _retire_position(tx: Transaction, position: StoredPosition, what: str) -> str:
@@ -274,7 +275,7 @@ def _retire_position(tx: Transaction, position: StoredPosition, what: str) -> st
     )
 
 
-def bin_taken(
+def bin_code_problems(
     store: Store, whs_code: str, bin_code: str, number: int | None = None
 ) -> list[Problem]:
     """Return a problem if a position cannot get a code; `number` is its id if it exists."""
@@ -290,27 +291,35 @@ def bin_taken(
 
 def get_position(store: Store, number: int) -> Record[Position]:
     """Return a position."""
-    record, register = _read_position(store, number)
-    return shown(record, _reference_of(register, record.entity))
+    record, aliases = _read_position(store, number)
+    return with_warehouse(record, _reference_of(aliases, record.entity))
 
 
 def list_positions(store: Store, parameters: PositionParameters) -> Page[Position]:
     """Return a page of positions."""
     code = parameters.warehouse
-    page, register = run_all(
+    page, aliases = run_all(
         lambda: repository.list_positions(store, parameters),
-        lambda: store.get_many([warehouse_key(code)]) if code else repository.read_register(store),
+        lambda: (
+            store.get_many([warehouse_key(code)])
+            if code
+            else repository.read_warehouse_aliases(store)
+        ),
     )
-    records = [shown(found, _reference_of(register, found.entity)) for found in page.records]
+    records = [
+        with_warehouse(found, _reference_of(aliases, found.entity)) for found in page.records
+    ]
     return Page(records, page.total, page.page, page.per_page, page.next_mark)
 
 
-def _read_position(store: Store, number: int) -> tuple[Record[StoredPosition], Register]:
-    return run_all(lambda: POSITIONS.get(store, number), lambda: repository.read_register(store))
+def _read_position(store: Store, number: int) -> tuple[Record[StoredPosition], WarehouseAliases]:
+    return run_all(
+        lambda: POSITIONS.get(store, number), lambda: repository.read_warehouse_aliases(store)
+    )
 
 
-def _reference_of(register: Register, position: StoredPosition) -> WarehouseReference | None:
-    alias = register.get(warehouse_key(position.whs_code))
+def _reference_of(aliases: WarehouseAliases, position: StoredPosition) -> WarehouseReference | None:
+    alias = aliases.get(warehouse_key(position.whs_code))
     return reference(repository.known_warehouse(alias)) if alias else None
 
 
@@ -319,9 +328,12 @@ def reference(warehouse: KnownWarehouse | StoredWarehouse) -> WarehouseReference
     return WarehouseReference(id=warehouse.id, whs_code=warehouse.whs_code, name=warehouse.name)
 
 
-def shown(record: Record[StoredPosition], warehouse: WarehouseReference | None) -> Record[Position]:
+def with_warehouse(
+    record: Record[StoredPosition], warehouse: WarehouseReference | None
+) -> Record[Position]:
     """Return a position with its warehouse, as in a response."""
-    return Record(record.id, record.version, Position(**dict(record.entity), warehouse=warehouse))
+    position = Position.from_stored(record.entity, warehouse=warehouse)
+    return Record(record.id, record.version, position)
 
 
 # Lookups by code for other packages
@@ -334,16 +346,8 @@ warehouse_key = repository.warehouse_key
 def known_warehouses(
     tx: Transaction, codes: Iterable[str], found: Mapping[Key, Item]
 ) -> dict[str, KnownWarehouse]:
-    """Return the warehouses with these codes, from items that were read by `warehouse_key`.
-
-    Call `tx.fence` before reading the items.
-
-    Raises:
-        StaleRead: A warehouse is being deleted or renamed; the use case is retried.
-    """
-    keys = {code: warehouse_key(code) for code in codes}
-    aliases = {code: found[key] for code, key in keys.items() if not is_absent(found, key)}
-    ensure_not_retired(tx, aliases.values())
+    """Return the warehouses with these codes; see `references.present_aliases`."""
+    aliases = present_aliases(tx, {code: warehouse_key(code) for code in codes}, found)
     return {code: repository.known_warehouse(alias) for code, alias in aliases.items()}
 
 
@@ -355,7 +359,9 @@ def find_warehouse(store: Store, code: str) -> KnownWarehouse | None:
 
 def all_warehouses(store: Store) -> dict[int, KnownWarehouse]:
     """Return the codes and names of all warehouses, by id."""
-    return {known.id: known for known in known_in(repository.read_register(store))}
+    return {
+        known.id: known for known in existing_warehouses(repository.read_warehouse_aliases(store))
+    }
 
 
 position_key = repository.position_key
@@ -365,15 +371,9 @@ position_key = repository.position_key
 def known_positions(
     tx: Transaction, pairs: Iterable[tuple[str, str]], found: Mapping[Key, Item]
 ) -> dict[tuple[str, str], KnownPosition]:
-    """Return the positions with these codes, from items that were read by `position_key`.
+    """Return the positions with these pairs of codes, of the warehouse and their own.
 
-    Each pair has the code of the warehouse and the code of the position. Call `tx.fence` before
-    reading the items.
-
-    Raises:
-        StaleRead: A position is being deleted or renamed; the use case is retried.
+    See `references.present_aliases`.
     """
-    keys = {pair: position_key(*pair) for pair in pairs}
-    aliases = {pair: found[key] for pair, key in keys.items() if not is_absent(found, key)}
-    ensure_not_retired(tx, aliases.values())
+    aliases = present_aliases(tx, {pair: position_key(*pair) for pair in pairs}, found)
     return {pair: repository.known_position(alias) for pair, alias in aliases.items()}
