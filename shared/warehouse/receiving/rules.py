@@ -93,11 +93,8 @@ def batch_problems(
 ) -> Iterator[Problem]:
     """Yield a problem if goods cannot join the stock of their batch.
 
-    Args:
-        target: The goods, with the expiry date of their batch.
-        given: The expiry date with which they come; `examine` checks whether it has passed.
-        refusal: Why another date of the batch refuses them, if it does.
-        today: The day in the company's time zone.
+    `target` has the expiry date of the batch, `given` is the one of the goods; `examine` checks
+    whether that has passed. `refusal` says why another date of the batch refuses them, if it does.
     """
     if refusal:
         yield Problem("expiry_date", refusal)
@@ -245,25 +242,25 @@ def differences(
     """
     by_number = {line.line_num: line for line in document.lines}
     found: list[Difference] = []
-    for kinds in _KINDS:
+    for trait in _TRAITS:
         announced = {
-            (line.product_id, value) for line in document.lines for value in kinds.announced(line)
+            (line.product_id, value) for line in document.lines for value in trait.announced(line)
         }
-        there = {(goods.product_id, value) for goods in received for value in kinds.received(goods)}
+        there = {(goods.product_id, value) for goods in received for value in trait.received(goods)}
         for goods in own:
             filled = [by_number[number] for number in goods.document_lines]
-            line = next((one for one in filled if kinds.announced(one)), None)
+            line = next((one for one in filled if trait.announced(one)), None)
             if line:
                 found += [
-                    _difference(line, kinds.unexpected, value)
-                    for value in kinds.received(goods)
+                    _difference(line, trait.unexpected, value)
+                    for value in trait.received(goods)
                     if (line.product_id, value) not in announced
                 ]
         found += [
-            _difference(line, kinds.missing, value)
+            _difference(line, trait.missing, value)
             for line in lines
             if line.status in {"complete", "closed"}
-            for value in kinds.announced(line)
+            for value in trait.announced(line)
             if (line.product_id, value) not in there
         ]
     different = {tuple(one.values()): one for one in found}
@@ -271,8 +268,8 @@ def differences(
 
 
 @dataclass(frozen=True, slots=True)
-class _Kinds:
-    """The kinds of differences of serials or of batches, and where their values are."""
+class _Trait:
+    """What differences of serials, or of batches, are called, and which values are trait."""
 
     unexpected: DifferenceKind
     missing: DifferenceKind
@@ -280,14 +277,14 @@ class _Kinds:
     received: Callable[[StoredReceiptLine], Sequence[str]]
 
 
-_KINDS = (
-    _Kinds(
+_TRAITS = (
+    _Trait(
         "unexpected_serial",
         "missing_serial",
         lambda line: line.serials,
         lambda goods: goods.serials,
     ),
-    _Kinds(
+    _Trait(
         "unexpected_batch",
         "missing_batch",
         lambda line: [line.batch] if line.batch else [],
