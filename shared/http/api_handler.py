@@ -393,11 +393,7 @@ def _raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] 
 
 
 def _request(call: _Call, match: RouteMatch, raw: object) -> Request[Any, Any]:
-    """Validate body and query.
-
-    Raises:
-        ValidationFailed: Every problem of the query. An invalid body becomes an InvalidBody.
-    """
+    """Validate query and body: every problem of the query is raised, an invalid body is kept."""
     operation = match.operation
     body = None if operation.body is None else check(operation.body, raw)
     parameters = None

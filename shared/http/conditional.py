@@ -24,12 +24,10 @@ class ChangedSinceRead(StaleState):
 
 
 def etag_of(body: str, volatile: Collection[str] = ()) -> str:
-    """Return the weak entity tag of a response.
+    """Return the weak entity tag of a response with this JSON.
 
-    Args:
-        body: The response's JSON.
-        volatile: Fields that change by themselves. With them, the tag is `W/"STABLE.WHOLE"`:
-            If-Match compares only the first part, which leaves these fields out.
+    With `volatile` fields, which change by themselves, the tag is `W/"STABLE.WHOLE"`: If-Match
+    compares only the first part, which leaves these fields out.
     """
     whole = hashlib.sha256(body.encode()).hexdigest()
     if not volatile:
@@ -61,11 +59,9 @@ def add_etag(
 
 
 def ensure_match(current: HttpResponse, if_match: str, volatile: Collection[str] = ()) -> None:
-    """Refuse a change of a resource that is not as the caller read it.
+    """Raise ChangedSinceRead unless `if_match` names the tag of the current response.
 
-    Raises:
-        ChangedSinceRead: `if_match` does not name the tag of the current response, volatile
-            fields left out.
+    Volatile fields are left out.
     """
     seen = ",".join(_opaque_tag(name).partition(".")[0] for name in if_match.split(","))
     if not _has_tag(seen, _opaque_tag(etag_of(current.body, volatile)).partition(".")[0]):

@@ -34,11 +34,7 @@ class Request[Body = None, Parameters = None]:
 
     @property
     def id(self) -> int:
-        """The id in the path.
-
-        Raises:
-            NotFound: The text in the path is not an id of the service.
-        """
+        """The id in the path; raise NotFound if the text is not an id of the service."""
         text = self.path_values["id"]
         if not (text.isascii() and text.isdigit() and len(text) <= _ID_DIGITS):
             raise NotFound
@@ -91,11 +87,7 @@ def _printable(message: str) -> str:
 
 
 def body_bytes(event: Mapping[str, Any]) -> bytes:
-    """Return the body of a gateway event.
-
-    Raises:
-        BadRequest: The event says that the body is base64, but it is not.
-    """
+    """Return the body of a gateway event; raise BadRequest for base64 that is not."""
     body = event.get("body") or ""
     if event.get("isBase64Encoded"):
         try:

@@ -45,11 +45,7 @@ def dumps(value: object) -> str:
 
 
 def _float_with_same_text(value: object) -> float:
-    """Return a Decimal as the float that is written with the same digits.
-
-    Raises:
-        TypeError: There is none, or the value is no Decimal.
-    """
+    """Return a Decimal as the float with the same digits; raise TypeError if there is none."""
     if isinstance(value, Decimal) and repr(number := float(value)) == str(value):
         return number
     message = f"{value!r} cannot be written as JSON"

@@ -56,10 +56,7 @@ class TenantFiles:
     def download(self, name: str, target: Path, *, etag: str | None = None) -> None:
         """Write a file to disk in chunks.
 
-        `etag` is the entity tag that the file must have, or None.
-
-        Raises:
-            FileMissing: The file does not exist, or has another entity tag.
+        Raises FileMissing if the file does not exist or has another entity tag than `etag`.
         """
         condition = {"IfMatch": etag} if etag else {}
         response = self._get(name, **condition)

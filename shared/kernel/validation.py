@@ -93,11 +93,7 @@ def check[M: BaseModel](model: type[M], raw: object) -> Checked[M]:
 
 
 def ensure_valid[M: BaseModel](body: Checked[M], found: Iterable[Problem] = ()) -> M:
-    """Return the model of a valid body.
-
-    Raises:
-        ValidationFailed: The body is invalid, or rules `found` problems; its own come first.
-    """
+    """Return the model of a body; raise ValidationFailed with its problems and those `found`."""
     problems = [*problems_of(body), *found]
     if isinstance(body, InvalidBody) or problems:
         raise ValidationFailed(problems)

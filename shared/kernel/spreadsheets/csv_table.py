@@ -67,11 +67,8 @@ def decode_sample(file: BinaryIO, encoding: str) -> str:
 def decode_blocks(file: BinaryIO, encoding: str, records: Callable[[], int]) -> Iterator[StringIO]:
     """Decode the file in blocks of whole lines, which keep their line ends.
 
-    `records` returns the number of records that the caller has parsed so far.
-
-    Raises:
-        UnreadableFile: A row has bytes that are invalid in this encoding, has zero bytes, or is too
-            long. The message names the row.
+    `records` returns the number of records that the caller has parsed so far, by which an
+    UnreadableFile names the row with invalid bytes, zero bytes, or too many bytes.
     """
     decoder = codecs.getincrementaldecoder(encoding)()
     held, seen, idle = "", -1, 0

@@ -61,13 +61,7 @@ _OTHER_CONTENTS = (
 
 
 def detect_file_type(name: str, head: bytes) -> FileType:
-    """Return the type of a file.
-
-    `head` are the first `HEAD_BYTES` bytes.
-
-    Raises:
-        UnreadableFile: The file is not a spreadsheet, or its content does not match its name.
-    """
+    """Return the type of a file by its name and its `head`, the first `HEAD_BYTES` bytes."""
     suffix = PurePath(name).suffix.lower().removeprefix(".")
     if suffix not in {"xlsx", "csv"}:
         description = _OTHER_SUFFIXES.get(

@@ -22,10 +22,7 @@ def strip_namespace_prefix(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the XML of a part without the prefix of its root element, wherever it occurs.
 
     Some programs write one before every element: <x:row> is <row>. A part whose root has no prefix
-    is unchanged.
-
-    Raises:
-        UnreadableFile: A part with prefix has CDATA sections, in which tags are text.
+    is unchanged. One with a prefix is refused if it has CDATA sections, in which tags are text.
     """
     opening, held, is_first = b"", b"", True
     for block in blocks:
@@ -59,11 +56,7 @@ _MAX_STYLES = 65_490
 
 
 def normalized_styles(content: bytes) -> bytes:
-    """Return the XML of a workbook's styles, reduced to the formats that tell dates from numbers.
-
-    Raises:
-        UnreadableFile: The XML is not well-formed, or there are too many styles.
-    """
+    """Return the XML of a workbook's styles: only the formats that tell dates from numbers."""
     formats: list[str] = []
     styles: list[str] = []
 

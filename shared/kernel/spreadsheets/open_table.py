@@ -38,9 +38,6 @@ def check_file(file: FileSource, name: str) -> None:
 
     Of a workbook, the list of parts and their types are checked; of other files, the first bytes. A
     file that passes may still be damaged. The suffix of the name determines the type.
-
-    Raises:
-        UnreadableFile: The file cannot be processed.
     """
     with open_source(file) as content:
         if detect_file_type(name, content.read(HEAD_BYTES)) == "xlsx":

@@ -16,7 +16,10 @@ MAX_STRUCTURE_ERRORS = 20
 
 
 class UnreadableFile(Exception):
-    """The file cannot be processed. `message` tells the user what is wrong and what to do."""
+    """The file cannot be processed. `message` tells the user what is wrong and what to do.
+
+    Everything in this package that reads a file may raise it, from the first byte to the last row.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -85,7 +88,4 @@ class Table(ABC):
 
         Yields one row more than the `max_rows` with which the table was opened, so that the caller
         can detect that there are too many.
-
-        Raises:
-            UnreadableFile: The file turns out to be damaged further down.
         """

@@ -14,15 +14,10 @@ MAX_DEPTH = 100
 
 
 def for_each_element(content: bytes, handle: Callable[[str, str, dict[str, str]], None]) -> None:
-    """Call `handle` for every element of a part.
+    """Call `handle` for every element of a part with the XML `content`.
 
-    Args:
-        content: The XML of the part.
-        handle: Takes the name of the parent ("" for the root), the name of the element, both
-            without prefix, and the attributes.
-
-    Raises:
-        UnreadableFile: The XML is not well-formed.
+    It takes the name of the parent ("" for the root), the name of the element, both without prefix,
+    and the attributes.
     """
     path = [""]
 
@@ -86,12 +81,7 @@ class _Relationship(NamedTuple):
 
 
 def read_package(archive: ZipArchive) -> XlsxPackage:
-    """Return the package of a workbook.
-
-    Raises:
-        UnreadableFile: The archive is not a workbook; or it has macros, links to other workbooks,
-            or no visible sheet.
-    """
+    """Return the package of a workbook that has a visible sheet and no macros or external links."""
     _check_content_types(archive)
     top = _relationships(archive, "")
     workbook = next((one.path for one in top.values() if one.kind == "officeDocument"), "")

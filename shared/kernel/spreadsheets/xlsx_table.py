@@ -139,11 +139,7 @@ def _unmarked(cell: Cell) -> Cell:
 
 
 def _guarded[T](read: Callable[[], T]) -> T:
-    """Return the result of `read`, which calls python-calamine.
-
-    Raises:
-        UnreadableFile: python-calamine raised an exception or panicked.
-    """
+    """Return the result of `read`; raise UnreadableFile when python-calamine raises or panics."""
     try:
         return read()
     except BaseException as error:

@@ -54,14 +54,7 @@ _ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)["']""")
 
 
 class ZipArchive:
-    """The members of an archive.
-
-    Args:
-        file: The archive, which must remain open while this object is used.
-
-    Raises:
-        UnreadableFile: The archive is damaged or exceeds a limit; also from every method.
-    """
+    """The members of an archive; its file must remain open while this object is used."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._total_bytes = 0
@@ -85,12 +78,7 @@ class ZipArchive:
         return self._members.keys()
 
     def read(self, path: str, max_bytes: int) -> bytes:
-        """Return a small member.
-
-        Args:
-            path: The path of the member, in any case.
-            max_bytes: The largest size that is accepted.
-        """
+        """Return a member of at most `max_bytes`; its path may be in any case."""
         content = bytearray()
         for block in self.blocks(path):
             content += block

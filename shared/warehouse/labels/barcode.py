@@ -9,11 +9,7 @@ APPLICATION_IDENTIFIER = "00"
 
 
 def sscc_text(sscc: str) -> str:
-    """Return an SSCC as people read it, with its application identifier.
-
-    Raises:
-        ValueError: It has not 18 digits, or a wrong check digit.
-    """
+    """Return an SSCC as people read it; raise ValueError for a wrong length or check digit."""
     if problem := sscc_problem(sscc):
         raise ValueError(f"{sscc} {problem}")
     return f"({APPLICATION_IDENTIFIER}){sscc}"

@@ -8,11 +8,7 @@ from shared.warehouse.labels.shaping import TextBlock, placed_lines
 
 
 def label_pdf(content: LabelContent) -> bytes:
-    """Return the label of a handling unit as PDF of one page.
-
-    Raises:
-        ValueError: The SSCC is none.
-    """
+    """Return the label of a handling unit as PDF of one page."""
     text, (bars, width) = sscc_text(content.sscc), sscc_bars(content.sscc)
     document = PdfDocument(f"{content.code} {text}", label.WIDTH, label.HEIGHT)
     document.add_page()

@@ -21,11 +21,7 @@ _LAST_LATIN = "\u00ff"
 
 
 def label_zpl(content: LabelContent) -> str:
-    """Return the label of a handling unit as ZPL, to be sent to a printer as UTF-8.
-
-    Raises:
-        ValueError: The SSCC is none.
-    """
+    """Return the label of a handling unit as ZPL, to be sent to a printer as UTF-8."""
     text, (_, modules) = sscc_text(content.sscc), sscc_bars(content.sscc)
     left = (label.WIDTH - modules * label.MODULE) / 2
     digits = APPLICATION_IDENTIFIER + content.sscc
