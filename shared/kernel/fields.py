@@ -269,13 +269,13 @@ def _not_too_large(number: Decimal) -> Decimal:
     return _decimals(number)
 
 
-def plain_number(number: Decimal) -> int | Decimal:
-    """Write a whole number without a fraction."""
+def json_number(number: Decimal) -> int | Decimal:
+    """Return a number as JSON shows it: a whole number without a fraction."""
     whole = int(number)
     return whole if whole == number else number.normalize()
 
 
-_WRITTEN_PLAIN = PlainSerializer(plain_number, return_type=int | Decimal)
+_WRITTEN_PLAIN = PlainSerializer(json_number, return_type=int | Decimal)
 _NUMBER_SCHEMA = WithJsonSchema({"type": "number"})
 
 type Quantity = Annotated[

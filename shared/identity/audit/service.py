@@ -18,7 +18,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import Prefetched
-from shared.kernel.fields import plain_number
+from shared.kernel.fields import json_number
 from shared.kernel.json_text import dumps
 from shared.kernel.observability import request_id
 
@@ -82,7 +82,7 @@ def prefetch_entry_id(store: Store) -> Prefetched:
 
 
 def _plain(value: Any) -> Any:
-    return plain_number(value) if isinstance(value, Decimal) else value
+    return json_number(value) if isinstance(value, Decimal) else value
 
 
 def actor_of(tx: Transaction) -> Actor:

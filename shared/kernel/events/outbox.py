@@ -250,7 +250,7 @@ class EventResource[E]:
 def raise_record_event[E](
     tx: Transaction,
     kind: EventKind,
-    subject: EventResource[E],
+    resource: EventResource[E],
     record: Record[E],
     more: Mapping[str, object] | None = None,
 ) -> StoredEvent:
@@ -261,11 +261,11 @@ def raise_record_event[E](
     """
     event = Event(
         type=kind,
-        object=subject.object,
+        object=resource.object,
         id=record.id,
         version=record.version,
-        href=subject.href.format(record=record),
-        attributes={**subject.attributes(record).model_dump(), **(more or {})},
+        href=resource.href.format(record=record),
+        attributes={**resource.attributes(record).model_dump(), **(more or {})},
         status=getattr(record.entity, "status", None),
     )
     return raise_event(tx, event)

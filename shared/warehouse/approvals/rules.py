@@ -5,7 +5,7 @@ from decimal import Decimal
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Instant, instant, milliseconds_of
 from shared.kernel.errors import Conflict
-from shared.kernel.fields import plain_number
+from shared.kernel.fields import json_number
 from shared.kernel.json_text import dumps
 from shared.kernel.sent_request import SentRequest
 from shared.warehouse.approvals.models import (
@@ -60,7 +60,7 @@ def _plain(value: object) -> object:
     """Return a value of a body with whole numbers written without a fraction."""
     match value:
         case Decimal():
-            return plain_number(value)
+            return json_number(value)
         case dict():
             return {name: _plain(one) for name, one in value.items()}
         case list():

@@ -17,7 +17,7 @@ MAX_PRODUCTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedMasterData:
     """The master data that a draft names and the existing pick face; None if it does not exist."""
 
     product: KnownProduct | None
@@ -26,7 +26,7 @@ class Named:
     existing: Record[PickFace] | None
 
 
-def examine(draft: Checked[PickFaceDraft], named: Named) -> Iterator[Problem]:
+def examine(draft: Checked[PickFaceDraft], named: NamedMasterData) -> Iterator[Problem]:
     """Yield the problems of a draft that field validation does not find."""
     products = {named.product.item_code: named.product} if named.product else {}
     line = GoodsLine("", draft.item_code, None, {}, ("serials", None))
@@ -41,7 +41,7 @@ def examine(draft: Checked[PickFaceDraft], named: Named) -> Iterator[Problem]:
             yield Problem("minimum", f"must be at most maximum ({maximum:f})")
 
 
-def _place_problems(draft: Checked[PickFaceDraft], named: Named) -> Iterator[Problem]:
+def _place_problems(draft: Checked[PickFaceDraft], named: NamedMasterData) -> Iterator[Problem]:
     whs_code, bin_code = draft.warehouse_code, draft.bin_code
     position = named.position
     if whs_code is not None and named.warehouse is None:

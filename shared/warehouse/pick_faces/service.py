@@ -96,12 +96,12 @@ def _assignment_key(draft: Checked[PickFaceDraft]) -> Key | None:
     return references.assignment_key(catalog.product_key(item_code), position)
 
 
-def _look_up(tx: Transaction, draft: Checked[PickFaceDraft]) -> rules.Named:
+def _look_up(tx: Transaction, draft: Checked[PickFaceDraft]) -> rules.NamedMasterData:
     found = tx.store.get_many(pick_face_keys(draft))
     heads = tx.store.get_many(existing_pick_face_keys(draft, found))
     number = references.existing_id(found, _assignment_key(draft))
     known = _codes(draft).known(tx, found)
-    return rules.Named(
+    return rules.NamedMasterData(
         product=known.products.get(draft.item_code or ""),
         warehouse=known.warehouses.get(draft.warehouse_code or ""),
         position=known.positions.get((draft.warehouse_code or "", draft.bin_code or "")),

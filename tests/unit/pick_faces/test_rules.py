@@ -9,7 +9,7 @@ from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.pick_faces import rules
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
-from shared.warehouse.pick_faces.rules import MAX_PRODUCTS, Named
+from shared.warehouse.pick_faces.rules import MAX_PRODUCTS, NamedMasterData
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 NOW = "2026-03-01T08:00:00.000Z"
@@ -32,15 +32,15 @@ def draft(**quantities: int | None) -> PickFaceDraft:
     return ensure_valid(check(PickFaceDraft, body))
 
 
-def named(existing: Record[PickFace] | None = None, *, products: int = 0) -> Named:
+def named(existing: Record[PickFace] | None = None, *, products: int = 0) -> NamedMasterData:
     position = KnownPosition(
         7, "A-01", "storage", pickable=True, disabled=False, blocked=True,
         products=frozenset(range(100, 100 + products)),
     )  # fmt: skip
-    return Named(BOLT, DEPOT, position, existing)
+    return NamedMasterData(BOLT, DEPOT, position, existing)
 
 
-def fields(sent: PickFaceDraft, what: Named) -> list[str]:
+def fields(sent: PickFaceDraft, what: NamedMasterData) -> list[str]:
     return [problem.field for problem in rules.examine(sent, what)]
 
 
