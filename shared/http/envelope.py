@@ -38,7 +38,7 @@ class HttpResponse:
 
     @property
     def error_code(self) -> str | None:
-        """The code of the error envelope; None without an error. Also of a repeated response."""
+        """The code of the error envelope, also of a stored response; None without an error."""
         if self.status < HTTPStatus.BAD_REQUEST or self.has_secret:
             return None
         code: str = loads(self.body)["error"]["code"]

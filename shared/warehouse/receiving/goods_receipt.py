@@ -42,10 +42,9 @@ _ONE = Decimal(1)
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """Goods that arrive, with the master data that they name.
+    """Goods that arrive, the stock rows that they increase, and the excess that needs an approval.
 
-    `targets` are the rows that they become, one per serial. There are none while master data is
-    missing. `over` is what needs an approval.
+    There is one row per serial, and none while master data is missing.
     """
 
     goods: rules.ReceivedGoods
@@ -227,7 +226,7 @@ def _post(posting: StockPosting, draft: ReceiptLineDraft, arrival: _Arrival) -> 
 
 
 def _is_approved(tx: Transaction, draft: Checked[ReceiptLineDraft]) -> bool:
-    """Return whether the caller approves what arrives too much, and may do so."""
+    """Return whether the caller sent `approve` and may approve an over-receipt."""
     caller = tx.caller
     may_approve = caller and caller.kind == "user" and approvals.PERMISSION in caller.permissions
     return bool(draft.approve and may_approve)

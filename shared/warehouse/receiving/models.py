@@ -72,8 +72,8 @@ class ReceiptApproval(Stored):
 class StoredReceipt(StoredWork):
     """A receipt as stored; its goods arrive at the warehouse of its document.
 
-    `announced` is whether the document announces serials or batches; records that lack it may
-    belong to one that does.
+    `announced` is whether the document announces serials or batches; it is true for a receipt that
+    was stored without it, whose document may announce some.
     """
 
     document: DocumentReference | None = None

@@ -161,7 +161,7 @@ def expiry_date(draft: Checked[ReceiptLineDraft], document: Document) -> str | N
 
 @dataclass(frozen=True, slots=True)
 class OverReceipt:
-    """More than the lines of an item allow, over all receipts of a document: their sums."""
+    """The sums of the lines of an item, of which all receipts of a document receive too much."""
 
     ordered: Decimal
     allowed: Decimal
@@ -171,9 +171,7 @@ class OverReceipt:
 def over_receipt(
     document: Document, draft: Checked[ReceiptLineDraft], tolerance: Decimal
 ) -> OverReceipt | None:
-    """Return what needs an approval when the goods are received; None within the tolerance.
-
-    It is None when the item or the quantity is invalid, too.
+    """Return the sums that need an approval; None within the tolerance and for an invalid draft.
 
     `tolerance` is a percentage of the ordered quantity of each line. What was approved for one
     line takes nothing from the tolerance of the others.

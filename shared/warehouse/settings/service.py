@@ -79,7 +79,7 @@ def update_settings(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSn
     if not changes:
         return seen
     changed = SettingsSnapshot(after, seen.version + 1, tx.now)
-    _stage(tx, seen, changed, {name.partition(".")[0] for name in changes})
+    _add_update(tx, seen, changed, {name.partition(".")[0] for name in changes})
     audit.record(tx, "settings.changed", "settings", None, changes=changes)
     return changed
 
@@ -98,7 +98,7 @@ def _audited_values(tenant: Tenant) -> dict[str, Any]:
     }
 
 
-def _stage(
+def _add_update(
     tx: Transaction, seen: SettingsSnapshot, changed: SettingsSnapshot, names: Collection[str]
 ) -> None:
     """Add the update of the settings `names`, on the condition that the version is unchanged.
