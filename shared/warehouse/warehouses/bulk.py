@@ -19,7 +19,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.references import is_former, present_aliases, put_code
-from shared.warehouse.warehouses import repository, rules, service
+from shared.warehouse.warehouses import repository, rules, service, views
 from shared.warehouse.warehouses.models import (
     KnownWarehouse,
     Position,
@@ -138,4 +138,4 @@ def _read(
     found = store.get_many(keys)
     present = [found[key] for key in keys if key in found and not is_former(found[key])]
     records = POSITIONS.get_many(store, (int(alias["id"]) for alias in present))
-    return [service.with_warehouse(record, service.reference(warehouse)) for record in records]
+    return [views.position(record, views.reference(warehouse)) for record in records]

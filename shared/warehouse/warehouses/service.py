@@ -23,7 +23,7 @@ from shared.warehouse.references import (
     retire_unused,
     undo_retirement,
 )
-from shared.warehouse.warehouses import repository, rules
+from shared.warehouse.warehouses import repository, rules, views
 from shared.warehouse.warehouses.models import (
     KnownPosition,
     KnownWarehouse,
@@ -66,7 +66,7 @@ def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record
         id=number, created_at=tx.now, updated_at=tx.now, **StoredWarehouse.values_of(draft)
     )
     put_code(tx, repository.warehouse_alias(warehouse))
-    return _detailed(WAREHOUSES.insert(tx, number, warehouse))
+    return views.warehouse_detail(WAREHOUSES.insert(tx, number, warehouse))
 
 
 def change_warehouse(
@@ -95,7 +95,7 @@ def change_warehouse(
         put_code(tx, repository.warehouse_alias(after))
     elif after.name != before.name:
         rename_alias(tx, repository.warehouse_alias(after))
-    return _detailed(WAREHOUSES.update(tx, record, values), positions)
+    return views.warehouse_detail(WAREHOUSES.update(tx, record, values), positions)
 
 
 def delete_warehouse(tx: Transaction, number: int) -> Record[WarehouseDetail]:
@@ -111,7 +111,7 @@ def delete_warehouse(tx: Transaction, number: int) -> Record[WarehouseDetail]:
     if layout:
         layouts.LAYOUTS.remove(tx, layout)
     WAREHOUSES.remove(tx, record)
-    return _detailed(record)
+    return views.warehouse_detail(record)
 
 
 def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) -> str:
@@ -152,7 +152,7 @@ def _code_problems(store: Store, code: str | None, number: int | None = None) ->
 
 def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
     """Return a warehouse with its first 2000 positions."""
-    return _detailed(*_read_warehouse(store, number))
+    return views.warehouse_detail(*_read_warehouse(store, number))
 
 
 def _read_warehouse(
@@ -165,33 +165,13 @@ def _read_warehouse(
     return record, positions
 
 
-def _detailed(
-    record: Record[StoredWarehouse], positions: Page[StoredPosition] | None = None
-) -> Record[WarehouseDetail]:
-    """Return a warehouse with its first positions; it has none if `positions` is None."""
-    warehouse = record.entity
-    named = reference(warehouse)
-    first = positions.records if positions else []
-    detail = WarehouseDetail.from_stored(
-        warehouse,
-        positions_count=positions.total if positions else 0,
-        positions=[with_warehouse(position, named).entity for position in first],
-    )
-    return Record(record.id, record.version, detail)
-
-
 def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Warehouse]:
     """Return a page of warehouses."""
     store = store.repeatable()  # the counts were read together with the warehouses
     page = repository.list_warehouses(store, parameters)
     positions = repository.position_counts(store, (found.id for found in page.records))
-    records = [_counted(found, positions[found.id]) for found in page.records]
+    records = [views.warehouse(found, positions[found.id]) for found in page.records]
     return Page(records, page.total, page.page, page.per_page, page.next_mark)
-
-
-def _counted(record: Record[StoredWarehouse], positions: int) -> Record[Warehouse]:
-    shown = Warehouse.from_stored(record.entity, positions_count=positions)
-    return Record(record.id, record.version, shown)
 
 
 # Positions
@@ -220,7 +200,7 @@ def create_position(tx: Transaction, draft: Checked[PositionCreate]) -> Record[P
         **rules.position_values(draft),
     )
     put_code(tx, repository.position_alias(position))
-    return with_warehouse(POSITIONS.insert(tx, number, position), reference(warehouse))
+    return views.position(POSITIONS.insert(tx, number, position), views.reference(warehouse))
 
 
 def change_position(
@@ -252,7 +232,7 @@ def change_position(
         put_code(tx, repository.position_alias(after))
     elif rules.alias_values(after) != rules.alias_values(before):
         repository.update_position_alias(tx, after)
-    return with_warehouse(POSITIONS.update(tx, record, values), _reference_of(aliases, after))
+    return views.position(POSITIONS.update(tx, record, values), _reference_of(aliases, after))
 
 
 def delete_position(tx: Transaction, number: int) -> Record[Position]:
@@ -262,7 +242,7 @@ def delete_position(tx: Transaction, number: int) -> Record[Position]:
     mark = _retire_position(tx, position, "cannot be deleted")
     drop_code(tx, position_key(position.whs_code, position.bin_code), mark)
     POSITIONS.remove(tx, record)
-    return with_warehouse(record, _reference_of(aliases, position))
+    return views.position(record, _reference_of(aliases, position))
 
 
 def _retire_position(tx: Transaction, position: StoredPosition, what: str) -> str:
@@ -292,7 +272,7 @@ def bin_code_problems(
 def get_position(store: Store, number: int) -> Record[Position]:
     """Return a position."""
     record, aliases = _read_position(store, number)
-    return with_warehouse(record, _reference_of(aliases, record.entity))
+    return views.position(record, _reference_of(aliases, record.entity))
 
 
 def list_positions(store: Store, parameters: PositionParameters) -> Page[Position]:
@@ -307,7 +287,7 @@ def list_positions(store: Store, parameters: PositionParameters) -> Page[Positio
         ),
     )
     records = [
-        with_warehouse(found, _reference_of(aliases, found.entity)) for found in page.records
+        views.position(found, _reference_of(aliases, found.entity)) for found in page.records
     ]
     return Page(records, page.total, page.page, page.per_page, page.next_mark)
 
@@ -320,20 +300,7 @@ def _read_position(store: Store, number: int) -> tuple[Record[StoredPosition], W
 
 def _reference_of(aliases: WarehouseAliases, position: StoredPosition) -> WarehouseReference | None:
     alias = aliases.get(warehouse_key(position.whs_code))
-    return reference(repository.known_warehouse(alias)) if alias else None
-
-
-def reference(warehouse: KnownWarehouse | StoredWarehouse) -> WarehouseReference:
-    """Return the representation of a warehouse in its positions."""
-    return WarehouseReference(id=warehouse.id, whs_code=warehouse.whs_code, name=warehouse.name)
-
-
-def with_warehouse(
-    record: Record[StoredPosition], warehouse: WarehouseReference | None
-) -> Record[Position]:
-    """Return a position with its warehouse, as in a response."""
-    position = Position.from_stored(record.entity, warehouse=warehouse)
-    return Record(record.id, record.version, position)
+    return views.reference(repository.known_warehouse(alias)) if alias else None
 
 
 # Lookups by code for other packages
