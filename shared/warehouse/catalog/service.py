@@ -35,7 +35,8 @@ from shared.warehouse.references import (
 
 type RenameStock = Callable[[Transaction, Product, Product, Callable[[], None]], None]
 """Commits the new code and name of a product to its stock rows and levels; takes the product before
-and after, and what commits the name for stock that arrives from now on."""
+and after, and what commits the name for stock that arrives from now on. `stock.renames` passes it,
+because the catalog cannot import stock, which imports the catalog."""
 
 _FIXED_IN_USE = "cannot change item_code, man_btch_num, man_ser_num or inventory_item"
 

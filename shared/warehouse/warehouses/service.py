@@ -49,7 +49,7 @@ from shared.warehouse.warehouses.repository import (
 
 type RenameStock[E] = Callable[[Transaction, E, E], None]
 """Commits the new code of a warehouse or position to its stock rows and levels; takes it before and
-after."""
+after. `stock.renames` passes it, because warehouses cannot import stock, which imports them."""
 
 _IN_DETAIL = 2000
 """Maximum number of positions in the detail of a warehouse; they fit into one response."""
