@@ -160,10 +160,7 @@ class _Prefetch:
     def _read(self, size: int) -> None:
         groups = self.groups[self.end : self.end + size]
         drafts = _valid(check(self.importer.model, group.body) for group in groups)
-        options = ApplyOptions(0, None)
-        keys = [
-            key for draft in drafts for key in self.importer.keys(draft, options, applying=True)
-        ]
+        keys = [key for draft in drafts for key in self.importer.keys(draft)]
         existing = {} if self.is_all_new else self.store.get_many(keys)
         dependent = [
             key for draft in drafts for key in self.importer.dependent_keys(draft, existing)
@@ -195,7 +192,7 @@ def _most_groups(importer: Importer) -> int:
 
 def _other_actions(importer: Importer) -> int:
     """Return the actions of each transaction besides those of its row groups."""
-    return _IMPORT_ACTIONS + importer.combines_events
+    return _IMPORT_ACTIONS + importer.has_combined_events
 
 
 def _valid(drafts: Iterable[Checked[Input]]) -> list[Input]:
@@ -226,11 +223,11 @@ class _CommitStep:
             return record
         options = ApplyOptions(stored.id, stored.on_duplicate)
         drafts = self._candidates()
-        if self.importer.combines_events and combines_events(tx.store):
+        if self.importer.has_combined_events and combines_events(tx.store):
             combine_events(tx)
         self.importer.add_fence(tx)
         if reads:
-            self._read(tx, _valid(drafts), options)
+            self._read(tx, _valid(drafts))
         done = changed = 0
         rejected: list[RowGroup] = []
         for group, draft in zip(self.groups, drafts, strict=False):
@@ -265,13 +262,9 @@ class _CommitStep:
             drafts.append(check(self.importer.model, group.body))
         return drafts
 
-    def _read(self, tx: Transaction, drafts: Sequence[Input], options: ApplyOptions) -> None:
+    def _read(self, tx: Transaction, drafts: Sequence[Input]) -> None:
         """Read the items for all drafts together, into the cache of the transaction."""
-        found = tx.store.get_many(
-            chain.from_iterable(
-                self.importer.keys(draft, options, applying=True) for draft in drafts
-            )
-        )
+        found = tx.store.get_many(chain.from_iterable(map(self.importer.keys, drafts)))
         tx.store.get_many(
             chain.from_iterable(self.importer.dependent_keys(draft, found) for draft in drafts)
         )

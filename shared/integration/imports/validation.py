@@ -157,10 +157,9 @@ def validate_groups(
     drafts = [check(importer.model, group.body) for group in chunk]
 
     def look_up(tx: Transaction) -> list[Sequence[Problem]]:
-        keys = chain.from_iterable(
-            importer.keys(draft, options, applying=False) for draft in drafts
+        found = tx.store.get_many(
+            chain.from_iterable(importer.keys_to_validate(draft, options) for draft in drafts)
         )
-        found = tx.store.get_many(keys)
         tx.store.get_many(
             chain.from_iterable(importer.dependent_keys(draft, found) for draft in drafts)
         )

@@ -1,6 +1,6 @@
 """Use cases of returns: create, receive, finish, cancel, read and list them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from shared.kernel.db.items import Key
@@ -329,6 +329,4 @@ get_return = RETURNS.get
 list_returns = list_of(RETURNS)
 
 
-def line_ids_of(drafts: Iterable[ReturnDraft]) -> Mapping[str, int]:
-    """Return the sequence of the ids of lines, with the number of ids that drafts take of it."""
-    return {repository.LINE_SEQUENCE: sum(len(draft.lines) for draft in drafts)}
+LINE_SEQUENCE = repository.LINE_SEQUENCE

@@ -1,6 +1,6 @@
 """Use cases of transfer orders: create, check, read and list them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
@@ -137,9 +137,7 @@ def transfer_order_keys(draft: Checked[TransferOrderDraft]) -> list[Key]:
     return [*keys, *repository.REFERENCES.keys(draft.external_ref)]
 
 
-def line_ids_of(drafts: Iterable[TransferOrderDraft]) -> Mapping[str, int]:
-    """Return the sequence of the ids of lines, with the number of ids that drafts take of it."""
-    return {repository.LINE_SEQUENCE: sum(len(draft.lines) for draft in drafts)}
+LINE_SEQUENCE = repository.LINE_SEQUENCE
 
 
 def _codes(draft: Checked[TransferOrderDraft]) -> NamedCodes:

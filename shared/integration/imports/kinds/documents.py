@@ -4,12 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.importer import (
-    ApplyOptions,
-    Importer,
-    duplicate_problems,
-    ensure_not_duplicate,
-)
+from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     DATE_DESCRIPTION,
     LINE_ITEM_CODE,
@@ -21,37 +16,31 @@ from shared.integration.imports.kinds.standard_columns import (
 )
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Key
+from shared.kernel.db.records import CreatedRecord
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import EntryDraft, ExitDraft
+from shared.warehouse.documents.models import Document, EntryDraft, ExitDraft
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
 
 
-class _DocumentImporter(Importer):
-    """Creates documents; never changes existing ones."""
+class _DocumentImporter(ReferencedImporter):
+    """Creates documents."""
 
     max_actions = 5
-    kind: ClassVar[DocumentKind]
+    id_sequence: ClassVar[DocumentKind]
 
-    def add_fence(self, tx: Transaction) -> None:
+    def keys(self, draft: Any) -> list[Key]:
         """See Importer."""
-        tx.fence(self.kind)
+        return documents.document_keys(self.id_sequence, draft)
 
-    def keys(self, draft: Any, options: ApplyOptions, *, applying: bool) -> list[Key]:
-        """See Importer."""
-        del options, applying
-        return documents.document_keys(self.kind, draft)
+    def examine(self, tx: Transaction, draft: Any) -> tuple[int | None, Sequence[Problem]]:
+        """See ReferencedImporter."""
+        return documents.examine_document(tx, self.id_sequence, draft)
 
-    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Sequence[Problem]:
-        """See Importer."""
-        existing, found = documents.examine_document(tx, self.kind, draft)
-        return duplicate_problems(existing, options, found)
-
-    def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool:
-        """See Importer."""
-        created = documents.create_document(tx, self.kind, draft, import_id=options.import_id)
-        return ensure_not_duplicate(created.record.id, options, new=created.new)
+    def create(self, tx: Transaction, draft: Any, import_id: int) -> CreatedRecord[Document]:
+        """See ReferencedImporter."""
+        return documents.create_document(tx, self.id_sequence, draft, import_id=import_id)
 
 
 def _document_layout(
@@ -176,7 +165,7 @@ class EntryDocumentImporter(_DocumentImporter):
         ),
     )
     model = EntryDraft
-    id_sequence = kind = "entry"
+    id_sequence = "entry"
 
 
 class ExitDocumentImporter(_DocumentImporter):
@@ -209,4 +198,4 @@ class ExitDocumentImporter(_DocumentImporter):
         ),
     )
     model = ExitDraft
-    id_sequence = kind = "exit"
+    id_sequence = "exit"

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from shared.integration.imports.files.columns import FileLayout
 from shared.integration.imports.models import OnDuplicate
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.records import CreatedRecord
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
@@ -36,8 +37,8 @@ class Importer(ABC):
             `actions`.
         further_actions: Actions of a transaction above MAX_PLANNED_ACTIONS. Greater than 0 only if
             `actions` is exact, so that what a later version adds takes row groups out of a step.
-        combines_events: Whether the events of a transaction are in one item, as soon as the table
-            has the version for it.
+        has_combined_events: Whether the events of a transaction are in one item, as soon as the
+            table has the version for it.
         prefetch_groups: For how many row groups the items of `keys` are read ahead of the
             transactions. Greater than 0 only if the transaction is conditioned on all of them.
     """
@@ -47,7 +48,7 @@ class Importer(ABC):
     id_sequence: ClassVar[str]
     max_actions: ClassVar[int]
     further_actions: ClassVar[int] = 0
-    combines_events: ClassVar[bool] = False
+    has_combined_events: ClassVar[bool] = False
     prefetch_groups: ClassVar[int] = 0
 
     def add_fence(self, tx: Transaction) -> None:
@@ -55,8 +56,13 @@ class Importer(ABC):
         del tx
 
     @abstractmethod
-    def keys(self, draft: Any, options: ApplyOptions, *, applying: bool) -> list[Key]:
-        """Return the keys that `validate` or, if `applying`, `apply` reads first."""
+    def keys(self, draft: Any) -> list[Key]:
+        """Return the keys that `apply` reads first."""
+
+    def keys_to_validate(self, draft: Any, options: ApplyOptions) -> list[Key]:
+        """Return the keys that `validate` reads first."""
+        del options
+        return self.keys(draft)
 
     def dependent_keys(self, draft: Any, found: Mapping[Key, Item]) -> list[Key]:
         """Return the keys that are read next, given the items `found` under `keys`."""
@@ -89,23 +95,53 @@ class Importer(ABC):
         """
 
 
+class ReferencedImporter(Importer):
+    """An import kind whose row groups create entities with an `external_ref`.
+
+    It never changes an existing entity: one with the reference of a row group is skipped, or
+    refused if the import must fail on it.
+
+    Attributes:
+        line_sequence: The sequence of the ids of lines; None if lines have no ids.
+    """
+
+    line_sequence: ClassVar[str | None] = None
+
+    @abstractmethod
+    def examine(self, tx: Transaction, draft: Any) -> tuple[int | None, Sequence[Problem]]:
+        """Return the id of the entity with the reference of a draft, and the other problems."""
+
+    @abstractmethod
+    def create(self, tx: Transaction, draft: Any, import_id: int) -> CreatedRecord[Any]:
+        """Create the entity, or return the one with the reference of the draft."""
+
+    def add_fence(self, tx: Transaction) -> None:
+        """See Importer."""
+        tx.fence(self.id_sequence)
+
+    def more_ids(self, drafts: Sequence[Any]) -> Mapping[str, int]:
+        """See Importer."""
+        lines = sum(len(draft.lines) for draft in drafts)
+        return {self.line_sequence: lines} if self.line_sequence else {}
+
+    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Sequence[Problem]:
+        """See Importer. An existing entity that is skipped has no problems."""
+        existing, problems = self.examine(tx, draft)
+        if existing is None:
+            return problems
+        return [*already_exists(existing), *problems] if options.on_duplicate == "fail" else []
+
+    def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool:
+        """See Importer."""
+        created = self.create(tx, draft, options.import_id)
+        return ensure_not_duplicate(created.record.id, options, new=created.new)
+
+
 def already_exists(entity_id: int | None, field: str = "external_ref") -> list[Problem]:
     """Return the problem that an entity already exists."""
     return [
         Problem(field, f"already exists with the id {entity_id}" if entity_id else "already exists")
     ]
-
-
-def duplicate_problems(
-    existing: int | None, options: ApplyOptions, problems: Sequence[Problem]
-) -> Sequence[Problem]:
-    """Return the problems of a document whose reference the document `existing` may already have.
-
-    An existing document that is skipped has no problems.
-    """
-    if existing is None:
-        return problems
-    return [*already_exists(existing), *problems] if options.on_duplicate == "fail" else []
 
 
 def ensure_not_duplicate(entity_id: int | None, options: ApplyOptions, *, new: bool) -> bool:

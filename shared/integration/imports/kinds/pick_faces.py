@@ -76,11 +76,8 @@ class PickFaceImporter(Importer):
         """See Importer."""
         pick_faces.fence_master_data(tx)
 
-    def keys(
-        self, draft: Checked[PickFaceDraft], options: ApplyOptions, *, applying: bool
-    ) -> list[Key]:
+    def keys(self, draft: Checked[PickFaceDraft]) -> list[Key]:
         """See Importer."""
-        del options, applying
         return pick_faces.pick_face_keys(draft)
 
     def dependent_keys(self, draft: Checked[PickFaceDraft], found: Mapping[Key, Item]) -> list[Key]:

@@ -103,16 +103,16 @@ class ProductImporter(Importer):
     id_sequence = "product"
     max_actions = 2
     further_actions = 16
-    combines_events = True
+    has_combined_events = True
     prefetch_groups = 1000
 
-    def keys(
-        self, draft: Checked[ProductCreate], options: ApplyOptions, *, applying: bool
-    ) -> list[Key]:
+    def keys(self, draft: Checked[ProductCreate]) -> list[Key]:
         """See Importer."""
-        code = draft.item_code
-        wanted = code is not None and (applying or options.on_duplicate == "fail")
-        return [catalog.product_key(code)] if wanted and code is not None else []
+        return [] if draft.item_code is None else [catalog.product_key(draft.item_code)]
+
+    def keys_to_validate(self, draft: Checked[ProductCreate], options: ApplyOptions) -> list[Key]:
+        """See Importer."""
+        return self.keys(draft) if options.on_duplicate == "fail" else []
 
     def dependent_keys(self, draft: Checked[ProductCreate], found: Mapping[Key, Item]) -> list[Key]:
         """See Importer."""

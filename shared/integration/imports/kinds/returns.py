@@ -1,15 +1,10 @@
 """Import of returns: what customers have announced to send back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import get_args
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.importer import (
-    ApplyOptions,
-    Importer,
-    duplicate_problems,
-    ensure_not_duplicate,
-)
+from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     LINE_ITEM_CODE,
     LINE_QUANTITY,
@@ -20,11 +15,12 @@ from shared.integration.imports.kinds.standard_columns import (
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.db.items import Key
+from shared.kernel.db.records import CreatedRecord
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
 from shared.warehouse.returns import service as returns
-from shared.warehouse.returns.models import ReturnDraft, ReturnReason
+from shared.warehouse.returns.models import ReturnDraft, ReturnReason, StoredReturn
 from shared.warehouse.settings import service as settings
 from shared.warehouse.settings.values import Settings, settings_of
 
@@ -92,8 +88,8 @@ _COLUMNS = (
 )
 
 
-class ReturnImporter(Importer):
-    """Creates expected returns; never changes existing ones.
+class ReturnImporter(ReferencedImporter):
+    """Creates expected returns.
 
     One in a transaction: two of them may take goods of one exit document.
     """
@@ -105,36 +101,24 @@ class ReturnImporter(Importer):
     )
     model = ReturnDraft
     id_sequence = "return"
+    line_sequence = returns.LINE_SEQUENCE
     max_actions = MAX_PLANNED_ACTIONS // 2
 
-    def add_fence(self, tx: Transaction) -> None:
+    def keys(self, draft: Checked[ReturnDraft]) -> list[Key]:
         """See Importer."""
-        tx.fence(self.id_sequence)
-
-    def keys(
-        self, draft: Checked[ReturnDraft], options: ApplyOptions, *, applying: bool
-    ) -> list[Key]:
-        """See Importer."""
-        del options, applying
         return returns.return_keys(draft, None)
 
-    def more_ids(self, drafts: Sequence[ReturnDraft]) -> Mapping[str, int]:
-        """See Importer."""
-        return returns.line_ids_of(drafts)
+    def examine(
+        self, tx: Transaction, draft: Checked[ReturnDraft]
+    ) -> tuple[int | None, Sequence[Problem]]:
+        """See ReferencedImporter."""
+        return returns.examine_return(tx, draft, _settings(tx, draft))
 
-    def validate(
-        self, tx: Transaction, draft: Checked[ReturnDraft], options: ApplyOptions
-    ) -> Sequence[Problem]:
-        """See Importer."""
-        existing, found = returns.examine_return(tx, draft, _settings(tx, draft))
-        return duplicate_problems(existing, options, found)
-
-    def apply(self, tx: Transaction, draft: ReturnDraft, options: ApplyOptions) -> bool:
-        """See Importer."""
-        created = returns.create_return(
-            tx, draft, _settings(tx, draft), import_id=options.import_id
-        )
-        return ensure_not_duplicate(created.record.id, options, new=created.new)
+    def create(
+        self, tx: Transaction, draft: ReturnDraft, import_id: int
+    ) -> CreatedRecord[StoredReturn]:
+        """See ReferencedImporter."""
+        return returns.create_return(tx, draft, _settings(tx, draft), import_id=import_id)
 
 
 def _settings(tx: Transaction, draft: Checked[ReturnDraft]) -> Settings:

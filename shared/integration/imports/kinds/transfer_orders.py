@@ -1,14 +1,9 @@
 """Import of transfer orders."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.importer import (
-    ApplyOptions,
-    Importer,
-    duplicate_problems,
-    ensure_not_duplicate,
-)
+from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     LINE_ITEM_CODE,
     LINE_QUANTITY,
@@ -18,11 +13,12 @@ from shared.integration.imports.kinds.standard_columns import (
 )
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Key
+from shared.kernel.db.records import CreatedRecord
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
 from shared.warehouse.transfer_orders import service as transfer_orders
-from shared.warehouse.transfer_orders.models import TransferOrderDraft
+from shared.warehouse.transfer_orders.models import StoredTransferOrder, TransferOrderDraft
 
 _COLUMNS = (
     Column(
@@ -100,8 +96,8 @@ _COLUMNS = (
 )
 
 
-class TransferOrderImporter(Importer):
-    """Creates transfer orders as drafts; never changes existing ones."""
+class TransferOrderImporter(ReferencedImporter):
+    """Creates transfer orders as drafts."""
 
     layout = FileLayout(
         BilingualText("Transfer orders", "Órdenes de traslado"),
@@ -110,31 +106,22 @@ class TransferOrderImporter(Importer):
     )
     model = TransferOrderDraft
     id_sequence = "transfer_order"
+    line_sequence = transfer_orders.LINE_SEQUENCE
     max_actions = 7
 
-    def add_fence(self, tx: Transaction) -> None:
+    def keys(self, draft: Checked[TransferOrderDraft]) -> list[Key]:
         """See Importer."""
-        tx.fence(self.id_sequence)
-
-    def keys(
-        self, draft: Checked[TransferOrderDraft], options: ApplyOptions, *, applying: bool
-    ) -> list[Key]:
-        """See Importer."""
-        del options, applying
         return transfer_orders.transfer_order_keys(draft)
 
-    def more_ids(self, drafts: Sequence[TransferOrderDraft]) -> Mapping[str, int]:
-        """See Importer."""
-        return transfer_orders.line_ids_of(drafts)
+    def examine(
+        self, tx: Transaction, draft: Checked[TransferOrderDraft]
+    ) -> tuple[int | None, Sequence[Problem]]:
+        """See ReferencedImporter."""
+        return transfer_orders.examine_transfer_order(tx, draft)
 
-    def validate(
-        self, tx: Transaction, draft: Checked[TransferOrderDraft], options: ApplyOptions
-    ) -> Sequence[Problem]:
-        """See Importer."""
-        existing, found = transfer_orders.examine_transfer_order(tx, draft)
-        return duplicate_problems(existing, options, found)
-
-    def apply(self, tx: Transaction, draft: TransferOrderDraft, options: ApplyOptions) -> bool:
-        """See Importer."""
-        created = transfer_orders.create_transfer_order(tx, draft, by_client=False, source="import")
-        return ensure_not_duplicate(created.record.id, options, new=created.new)
+    def create(
+        self, tx: Transaction, draft: TransferOrderDraft, import_id: int
+    ) -> CreatedRecord[StoredTransferOrder]:
+        """See ReferencedImporter."""
+        del import_id
+        return transfer_orders.create_transfer_order(tx, draft, by_client=False, source="import")
