@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from shared.identity.audit import repository
 from shared.identity.audit.models import (
     Actor,
     ActorType,
@@ -13,13 +12,16 @@ from shared.identity.audit.models import (
     Target,
     TargetType,
 )
+from shared.identity.audit.repository import AUDIT
 from shared.identity.names import caller_name
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import Prefetched
 from shared.kernel.fields import json_number
 from shared.kernel.json_text import dumps
+from shared.kernel.list_parameters import list_of
 from shared.kernel.observability import request_id
 
 
@@ -65,7 +67,7 @@ def record(  # noqa: PLR0913  the properties of an entry
         request_id=request_id(),
         created_at=tx.now,
     )
-    repository.insert(tx, entry)
+    AUDIT.insert(tx, tx.next_id(AUDIT.kind), entry)
 
 
 def reserve_entry_ids(tx: Transaction, count: int = 1) -> None:
@@ -73,12 +75,12 @@ def reserve_entry_ids(tx: Transaction, count: int = 1) -> None:
 
     For use cases that add several entries, or make other database calls concurrently.
     """
-    repository.reserve_entry_ids(tx, count)
+    tx.reserve_ids(AUDIT.kind, count)
 
 
 def prefetch_entry_id(store: Store) -> Prefetched:
     """Allocate the id of one entry for `run_transaction`, concurrently with other calls."""
-    return Prefetched({}, repository.allocate_entry_id(store))
+    return Prefetched({}, {AUDIT.kind: [allocate_ids(store, AUDIT.kind, 1)]})
 
 
 def _plain(value: Any) -> Any:
@@ -99,4 +101,4 @@ def actor_of(tx: Transaction) -> Actor:
     return Actor(type="operator", id=None, name=tx.operator() if tx.operator else None)
 
 
-list_entries = repository.list_entries
+list_entries = list_of(AUDIT)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from shared.kernel.db.actions import ErrorFactory
 from shared.kernel.db.facets import id_text
-from shared.kernel.db.items import Item, Key
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.items import Item, Key, item_at
+from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
 
 
@@ -151,18 +151,16 @@ def delete(tx: Transaction, user_id: int) -> None:
 
 
 def _login_item(login: Login, version: int) -> Item:
-    partition, sort = login_key(login.user_id)
     factor = login.second_factor
-    return {
-        PARTITION_KEY: partition,
-        SORT_KEY: sort,
-        "version": version,
-        "password": login.password,
-        "tokens_from": login.tokens_from,
-        "epoch": login.epoch,
-        "code_epoch": login.code_epoch,
-        "kept_session": login.kept_session,
-        "totp": factor
+    return item_at(
+        login_key(login.user_id),
+        version=version,
+        password=login.password,
+        tokens_from=login.tokens_from,
+        epoch=login.epoch,
+        code_epoch=login.code_epoch,
+        kept_session=login.kept_session,
+        totp=factor
         and {
             "sealed": factor.sealed_secret,
             "confirmed": factor.confirmed,
@@ -171,4 +169,4 @@ def _login_item(login: Login, version: int) -> Item:
             "codes": dict.fromkeys(sorted(factor.recovery_code_hashes), True),
             "response": factor.stored_response and factor.stored_response._asdict(),
         },
-    }
+    )

@@ -1,13 +1,12 @@
 """The items of users and roles. Keys and indexes: see docs/storage.md."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from shared.identity.names import USER_KIND
 from shared.identity.users import logins
 from shared.identity.users.logins import Login, login_from_items, login_key
 from shared.identity.users.models import (
-    RoleParameters,
     StoredRole,
     User,
     UserParameters,
@@ -17,7 +16,7 @@ from shared.identity.users.models import (
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.items import Key, alias_key, item_at
+from shared.kernel.db.items import Item, Key, alias_key, item_at
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
@@ -105,11 +104,6 @@ def list_users(store: Store, parameters: UserParameters) -> Page[User]:
     return read_page(store, USERS, query)
 
 
-def list_roles(store: Store, parameters: RoleParameters) -> Page[StoredRole]:
-    """Read a page of roles."""
-    return read_page(store, ROLES, parameters.list_query(search=parameters.search))
-
-
 def count_users(store: Store) -> int:
     """Return how many users a tenant has, including disabled ones."""
     return USERS.totals(store).of(None)
@@ -145,6 +139,11 @@ def account_keys(user_id: int) -> list[Key]:
 def read_account(store: Store, user_id: int) -> UserAccount | None:
     """Read a user and their login in one call; return None if the user does not exist."""
     found = store.get_many(account_keys(user_id))
+    return account_from_items(found, user_id)
+
+
+def account_from_items(found: Mapping[Key, Item], user_id: int) -> UserAccount | None:
+    """Return a user and their login from items that were read together; None without the user."""
     record, login = USERS.from_items(found, user_id), login_from_items(found, user_id)
     return UserAccount(record, login) if record and login else None
 

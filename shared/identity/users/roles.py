@@ -15,6 +15,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, NotFound, Problem
+from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, ensure_valid
 
 
@@ -114,7 +115,7 @@ def get_role_by_name(store: Store, name: str) -> Record[StoredRole]:
     return ROLES.get(store, number)
 
 
-list_roles = repository.list_roles
+list_roles = list_of(ROLES)
 
 
 def _name_taken(store: Store, name: str | None, owner: int | None) -> list[Problem]:

@@ -17,9 +17,8 @@ from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant
-from shared.identity.users import logins, sessions
-from shared.identity.users.logins import login_key
-from shared.identity.users.repository import USERS, UserAccount
+from shared.identity.users import sessions
+from shared.identity.users.repository import UserAccount, account_from_items, account_keys
 from shared.identity.users.sessions import RefreshToken, Session
 from shared.kernel.clock import now_ms
 from shared.kernel.db.store import Store
@@ -94,12 +93,9 @@ def _ensure_issued_to(client_id: str | None, application: OAuthClient | None) ->
 
 def read_session(store: Store, token: RefreshToken) -> tuple[Session | None, UserAccount | None]:
     """Read the session of a refresh token and its user in one call."""
-    user_id = token.user_id
     key = sessions.session_key(token.session)
-    found = store.get_many([key, USERS.key(user_id), login_key(user_id)])
-    record, login = USERS.from_items(found, user_id), logins.login_from_items(found, user_id)
-    account = UserAccount(record, login) if record and login else None
-    return sessions.session_from_item(found.get(key)), account
+    found = store.get_many([key, *account_keys(token.user_id)])
+    return sessions.session_from_item(found.get(key)), account_from_items(found, token.user_id)
 
 
 def end_session(store: Store, session: Session, *, reused: bool = False) -> None:

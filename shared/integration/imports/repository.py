@@ -1,13 +1,11 @@
 """The stored items of imports. docs/storage.md lists their keys and indexes."""
 
-from shared.integration.imports.models import ImportParameters, StoredImport
+from shared.integration.imports.models import StoredImport
 from shared.kernel.clock import now_ms
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.facets import Facets
+from shared.kernel.db.facets import facets_of
 from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Key, alias_key, item_at
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction
@@ -18,35 +16,17 @@ _FILE_ALIAS_SECONDS = 90 * 86_400
 """Lifetime of the aliases of files: as long as the files are kept."""
 
 
-def _facets(stored: StoredImport) -> Facets:
-    return {
-        "status": stored.status,
-        "kind": stored.kind,
-        "created_at": stored.created_at,
-        "updated_at": stored.updated_at,
-    }
-
-
 IMPORTS = Collection(
     kind="import",
     noun="Import",
     model=StoredImport,
-    facets=_facets,
+    facets=facets_of("status", "kind", "created_at", "updated_at"),
     sorts={"created_at": 1, "updated_at": 2},
     partitions={
         "status": Partition({"created_at": 3}),
         "kind": Partition({"created_at": 4}),
     },
 )
-
-
-def list_imports(store: Store, parameters: ImportParameters, timezone: str) -> Page[StoredImport]:
-    """Return a page of imports; `from` and `to` are days in `timezone`."""
-    query = parameters.list_query(
-        equal={"status": parameters.status, "kind": parameters.kind},
-        between=parameters.created(timezone),
-    )
-    return read_page(store, IMPORTS, query)
 
 
 def contents_alias_key(digest: str) -> Key:

@@ -46,6 +46,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import ImportRefused, NotFound
+from shared.kernel.list_parameters import list_of
 from shared.kernel.tenant_files import FileMissing
 from shared.kernel.validation import Checked, ensure_valid
 
@@ -201,7 +202,7 @@ def get_import(
     return record
 
 
-list_imports = repository.list_imports
+list_imports = list_of(IMPORTS)
 
 
 def commit_import(tx: Transaction, context: ImportContext, import_id: int) -> Record[StoredImport]:
