@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from operations import provisioning
-from shared.identity.tenancy.directory import directory
 from tests.gateway import Erp, Response
 from tests.people import add_user, tenant_of
 from tests.stack import prepare_once
+from tests.tenant_cache import at_once
 
 PRODUCTS = (
     {"item_code": "BRICK", "name": "Brick"},
@@ -59,8 +59,7 @@ class WarehouseScenario:
 
     def change_settings(self, **settings: object) -> None:
         """Change settings of the tenant."""
-        provisioning.set_settings("acme", settings)
-        directory.clear()
+        at_once(provisioning.set_settings, "acme", settings)
 
     def stock(self, item_code: str, qty: float, bin_code: str = "A-01", **more: object) -> None:
         body = {

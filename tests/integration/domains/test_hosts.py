@@ -9,9 +9,9 @@ import pytest
 
 from operations import provisioning
 from operations.api_clients import Credentials, create_client
-from shared.identity.tenancy.directory import directory
 from tests.gateway import Erp, Gateway, Response
 from tests.stack import ADDRESS, HOST, Stack
+from tests.tenant_cache import at_once
 
 ACME_HOST, BETA_HOST = "wms.acme.test", "wms.beta.test"
 
@@ -22,8 +22,7 @@ type At = Callable[[str], Gateway]
 def at(stack: Stack) -> At:
     """Return the API at a host; acme and beta have their own hosts, with a base path."""
     provisioning.set_address("acme", host=ACME_HOST)
-    provisioning.set_address("beta", host=BETA_HOST)
-    directory.clear()
+    at_once(provisioning.set_address, "beta", host=BETA_HOST)
 
     def gateway(host: str) -> Gateway:
         return Gateway(stack.template, host, "" if host == HOST else "/api")
@@ -96,8 +95,7 @@ def test_oauth_metadata_names_the_host_of_the_request(stack: Stack, at: At) -> N
 def test_token_for_the_previous_address_is_refused(stack: Stack) -> None:
     before = stack.token("acme")
     assert Erp(stack.gateway, before).get("/products").status == 200
-    provisioning.set_address("acme", host=ACME_HOST)
-    directory.clear()
+    at_once(provisioning.set_address, "acme", host=ACME_HOST)
     assert Erp(stack.gateway, before).get("/products").status == 401
     assert Erp(stack.gateway, stack.token("acme")).get("/products").status == 200
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from operations import api_clients, provisioning
-from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
 from shared.kernel.errors import CODES
 from tests.cases import each_case
 from tests.gateway import Erp, Headers, LambdaContext, Response
 from tests.integration.write_routes import BOLT
 from tests.stack import Stack
+from tests.tenant_cache import at_once
 
 _TEN = [f"p{n}" for n in range(10)]
 
@@ -73,19 +73,16 @@ def test_tenant_state_is_checked_before_everything_else(stack: Stack) -> None:
         ("suspended", 402, "tenant_suspended"),
         ("cancelled", 402, "tenant_cancelled"),
     ):
-        provisioning.set_state("acme", state)  # type: ignore[arg-type]
-        directory.clear()
+        at_once(provisioning.set_state, "acme", state)  # type: ignore[arg-type]
         _assert_envelope(_worst_request(erp), status, code)
-    provisioning.set_state("acme", "moved", moved_to="https://wms.acme.test")
-    directory.clear()
+    at_once(provisioning.set_state, "acme", "moved", moved_to="https://wms.acme.test")
     _assert_envelope(_worst_request(erp), 410, "tenant_moved")
 
 
 def test_revocation_is_checked_before_the_scope(stack: Stack) -> None:
     credentials = api_clients.create_client("acme", "ERP", ["products:read"])
     erp = stack.erp(client=credentials.client_id, scopes=["products:read"])
-    api_clients.revoke_client(credentials.client_id)
-    directory.clear()
+    at_once(api_clients.revoke_client, credentials.client_id)
 
     _assert_envelope(_worst_request(erp), 401, "unauthenticated")
 

@@ -7,7 +7,6 @@ import pytest
 from operations import api_clients, provisioning
 from operations.tenant_rules import NewTenant
 from shared.http.rate_limit_leases import spare_budget
-from shared.identity.tenancy.directory import directory
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from tests.clock import Clock
@@ -23,6 +22,7 @@ from tests.integration.http.rate_limit_headers import (
 from tests.integration.write_routes import BOLT
 from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
+from tests.tenant_cache import at_once
 
 
 def use_up(erp: Erp) -> None:
@@ -156,8 +156,7 @@ def test_request_refused_by_the_total_does_not_use_the_limit_of_its_client(
             pass
     for _ in range(10):
         assert_refused(mini.get("/products"), seconds=60, limit=TOTAL)
-    provisioning.set_plan("mini", "professional")
-    directory.clear()
+    at_once(provisioning.set_plan, "mini", "professional")
 
     assert read_rate_limit(mini.get("/products")) == (300, 298, 60)
 
@@ -220,8 +219,7 @@ def test_request_without_the_scope_is_counted(stack: Stack, mini: Erp) -> None:
 def test_request_of_inactive_tenant_has_headers_and_is_not_counted(mini: Erp, state: str) -> None:
     mini.get("/products")
     moved_to = "https://wms.mini.test" if state == "moved" else None
-    provisioning.set_state("mini", state, moved_to=moved_to)  # type: ignore[arg-type]
-    directory.clear()
+    at_once(provisioning.set_state, "mini", state, moved_to=moved_to)  # type: ignore[arg-type]
 
     for path in ("/products", "/products/1/2/3"):
         answer = mini.get(path)
@@ -233,8 +231,7 @@ def test_request_of_revoked_client_has_headers_and_is_not_counted(stack: Stack, 
     assert mini
     credentials = api_clients.create_client("mini", "ERP")
     revoked = stack.erp("mini", client=credentials.client_id)
-    api_clients.revoke_client(credentials.client_id)
-    directory.clear()
+    at_once(api_clients.revoke_client, credentials.client_id)
 
     answer = revoked.get("/products")
 
@@ -298,26 +295,21 @@ def test_refused_request_does_not_use_the_key(mini: Erp, minute_clock: Clock, st
 
 def test_new_plan_applies_in_the_same_minute(mini: Erp) -> None:
     use_up(mini)
-    provisioning.set_plan("mini", "professional")
-    directory.clear()
+    at_once(provisioning.set_plan, "mini", "professional")
 
     answers = [mini.get("/products") for _ in range(181)]
 
     assert [answer.status for answer in answers] == [200] * 180 + [429]
     assert read_rate_limit(answers[0]) == (300, 179, 60)
-    provisioning.set_plan("mini", "essentials")
-    directory.clear()
+    at_once(provisioning.set_plan, "mini", "essentials")
     assert_refused(mini.get("/products"), seconds=60)
 
 
 def test_agreed_limit_replaces_that_of_the_plan(mini: Erp) -> None:
-    provisioning.set_requests_per_minute("mini", 3)
-    directory.clear()
+    at_once(provisioning.set_requests_per_minute, "mini", 3)
 
     assert [mini.get("/products").status for _ in range(4)] == [200, 200, 200, 429]
-    provisioning.set_plan("mini", "enterprise")
-    directory.clear()
+    at_once(provisioning.set_plan, "mini", "enterprise")
     assert mini.get("/products").headers["RateLimit-Limit"] == "3"
-    provisioning.set_requests_per_minute("mini", None)
-    directory.clear()
+    at_once(provisioning.set_requests_per_minute, "mini", None)
     assert read_rate_limit(mini.get("/products")) == (1_200, 1_196, 60)

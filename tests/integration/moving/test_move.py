@@ -11,7 +11,6 @@ from operations import provisioning
 from operations.export import ITEMS_FILE, export_tenant
 from operations.tenant_import import import_tenant, open_export
 from operations.tenant_overview import get_overview
-from shared.identity.tenancy.directory import directory
 from shared.integration.webhooks.signatures import unseal_secret
 from shared.kernel import aws
 from shared.kernel.config import config
@@ -34,6 +33,7 @@ from tests.integration.moving.two_deployments import (
 from tests.integration.offboarding.test_export import read_all_files
 from tests.sampling import deadly_calls
 from tests.stack import ACCOUNT, REGION
+from tests.tenant_cache import at_once
 from tests.webhook_scenario import RELAY, URL, stream_batch
 
 LISTS = (
@@ -111,8 +111,7 @@ def test_user_signs_in_with_password_and_app(both: TwoDeployments, tmp_path: Pat
 def test_source_names_the_new_address_after_the_move(both: TwoDeployments, tmp_path: Path) -> None:
     both.import_(both.export(tmp_path / "acme"))
     both.enter_source()
-    provisioning.set_state("acme", "moved", moved_to=ADDRESS)
-    directory.clear()
+    at_once(provisioning.set_state, "acme", "moved", moved_to=ADDRESS)
     answer = both.client_erp.get("/products")
     assert (answer.status, answer.code) == (410, "tenant_moved")
     assert ADDRESS in answer.text

@@ -10,11 +10,12 @@ from operations import provisioning
 from operations.api_clients import create_client, revoke_client
 from operations.control_table import scan_items
 from operations.domains import add_domain
-from shared.identity.tenancy.directory import directory, host_key, owner_of, tenant_key
+from shared.identity.tenancy.directory import host_key, owner_of, tenant_key
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.gateway import Erp
 from tests.stack import ACCOUNT, REGION, Stack, prepare_once
+from tests.tenant_cache import at_once
 
 HOST = "wms.acme.test"
 CERTIFICATE = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/0f6c"
@@ -79,8 +80,7 @@ class Company:
 
     def cancel(self) -> None:
         """Cancel acme, and clear the cache of tenants."""
-        provisioning.set_state("acme", "cancelled")
-        directory.clear()
+        at_once(provisioning.set_state, "acme", "cancelled")
 
     def remains(self) -> dict[str, Any]:
         """Return the remaining data of acme by location; empty after a complete deletion."""

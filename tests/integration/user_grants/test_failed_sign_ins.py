@@ -18,7 +18,6 @@ from shared.identity.auth.attempt_limits import (
     WINDOW,
 )
 from shared.identity.tenancy.access import operator_store
-from shared.identity.tenancy.directory import directory
 from shared.kernel.clock import instant, now_ms
 from tests import faults
 from tests.clock import Clock
@@ -26,6 +25,7 @@ from tests.faults import AwsFaults, Fault, Killed
 from tests.integration.user_grants.oauth_requests import SOURCE_IP, ExampleUser, request_token
 from tests.sampling import deadly_calls
 from tests.stack import Stack
+from tests.tenant_cache import at_once
 
 INVALID_GRANT = (400, "invalid_grant")
 
@@ -90,8 +90,7 @@ def test_unknown_names_and_inactive_tenants_have_no_entries(user: ExampleUser) -
     """Nothing bounds the number of names, and some people type their password as their name."""
     for name in ("berta@acme", "0@acme", "@acme", "anna@nowhere"):
         assert guess(user, username=name) == INVALID_GRANT
-    set_state("acme", "suspended")
-    directory.clear()
+    at_once(set_state, "acme", "suspended")
     assert guess(user) == INVALID_GRANT
     assert entries() == []
 

@@ -11,7 +11,6 @@ from operations.api_clients import create_client, create_mobile_client, revoke_c
 from operations.provisioning import set_address, set_state
 from shared.identity.auth.tokens import LIFETIME
 from shared.identity.tenancy.access import operator_store
-from shared.identity.tenancy.directory import directory
 from shared.identity.users.models import UserChange
 from shared.identity.users.service import change_user
 from shared.kernel.db.unit_of_work import run_transaction
@@ -32,6 +31,7 @@ from tests.integration.user_grants.oauth_requests import (
     request_token,
 )
 from tests.stack import Stack
+from tests.tenant_cache import at_once
 
 INVALID_CREDENTIALS = {
     "error": "invalid_grant",
@@ -67,12 +67,10 @@ def test_case_and_spaces_of_the_user_name_are_ignored(written: str, user: Exampl
 
 
 def test_user_name_without_tenant_is_accepted_at_the_tenants_host(user: ExampleUser) -> None:
-    set_address("acme", host="wms.acme.test")
-    directory.clear()
+    at_once(set_address, "acme", host="wms.acme.test")
     for name in ("anna", "anna@acme"):
         assert request_token(user.form(username=name), host="wms.acme.test").status == 200
-    set_address("beta", host="wms.beta.test")
-    directory.clear()
+    at_once(set_address, "beta", host="wms.beta.test")
     for name in ("anna", "anna@acme"):
         answer = request_token(user.form(username=name), host="wms.beta.test")
         assert (answer.status, answer.body) == (400, INVALID_CREDENTIALS)
@@ -238,8 +236,7 @@ def test_state_of_an_inactive_tenant_is_only_revealed_to_authenticated_users(
     state: Any, outcome: tuple[int, str], user: ExampleUser
 ) -> None:
     token = user.sign_in().refresh_token
-    set_state("acme", state, moved_to="https://acme.test" if state == "moved" else None)
-    directory.clear()
+    at_once(set_state, "acme", state, moved_to="https://acme.test" if state == "moved" else None)
     # not counted as failures
     for _ in range(12):
         assert user.sign_in().outcome == outcome

@@ -5,7 +5,6 @@ import pytest
 from operations.api_clients import create_client, create_mobile_client
 from operations.provisioning import set_address, set_state
 from shared.identity.tenancy import revocations
-from shared.identity.tenancy.directory import directory
 from tests.faults import AwsFaults
 from tests.integration.user_grants.oauth_requests import (
     ExampleUser,
@@ -21,6 +20,7 @@ from tests.integration.user_grants.test_refresh_grant import (
     revocation_keys,
 )
 from tests.stack import Stack
+from tests.tenant_cache import at_once
 
 
 def test_revoking_a_refresh_token_ends_its_session(user: ExampleUser) -> None:
@@ -93,8 +93,7 @@ def test_clients_and_users_can_only_revoke_their_own_tokens(user: ExampleUser) -
 
 
 def test_revocation_at_the_host_of_another_tenant_is_ignored(user: ExampleUser) -> None:
-    set_address("beta", host="wms.beta.test")
-    directory.clear()
+    at_once(set_address, "beta", host="wms.beta.test")
     tokens = user.sign_in()
     for token in (tokens.access_token, tokens.refresh_token):
         assert revoke(token, host="wms.beta.test").status == 200
@@ -103,8 +102,7 @@ def test_revocation_at_the_host_of_another_tenant_is_ignored(user: ExampleUser) 
 
 def test_tokens_of_a_suspended_tenant_can_be_revoked(user: ExampleUser) -> None:
     tokens = user.sign_in()
-    set_state("acme", "suspended")
-    directory.clear()
+    at_once(set_state, "acme", "suspended")
     assert revoke(tokens.refresh_token).status == 200
     assert len(revocation_keys()) == 1
 

@@ -5,8 +5,8 @@ from standardwebhooks import Webhook as StandardWebhook
 from stripe import WebhookSignature
 
 from operations import provisioning
-from shared.identity.tenancy.directory import directory
 from tests.clock import Clock
+from tests.tenant_cache import at_once
 from tests.webhook_scenario import WebhookScenario, respond_204, respond_500
 
 
@@ -284,11 +284,9 @@ def test_a_downgrade_to_a_plan_without_webhooks_cancels_deliveries(
 ) -> None:
     webhook = webhooks.subscribe()
     fail_first_attempt(webhooks)
-    provisioning.set_plan("acme", "essentials")
-    directory.clear()
+    at_once(provisioning.set_plan, "acme", "essentials")
     webhooks.run_until_idle()
-    provisioning.set_plan("acme", "enterprise")
-    directory.clear()
+    at_once(provisioning.set_plan, "acme", "enterprise")
 
     (row,) = webhooks.deliveries(webhook["id"])
     assert row["status"] == "cancelled"
