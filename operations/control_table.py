@@ -1,26 +1,23 @@
-"""Items of the control table that only operators read."""
+"""What only operators read: items of the control table, and the objects of a tenant."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shared.identity.tenancy.directory import query_by_holder, revoked_partition
-from shared.kernel.aws import client
+from shared.kernel.aws import client, read_pages
 from shared.kernel.config import config
 
 
 def scan_items(prefix: str) -> Iterator[Mapping[str, Any]]:
     """Yield the items of all tenants whose keys begin with `prefix`, in no particular order."""
-    pages = (
-        client("dynamodb")
-        .get_paginator("scan")
-        .paginate(
-            TableName=config().control_table,
-            FilterExpression="begins_with(pk, :prefix)",
-            ExpressionAttributeValues={":prefix": {"S": prefix}},
-        )
+    return read_pages(
+        client("dynamodb"),
+        "scan",
+        "Items",
+        TableName=config().control_table,
+        FilterExpression="begins_with(pk, :prefix)",
+        ExpressionAttributeValues={":prefix": {"S": prefix}},
     )
-    for page in pages:
-        yield from page["Items"]
 
 
 def read_items_of_tenant(slug: str, prefix: str = "") -> Iterator[Mapping[str, Any]]:
@@ -38,3 +35,8 @@ def read_items_of_tenant(slug: str, prefix: str = "") -> Iterator[Mapping[str, A
         found |= {item["pk"]["S"]: item for item in items}
     for key in sorted(found):
         yield found[key]
+
+
+def list_objects(slug: str, bucket: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a tenant in a bucket, as S3 lists them."""
+    return read_pages(client("s3"), "list_objects_v2", "Contents", Bucket=bucket, Prefix=f"{slug}/")

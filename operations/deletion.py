@@ -10,18 +10,18 @@ the tombstone is written.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import batched
 from typing import Any
 
-from operations.control_table import read_items_of_tenant
+from operations.control_table import list_objects, read_items_of_tenant
 from operations.domains import list_domains, release_domain
 from operations.draining import wait_for_running_invocations
 from operations.progress import ReportProgress, no_progress
 from operations.tenant_tables import describe_table, find_own, remove_tables, tables_of
 from shared.identity.tenancy.directory import host_key, read_item, tenant_key
-from shared.kernel.aws import client
+from shared.kernel.aws import client, read_pages
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
@@ -160,17 +160,18 @@ def _is_host(item: Mapping[str, Any]) -> bool:
 def _remove_events(slug: str, progress: ReportProgress) -> None:
     """Remove the tenant's partitions of the outbox."""
     table = config().outbox_table
-    paginator = client("dynamodb").get_paginator("query")
     keys = (
         dict(key)
         for partition in outbox.partitions(slug)
-        for page in paginator.paginate(
+        for key in read_pages(
+            client("dynamodb"),
+            "query",
+            "Items",
             TableName=table,
             KeyConditionExpression=f"{PARTITION_KEY} = :partition",
             ExpressionAttributeValues={":partition": {"S": partition}},
             ProjectionExpression=f"{PARTITION_KEY}, {SORT_KEY}",
         )
-        for key in page["Items"]
     )
     removed = 0
     for batch in batched(keys, _WRITES_PER_BATCH, strict=False):
@@ -192,29 +193,17 @@ def _remove_files(slug: str, progress: ReportProgress) -> None:
     """Remove all objects under the tenant's prefix in both buckets."""
     removed = 0
     for bucket in (config().import_bucket, config().import_work_bucket):
-        for names in _list_object_keys(bucket, slug):
+        for objects in batched(list_objects(slug, bucket), _OBJECTS_PER_BATCH, strict=False):
+            keys = [{"Key": each["Key"]} for each in objects]
             refused = client("s3").delete_objects(
-                Bucket=bucket, Delete={"Objects": [{"Key": name} for name in names], "Quiet": True}
+                Bucket=bucket, Delete={"Objects": keys, "Quiet": True}
             )
             if errors := refused.get("Errors"):
                 raise Conflict(
                     f"S3 did not delete {errors[0]['Key']} in {bucket}: {errors[0]['Message']}"
                 )
-            removed += len(names)
+            removed += len(keys)
             progress(f"removing its files: {removed}")
-
-
-def _list_object_keys(bucket: str, slug: str) -> Iterator[list[str]]:
-    pages = (
-        client("s3")
-        .get_paginator("list_objects_v2")
-        .paginate(
-            Bucket=bucket, Prefix=f"{slug}/", PaginationConfig={"PageSize": _OBJECTS_PER_BATCH}
-        )
-    )
-    for page in pages:
-        if names := [each["Key"] for each in page.get("Contents", ())]:
-            yield names
 
 
 def _write_tombstone(slug: str) -> None:

@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from operations.control_table import read_items_of_tenant
+from operations.control_table import list_objects, read_items_of_tenant
 from operations.draining import wait_for_running_invocations
 from operations.encrypted_lines import MIN_PASSPHRASE, EncryptedWriter
 from operations.moved_items import is_moved, opened, opened_client, to_json
@@ -31,7 +31,7 @@ from shared.identity.auth.clients import client_from_item, client_key
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.tenant import Tenant
 from shared.integration.imports.context import IN_PROGRESS
-from shared.kernel.aws import client
+from shared.kernel.aws import client, read_pages
 from shared.kernel.clock import Deadline, instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.items import Item, from_attributes, key_of, to_attributes, unpack
@@ -313,23 +313,23 @@ def _export_items(
 
 def _scan_items(slug: str) -> Iterator[dict[str, Any]]:
     store, moment = operator_store(slug), now_ms() // 1000
-    pages = store.client.get_paginator("scan").paginate(TableName=store.table, ConsistentRead=True)
-    for page in pages:
-        yield from (item for item in page["Items"] if is_moved(item, moment))
+    found = read_pages(store.client, "scan", "Items", TableName=store.table, ConsistentRead=True)
+    return (item for item in found if is_moved(item, moment))
 
 
 def outbox_entries(slug: str) -> Iterator[dict[str, Any]]:
     """Yield the entries of a tenant in the outbox that have not expired, in DynamoDB's JSON."""
-    paginator = client("dynamodb").get_paginator("query")
     for partition in outbox.partitions(slug):
-        pages = paginator.paginate(
+        found = read_pages(
+            client("dynamodb"),
+            "query",
+            "Items",
             TableName=config().outbox_table,
             KeyConditionExpression=f"{PARTITION_KEY} = :partition",
             ExpressionAttributeValues={":partition": {"S": partition}},
             ConsistentRead=True,
         )
-        for page in pages:
-            yield from (item for item in page["Items"] if is_moved(item, now_ms() // 1000))
+        yield from (item for item in found if is_moved(item, now_ms() // 1000))
 
 
 def _ensure_no_running_import(slug: str, item: Mapping[str, Any]) -> None:
@@ -447,7 +447,7 @@ def _export_files(slug: str, to: Path, progress: ReportProgress) -> int:
             (config().import_bucket, "import"),
             (config().import_work_bucket, "work"),
         ):
-            for found in _list_objects(slug, bucket):
+            for found in list_objects(slug, bucket):
                 count += 1
                 name = f"{count:06d}-{_safe_name(found['Key'])}"
                 _download(bucket, found["Key"], to / _FILES / name)
@@ -467,12 +467,6 @@ def read_file_list(folder: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the lines of the list of copied files."""
     with (folder / FILE_LIST).open(encoding="utf-8", newline="\n") as listed:
         yield from map(loads, listed)
-
-
-def _list_objects(slug: str, bucket: str) -> Iterator[Mapping[str, Any]]:
-    pages = client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{slug}/")
-    for page in pages:
-        yield from page.get("Contents", ())
 
 
 def _safe_name(key: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from operations.progress import ReportProgress
 from shared.identity.tenancy.directory import current_table, read_item, tenant_key
-from shared.kernel.aws import client
+from shared.kernel.aws import client, read_pages
 from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.db.items import encode
@@ -49,8 +49,8 @@ def tables_of(slug: str) -> list[str]:
     No slug contains a dot, so another tenant of this stack never has such a table.
     """
     name = re.compile(rf"{re.escape(config().tenant_table(slug))}(\.r\d{{8}}T\d{{6}})?")
-    pages = client("dynamodb").get_paginator("list_tables").paginate()
-    return sorted(each for page in pages for each in page["TableNames"] if name.fullmatch(each))
+    every = read_pages(client("dynamodb"), "list_tables", "TableNames")
+    return sorted(each for each in every if name.fullmatch(each))
 
 
 def find_own_table(slug: str, *, is_completed: bool) -> bool:
@@ -99,8 +99,8 @@ def _owner(arn: str) -> str | None:
 
 
 def _tags_of(arn: str) -> dict[str, str]:
-    pages = client("dynamodb").get_paginator("list_tags_of_resource").paginate(ResourceArn=arn)
-    return {tag["Key"]: tag["Value"] for page in pages for tag in page["Tags"]}
+    tags = read_pages(client("dynamodb"), "list_tags_of_resource", "Tags", ResourceArn=arn)
+    return {tag["Key"]: tag["Value"] for tag in tags}
 
 
 def ensure_table(slug: str, progress: ReportProgress, *, exists: bool) -> None:

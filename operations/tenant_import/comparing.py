@@ -11,7 +11,7 @@ from operations.moved_items import Digest, is_moved, opened, opened_client, to_j
 from operations.progress import ReportProgress
 from operations.tenant_import.reading import TenantExport
 from operations.tenant_import.writing import relayed_events
-from shared.kernel.aws import client
+from shared.kernel.aws import client, read_pages
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db.items import AttributeMap
@@ -108,17 +108,15 @@ def _count_moved(items: Iterable[AttributeMap]) -> int:
 
 
 def _scan_keys(table: str) -> Iterator[AttributeMap]:
-    pages = (
-        client("dynamodb")
-        .get_paginator("scan")
-        .paginate(
-            TableName=table,
-            ConsistentRead=True,
-            ProjectionExpression="#pk, #expiry",
-            ExpressionAttributeNames={"#pk": PARTITION_KEY, "#expiry": EXPIRY},
-        )
+    return read_pages(
+        client("dynamodb"),
+        "scan",
+        "Items",
+        TableName=table,
+        ConsistentRead=True,
+        ProjectionExpression="#pk, #expiry",
+        ExpressionAttributeNames={"#pk": PARTITION_KEY, "#expiry": EXPIRY},
     )
-    return (item for page in pages for item in page["Items"])
 
 
 def _compare_files(export: TenantExport, progress: ReportProgress) -> Compared:

@@ -3,7 +3,7 @@
 Pure rules on entities and items. `read_items` reads them.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from shared.identity.users import repository as users
@@ -189,29 +189,70 @@ def register_item(kind: str, number: int, entity: Any) -> Item | None:
     return references.register_item(kind, number, named)
 
 
-def references_of(kind: str, entity: Any) -> list[tuple[str, str, int]]:
-    """Return field, kind and id of the entities that an entity refers to, and that must exist."""
-    match kind:
-        case "layout":
-            return [("id", "warehouse", entity.id)]
-        case "position":
-            return _named(entity, "warehouse")
-        case "pick_face":
-            return _named(entity, "product", "warehouse", "position")
-        case "stock" if entity.qty:
-            return _named(entity, "product", "warehouse", "position")
-        case _:
-            return _work_references(kind, entity)
+type References = list[tuple[str, str, int]]
+"""Field of an entity, and kind and id of the entity that it refers to."""
 
 
-def _named(entity: Any, *kinds: str) -> list[tuple[str, str, int]]:
+def references_of(kind: str, entity: Any) -> References:
+    """Return the entities that an entity refers to, and that must exist."""
+    found = _REFERENCES.get(kind)
+    return found(entity) if found else []
+
+
+def _named(entity: Any, *kinds: str) -> References:
     """Return the entities of these kinds whose ids an entity has."""
-    names = [(f"{kind}_id", kind) for kind in kinds]
+    numbers = ((f"{kind}_id", kind, getattr(entity, f"{kind}_id")) for kind in kinds)
+    return [(name, kind, number) for name, kind, number in numbers if number is not None]
+
+
+def _listed(name: str, kind: str, numbers: Iterable[int]) -> References:
+    """Return the entities of a kind whose ids a field has."""
+    return [(name, kind, number) for number in numbers]
+
+
+def _return_references(one: Any) -> References:
+    number = one.exit_document_id
+    own = [("exit_document_id", "exit", number)] if number else []
+    return own + _listed("provider_documents", "exit", one.provider_documents)
+
+
+def _packing_order_references(order: Any) -> References:
     return [
-        (name, kind, number)
-        for name, kind in names
-        if (number := getattr(entity, name)) is not None
+        ("exit_document_id", "exit", order.exit_document_id),
+        *_listed("picking_ids", "picking", order.picking_ids),
+        *_listed("units", "handling_unit", (entry.id for entry in order.units)),
     ]
+
+
+def _validation_references(validation: Any) -> References:
+    # A handling unit may have been deleted since.
+    is_kept = validation.subject_kind != "handling_unit"
+    subject = ("subject_id", validation.subject_kind, validation.subject_id)
+    lists = ("id", "rfid_differences", validation.id)
+    return [subject] * is_kept + [lists] * (validation.result == "failed")
+
+
+def _documents_of_picking(picking: Any) -> References:
+    return [
+        ("documents", one.type if one.type == "transfer_order" else "exit", one.id)
+        for one in picking.documents
+    ]
+
+
+_REFERENCES: Mapping[str, Callable[[Any], References]] = {
+    "layout": lambda layout: [("id", "warehouse", layout.id)],
+    "position": lambda position: _named(position, "warehouse"),
+    "pick_face": lambda face: _named(face, "product", "warehouse", "position"),
+    "stock": lambda row: _named(row, "product", "warehouse", "position") if row.qty else [],
+    "receipt": lambda one: [("document", "entry", one.document.id)] if one.document else [],
+    "picking": _documents_of_picking,
+    "transfer_order": lambda order: _named(order, "picking"),
+    "return": _return_references,
+    "wave": lambda wave: _listed("picking_ids", "picking", wave.picking_ids),
+    "packing_order": _packing_order_references,
+    "handling_unit": lambda unit: _named(unit, "packing_order"),
+    "rfid_validation": _validation_references,
+}
 
 
 _COPIES = {
@@ -252,52 +293,6 @@ def batch_of(kind: str, entity: Any) -> Key | None:
     if kind != "stock" or not entity.qty or entity.batch_num is None:
         return None
     return batch_key((entity.product_id, entity.batch_num))
-
-
-def _work_references(kind: str, entity: Any) -> list[tuple[str, str, int]]:
-    match kind:
-        case "receipt" if entity.document:
-            return [("document", "entry", entity.document.id)]
-        case "picking":
-            return [
-                ("documents", _document_kind(document.type), document.id)
-                for document in entity.documents
-            ]
-        case "transfer_order" if entity.picking_id:
-            return [("picking_id", "picking", entity.picking_id)]
-        case "return":
-            numbers = [entity.exit_document_id] if entity.exit_document_id else []
-            return [("exit_document_id", "exit", number) for number in numbers] + [
-                ("provider_documents", "exit", number) for number in entity.provider_documents
-            ]
-        case "wave":
-            return [("picking_ids", "picking", number) for number in entity.picking_ids]
-        case _:
-            return _packing_references(kind, entity)
-
-
-def _packing_references(kind: str, entity: Any) -> list[tuple[str, str, int]]:
-    match kind:
-        case "packing_order":
-            return [
-                ("exit_document_id", "exit", entity.exit_document_id),
-                *(("picking_ids", "picking", number) for number in entity.picking_ids),
-                *(("units", "handling_unit", entry.id) for entry in entity.units),
-            ]
-        case "handling_unit":
-            return [("packing_order_id", "packing_order", entity.packing_order_id)]
-        case "rfid_validation":
-            # A handling unit may have been deleted since.
-            is_kept = entity.subject_kind != "handling_unit"
-            found = [("subject_id", entity.subject_kind, entity.subject_id)] if is_kept else []
-            lists = [("id", "rfid_differences", entity.id)] if entity.result == "failed" else []
-            return found + lists
-        case _:
-            return []
-
-
-def _document_kind(document_type: str) -> str:
-    return "transfer_order" if document_type == "transfer_order" else "exit"
 
 
 def webhook_events(record: Record[Any]) -> str | None:

@@ -4,7 +4,7 @@ They are those of botocore, as boto3 returns them. The modules of boto3 for reso
 transfers of files would take some 20 ms of every cold start.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -74,6 +74,12 @@ def client_as(service: str, credentials: Mapping[str, Any]) -> Any:
     # botocore has no option for it (D-229); tests/unit/test_aws_clients.py counts them.
     new._endpoint.http_session = client(service)._endpoint.http_session  # noqa: SLF001
     return new
+
+
+def read_pages(client_: Any, operation: str, entries: str, **request: Any) -> Iterator[Any]:
+    """Yield the `entries` of all pages of an operation, such as `Items` of `scan`."""
+    for page in client_.get_paginator(operation).paginate(**request):
+        yield from page.get(entries, ())
 
 
 def _new_client(service: Any, **credentials: Any) -> Any:
