@@ -6,12 +6,11 @@
 import csv
 import json
 import os
-import time
 import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -21,6 +20,7 @@ import click
 import httpx
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from examples.stowage_client import Stowage, StowageError
 from local.server import LocalRunFailed
 from local.settings import ROOT, STACK_FILE
 from local.tenant_access import find_stack, tenant_access
@@ -75,10 +75,6 @@ class LoadResult:
     existing: int
 
 
-class SampleLoadError(Exception):
-    """The API refused a record, or could not be reached in all attempts."""
-
-
 # -- the files ---------------------------------------------------------------------------------
 
 _INTEGER_COLUMNS = frozenset({"zone_id", "pick_sequence", "document_id"})
@@ -126,10 +122,19 @@ def _typed(column: str, cell: str) -> Any:
 # -- the API -----------------------------------------------------------------------------------
 
 _CONCURRENCY = 8
-_ATTEMPTS = 8
-_MAX_WAIT = 60.0
-_PAGE_SIZE = 100
 _KEY_NAMESPACE = uuid.UUID("5b0f3f1e-6c7d-4b0e-9c55-0d6f3a7f9a11")
+
+
+@dataclass
+class TokenClient(Stowage):
+    """A client of the API that sends a given access token."""
+
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
+
+    def _authorize(self, request: httpx.Request) -> None:
+        request.headers["Authorization"] = f"Bearer {self.token}"
 
 
 def load(base_url: str, token: str) -> list[LoadResult]:
@@ -141,175 +146,103 @@ def load(base_url: str, token: str) -> list[LoadResult]:
             providers, receipts and pickings.
 
     Raises:
-        SampleLoadError: A record was refused. Records created before it are kept, and another run
-            continues after them.
+        StowageError: A record was refused; the note of the error names it. Records created before
+            it are kept, and another run continues after them.
+        httpx.TransportError: The API could not be reached in all attempts.
     """
-    with open_client(base_url, token) as client, progress_bar() as progress:
-        return load_with(client, progress)
+    with open_client(base_url, token) as api, progress_bar() as progress:
+        return load_with(api, progress)
 
 
-def open_client(base_url: str, token: str) -> httpx.Client:
-    """Return an HTTP client for the API of a tenant."""
-    return httpx.Client(
-        base_url=base_url,
-        headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
-        # Eight concurrent cold starts are slow in the local stack.
-        timeout=httpx.Timeout(60.0),
-    )
+@contextmanager
+def open_client(base_url: str, token: str) -> Iterator[Stowage]:
+    """Give access to the API of a tenant."""
+    # Eight concurrent cold starts are slow in the local stack.
+    with httpx.Client(timeout=60) as http:
+        yield TokenClient(base_url, token=token, http=http)
 
 
-def load_with(client: httpx.Client, progress: Progress, folder: Path = ACME) -> list[LoadResult]:
-    """Load the records as `load` does, with a client that has the address and the token."""
+def load_with(api: Stowage, progress: Progress, folder: Path = ACME) -> list[LoadResult]:
+    """Load the records as `load` does, with a client of the tenant."""
     loaded = [
-        _load_kind(client, kind, read_records(folder / kind.file), progress)
-        for kind in RECORD_KINDS
+        _load_kind(api, kind, read_records(folder / kind.file), progress) for kind in RECORD_KINDS
     ]
-    return [*loaded, _publish_layouts(client, read_records(folder / LAYOUTS), progress)]
+    return [*loaded, _publish_layouts(api, read_records(folder / LAYOUTS), progress)]
 
 
 def _load_kind(
-    client: httpx.Client, kind: RecordKind, records: Sequence[Body], progress: Progress
+    api: Stowage, kind: RecordKind, records: Sequence[Body], progress: Progress
 ) -> LoadResult:
-    existing = _present(client, kind)
+    existing = _present(api, kind)
     missing = [record for record in records if kind.key_of(record) not in existing]
     task = progress.add_task(kind.title, total=len(records), completed=len(records) - len(missing))
     created = 0
-    refused = dict[NaturalKey, str]()
+    refused = dict[NaturalKey, StowageError]()
     pool = ThreadPoolExecutor(_CONCURRENCY)
     try:
-        answers = pool.map(partial(_create, client, kind), missing)
+        answers = pool.map(partial(_create, api, kind), missing)
         for record, answer in zip(missing, answers, strict=True):
-            if answer.is_success:
-                created += answer.status_code == HTTPStatus.CREATED
-            elif _rejects_only_the_key(answer, kind):
-                refused[kind.key_of(record)] = describe_error(answer)
+            if isinstance(answer, StowageError):
+                refused[kind.key_of(record)] = answer
             else:
-                raise SampleLoadError(
-                    f"{kind.path} {kind.key_of(record)}: {describe_error(answer)}"
-                )
+                created += answer.status_code == HTTPStatus.CREATED
             progress.advance(task)
     finally:
         pool.shutdown(cancel_futures=True)
-    _ensure_present(client, kind, refused)
+    if refused and (invalid := refused.keys() - _present(api, kind)):
+        raise refused[min(invalid)]
     return LoadResult(kind.title, created, len(records) - created)
 
 
-def _publish_layouts(client: httpx.Client, maps: Sequence[Body], progress: Progress) -> LoadResult:
+def _create(api: Stowage, kind: RecordKind, record: Body) -> httpx.Response | StowageError:
+    """Create a record; return the error if its key is taken, as by another loader."""
+    try:
+        return write(api, "POST", kind.path, record)
+    except StowageError as error:
+        is_only_key = error.code == "validation_failed" and error.problems.keys() <= {*kind.key}
+        if error.problems and is_only_key:
+            return error
+        raise
+
+
+def _publish_layouts(api: Stowage, maps: Sequence[Body], progress: Progress) -> LoadResult:
     """Publish the layout of each warehouse that has none."""
     title = "warehouse layouts"
-    numbers = {row["whs_code"]: row["id"] for row in list_rows(client, "/warehouses")}
+    numbers = {row["whs_code"]: row["id"] for row in api.each("/warehouses")}
     published = 0
     for body in progress.track(maps, description=title):
         path = f"/warehouses/{numbers[body['whs_code']]}/layout"
-        answer = read_one(client, path)
-        if answer.status_code == HTTPStatus.NOT_FOUND:
-            answer = write(client, "PUT", path, body)
+        try:
+            api.send("GET", path)
+        except StowageError as error:
+            if error.status != HTTPStatus.NOT_FOUND:
+                raise
+            write(api, "PUT", path, body)
             published += 1
-        if not answer.is_success:
-            raise SampleLoadError(f"{path}: {describe_error(answer)}")
     return LoadResult(title, published, len(maps) - published)
 
 
-def _ensure_present(client: httpx.Client, kind: RecordKind, refused: dict[NaturalKey, str]) -> None:
-    """Raise unless the refused records were created by another loader in the meantime."""
-    if refused:
-        invalid = refused.keys() - _present(client, kind)
-        if invalid:
-            first = min(invalid)
-            raise SampleLoadError(f"{kind.path} {first}: {refused[first]}")
+def _present(api: Stowage, kind: RecordKind) -> set[NaturalKey]:
+    return {kind.key_of(row) for row in api.each(kind.path)}
 
 
-def _present(client: httpx.Client, kind: RecordKind) -> set[NaturalKey]:
-    return {kind.key_of(row) for row in list_rows(client, kind.path)}
+def write(api: Stowage, method: str, path: str, body: Body) -> httpx.Response:
+    """Send a body; an Idempotency-Key derived from path and body prevents doubles.
 
-
-def list_rows(client: httpx.Client, path: str, **query: Any) -> Iterator[Body]:
-    """Yield every row of a list."""
-    page, last_page = 1, 1
-    while page <= last_page:
-        params = {"page": page, "per_page": _PAGE_SIZE, **query}
-        request = client.build_request("GET", path, params=params)
-        answer = _send(client, request)
-        if not answer.is_success:
-            raise SampleLoadError(f"{path}: {describe_error(answer)}")
-        body = answer.json()
-        yield from body["data"]
-        page, last_page = page + 1, body["meta"]["last_page"]
-
-
-def read_one(client: httpx.Client, path: str) -> httpx.Response:
-    """Read a resource, with retries."""
-    return _send(client, client.build_request("GET", path))
-
-
-def _create(client: httpx.Client, kind: RecordKind, record: Body) -> httpx.Response:
-    return write(client, "POST", kind.path, record)
-
-
-def write(client: httpx.Client, method: str, path: str, body: Body) -> httpx.Response:
-    """Send a body, with retries; an Idempotency-Key derived from path and body prevents doubles."""
+    A StowageError gets a note with path and body.
+    """
     # With the body in the key, a corrected record does not get the stored response of the first.
-    content = json.dumps(body, sort_keys=True)
-    key = uuid.uuid5(_KEY_NAMESPACE, f"{path} {content}")
-    headers = {"Idempotency-Key": str(key), "Content-Type": "application/json"}
-    return _send(client, client.build_request(method, path, content=content, headers=headers))
-
-
-def _send(client: httpx.Client, request: httpx.Request) -> httpx.Response:
-    """Send a request until it gets a final response; requests are safe to repeat."""
-    for attempt in range(1, _ATTEMPTS):
-        try:
-            answer = client.send(request)
-        except httpx.TransportError:
-            wait = 0.0
-        else:
-            if not _is_retryable(answer):
-                return answer
-            wait = _retry_after(answer)
-        time.sleep(min(max(wait, 0.1 * 2**attempt), _MAX_WAIT))
+    key = uuid.uuid5(_KEY_NAMESPACE, f"{path} {json.dumps(body, sort_keys=True)}")
     try:
-        return client.send(request)
-    except httpx.TransportError as error:
-        raise SampleLoadError(f"{request.url}: {error!r}") from error
+        return api.send(method, path, key=str(key), json=body)
+    except StowageError as error:
+        error.add_note(f"{path} {body}")
+        raise
 
 
-def _is_retryable(answer: httpx.Response) -> bool:
-    return (
-        answer.status_code == HTTPStatus.TOO_MANY_REQUESTS
-        or answer.is_server_error
-        or (answer.status_code == HTTPStatus.CONFLICT and _code(answer) == "duplicate_in_flight")
-    )
-
-
-def _retry_after(answer: httpx.Response) -> float:
-    seconds = answer.headers.get("Retry-After", "")
-    return float(seconds) if seconds.isdecimal() else 0.0
-
-
-def _rejects_only_the_key(answer: httpx.Response, kind: RecordKind) -> bool:
-    if _code(answer) != "validation_failed":
-        return False
-    fields = {problem["field"] for problem in answer.json()["errors"]}
-    return bool(fields) and fields <= set(kind.key)
-
-
-def _code(answer: httpx.Response) -> str:
-    return str(_error(answer).get("code", ""))
-
-
-def describe_error(answer: httpx.Response) -> str:
-    """Return status, code and message of an error response."""
-    message = _error(answer).get("message", answer.text[:200])
-    return f"{answer.status_code} {_code(answer)}: {message}"
-
-
-def _error(answer: httpx.Response) -> Body:
-    try:
-        body = answer.json()
-    except ValueError:
-        return {}
-    error = body.get("error") if isinstance(body, dict) else None
-    return error if isinstance(error, dict) else {}
+def describe_failure(error: Exception) -> str:
+    """Return why the loading failed: what was refused, and the error."""
+    return ": ".join([*getattr(error, "__notes__", ()), str(error) or repr(error)])
 
 
 # -- the command line --------------------------------------------------------------------------
@@ -367,8 +300,8 @@ def main(tenant: str, stack_file: Path, base_url: str | None) -> None:
 def _load_and_report(base_url: str, token: str) -> None:
     try:
         results = load(base_url, token)
-    except SampleLoadError as error:
-        raise click.ClickException(str(error)) from error
+    except (StowageError, httpx.TransportError) as error:
+        raise click.ClickException(describe_failure(error)) from error
     for kind in results:
         click.echo(f"{kind.title:<20}{kind.created:>5} created{kind.existing:>6} present")
 

@@ -13,20 +13,16 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import httpx
 from rich.progress import Progress
 
+from examples.stowage_client import Stowage, StowageError
 from local.pickers import picker_id
 from local.sample import (
     ACME,
     Body,
     LoadResult,
-    SampleLoadError,
-    describe_error,
-    list_rows,
     open_client,
     progress_bar,
-    read_one,
     write,
 )
 from local.tags import tag_of
@@ -81,17 +77,17 @@ def run(base_url: str, token: str) -> list[LoadResult]:
     """Do the sample operations in a tenant that has the sample data, besides any other work.
 
     Raises:
-        SampleLoadError: An operation was refused.
+        StowageError: An operation was refused; the note of the error names it.
     """
-    with open_client(base_url, token) as client, progress_bar() as bar:
-        return SampleOperations(client).run(bar)
+    with open_client(base_url, token) as api, progress_bar() as bar:
+        return SampleOperations(api).run(bar)
 
 
 @dataclass(frozen=True, slots=True)
 class SampleOperations:
     """The sample operations of one tenant."""
 
-    client: httpx.Client
+    api: Stowage
     folder: Path = ACME
 
     def run(self, progress: Progress) -> list[LoadResult]:
@@ -125,7 +121,7 @@ class SampleOperations:
         path = f"/products/{product['id']}/packaging"
         if self._get(path)["gtins"]:
             return False
-        _data(path, task, write(self.client, "PUT", path, task["packaging"]))
+        write(self.api, "PUT", path, task["packaging"])
         return True
 
     # Receipts
@@ -155,10 +151,13 @@ class SampleOperations:
         ):
             return False
         [line, *_] = self._receipt_lines(self._document("entry", reference))
-        answer = write(self.client, "POST", paths[0], {**line, "qty": qty})
-        if "approval_id" not in answer.text:
-            raise SampleLoadError(f"{paths[0]}: {describe_error(answer)}")
-        return True
+        try:
+            self._post(paths[0], {**line, "qty": qty})
+        except StowageError as refusal:
+            if "approval_id" in refusal.answer.text:
+                return True
+            raise
+        return False
 
     def _receipt_lines(self, document: Body) -> Iterator[Body]:
         """Yield the receipt lines for all goods of a document, with a limited number of serials."""
@@ -370,10 +369,13 @@ class SampleOperations:
             for found in self._list("/pickings", external_ref=reference)
         ]
         body = task["wave"] | {"picking_ids": pickings}
-        answer = write(self.client, "POST", "/waves", body)
-        if answer.status_code == HTTPStatus.CONFLICT:
-            return False  # The pickings are in a wave, or have ended.
-        wave = _data("/waves", body, answer)
+        try:
+            answer = write(self.api, "POST", "/waves", body)
+        except StowageError as error:
+            if error.status == HTTPStatus.CONFLICT:
+                return False  # The pickings are in a wave, or have ended.
+            raise
+        wave = answer.json()["data"]
         for action in ("plan", "release"):
             self._post(f"/waves/{wave['id']}/{action}")
         return "Idempotent-Replayed" not in answer.headers
@@ -381,17 +383,15 @@ class SampleOperations:
     # API
 
     def _post(self, path: str, body: Body | None = None) -> Body:
-        return _data(path, body, write(self.client, "POST", path, body or {}))
+        data: Body = write(self.api, "POST", path, body or {}).json()["data"]
+        return data
 
     def _get(self, path: str) -> Body:
-        answer = read_one(self.client, path)
-        if not answer.is_success:
-            raise SampleLoadError(f"{path}: {describe_error(answer)}")
-        data: Body = answer.json()["data"]
+        data: Body = self.api.get(path)
         return data
 
     def _list(self, path: str, **query: Any) -> list[Body]:
-        return list(list_rows(self.client, path, **query))
+        return list(self.api.each(path, **query))
 
     def _exists(self, path: str, **query: Any) -> bool:
         return bool(self._list(path, **query))
@@ -408,14 +408,6 @@ class SampleOperations:
     def _products(self) -> dict[str, dict[str, str]]:
         text = (self.folder / "products.csv").read_text(encoding="utf-8")
         return {row["item_code"]: row for row in csv.DictReader(text.splitlines())}
-
-
-def _data(path: str, body: Body | None, answer: httpx.Response) -> Body:
-    """Return the resource of an answer; raise SampleLoadError when the request was refused."""
-    if not answer.is_success:
-        raise SampleLoadError(f"{path} {body}: {describe_error(answer)}")
-    data: Body = answer.json()["data"]
-    return data
 
 
 def _movement_type(body: Body) -> str:

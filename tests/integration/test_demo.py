@@ -246,12 +246,9 @@ def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_
     }  # fmt: skip
     (tmp_path / "operations.json").write_text(json.dumps(plan))
     assert erp.patch("/products/1", {"barcode": "4006381333931"}).status == 200
-    http_client = httpx.Client(
-        transport=FaultyTransport(stack.gateway),
-        base_url=ADDRESS,
-        headers={"Authorization": f"Bearer {erp.token}"},
-    )
-    work = SampleOperations(http_client, tmp_path)
+    http_client = httpx.Client(transport=FaultyTransport(stack.gateway))
+    api = sample.TokenClient(ADDRESS, token=erp.token or "", http=http_client)
+    work = SampleOperations(api, tmp_path)
 
     with Progress(disable=True) as progress:
         results = [work.run(progress) for _ in range(2)]

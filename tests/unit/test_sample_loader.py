@@ -1,11 +1,12 @@
 """The loader of the sample data creates each record once, also after errors and interruptions."""
 
 import json
+import re
 import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import httpx
 import pytest
 from rich.progress import Progress
 
-from local.sample import RECORD_KINDS, SampleLoadError, load_with
+from examples.stowage_client import Stowage, StowageError
+from local.sample import RECORD_KINDS, TokenClient, describe_failure, load_with
 
 type Row = dict[str, Any]
 type Fault = Callable[[httpx.Request], httpx.Response | None]
@@ -27,6 +29,7 @@ UNIQUE = {
 DOCUMENTS = ("/entry-documents", "/exit-documents")
 SIZES = [2, 4, 3, 130, 4, 2, 5, 6]
 MAPS = 2
+ADDRESS = "http://stowage.test/api/v1"
 
 
 def refusal(status: int, code: str, field: str = "", **headers: str) -> httpx.Response:
@@ -69,13 +72,13 @@ class Api:
         return [len(self.rows[kind.path]) for kind in RECORD_KINDS]
 
     def _page(self, path: str, params: httpx.QueryParams) -> httpx.Response:
-        page, size = int(params["page"]), int(params["per_page"])
+        page, size = int(params.get("page", 1)), int(params["per_page"])
         rows = self.rows[path]
         first = (page - 1) * size
         part = [{"id": first + n, **row} for n, row in enumerate(rows[first : first + size], 1)]
-        return httpx.Response(
-            200, json={"data": part, "meta": {"last_page": max(1, -(-len(rows) // size))}}
-        )
+        following = f"{ADDRESS}{path}?page={page + 1}&per_page={size}"
+        links = {"next": following if first + size < len(rows) else None}
+        return httpx.Response(200, json={"data": part, "links": links})
 
     def _create(self, path: str, body: Row, headers: httpx.Headers) -> httpx.Response:
         key = headers["Idempotency-Key"]
@@ -98,18 +101,14 @@ def api() -> Api:
     return Api()
 
 
-@pytest.fixture
-def client(api: Api) -> Iterator[httpx.Client]:
-    transport = httpx.MockTransport(api)
-    with httpx.Client(transport=transport, base_url="http://stowage.test/api/v1") as client:
-        yield client
+def client_of(api: Api) -> Stowage:
+    http = httpx.Client(transport=httpx.MockTransport(api))
+    return TokenClient(ADDRESS, token="t", http=http, sleep=lambda _: None)
 
 
 @pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    waited: list[float] = []
-    monkeypatch.setattr("local.sample.time.sleep", waited.append)
-    return waited
+def client(api: Api) -> Stowage:
+    return client_of(api)
 
 
 @pytest.fixture
@@ -140,7 +139,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(client: httpx.Client, folder: Path) -> list[tuple[int, int]]:
+def run(client: Stowage, folder: Path) -> list[tuple[int, int]]:
     with Progress(disable=True) as progress:
         return [(kind.created, kind.existing) for kind in load_with(client, progress, folder)]
 
@@ -153,7 +152,7 @@ def only(method: str, path: str, answer: httpx.Response) -> Fault:
 
 
 def test_all_records_are_created_in_an_empty_tenant(
-    api: Api, client: httpx.Client, folder: Path
+    api: Api, client: Stowage, folder: Path
 ) -> None:
     assert run(client, folder) == [(size, 0) for size in [*SIZES, MAPS]]
     assert api.counts() == SIZES
@@ -164,7 +163,7 @@ def test_all_records_are_created_in_an_empty_tenant(
 
 
 def test_csv_cells_are_converted_to_the_types_of_the_api(
-    api: Api, client: httpx.Client, folder: Path
+    api: Api, client: Stowage, folder: Path
 ) -> None:
     run(client, folder)
     first, second = sorted(api.rows["/warehouses"], key=lambda row: str(row["whs_code"]))
@@ -181,7 +180,7 @@ def test_csv_cells_are_converted_to_the_types_of_the_api(
 
 
 def test_second_run_creates_nothing_and_only_reads_lists(
-    api: Api, client: httpx.Client, folder: Path
+    api: Api, client: Stowage, folder: Path
 ) -> None:
     run(client, folder)
     api.requests.clear()
@@ -190,14 +189,12 @@ def test_second_run_creates_nothing_and_only_reads_lists(
     assert [request.method for request in api.requests] == ["GET"] * (10 + MAPS)
 
 
-def test_run_continues_after_an_interrupted_run(
-    api: Api, client: httpx.Client, folder: Path
-) -> None:
+def test_run_continues_after_an_interrupted_run(api: Api, client: Stowage, folder: Path) -> None:
     def power_cut(_: httpx.Request) -> httpx.Response | None:
         return refusal(402, "tenant_suspended") if len(api.requests) > 60 else None
 
     api.fault = power_cut
-    with pytest.raises(SampleLoadError, match="tenant_suspended"):
+    with pytest.raises(StowageError, match="tenant_suspended"):
         run(client, folder)
     assert 0 < sum(api.counts()) < sum(SIZES)
     api.fault = lambda _: None
@@ -205,7 +202,7 @@ def test_run_continues_after_an_interrupted_run(
     assert api.counts() == SIZES
 
 
-def test_loading_stops_after_a_refused_record(api: Api, client: httpx.Client, folder: Path) -> None:
+def test_loading_stops_after_a_refused_record(api: Api, client: Stowage, folder: Path) -> None:
     refuse = only("POST", "/products", refusal(403, "missing_scope"))
 
     def refuse_slowly(request: httpx.Request) -> httpx.Response | None:
@@ -215,13 +212,14 @@ def test_loading_stops_after_a_refused_record(api: Api, client: httpx.Client, fo
         return answer
 
     api.fault = refuse_slowly
-    with pytest.raises(SampleLoadError, match=r"/products .*403 missing_scope"):
+    with pytest.raises(StowageError) as failed:
         run(client, folder)
+    assert re.match("/products .*: 403 missing_scope", describe_failure(failed.value))
     assert len(api.posts()) < sum(SIZES[:4])
 
 
 def test_request_with_a_lost_response_is_retried_with_the_same_key(
-    api: Api, client: httpx.Client, folder: Path, waits: list[float]
+    api: Api, client: Stowage, folder: Path
 ) -> None:
     lost = set[str]()
 
@@ -238,48 +236,10 @@ def test_request_with_a_lost_response_is_retried_with_the_same_key(
     keys = Counter(request.headers["Idempotency-Key"] for request in api.posts())
     assert set(keys.values()) == {2}
     assert api.counts() == SIZES
-    assert len(waits) == sum(SIZES) + MAPS
-
-
-@pytest.mark.parametrize(
-    "busy",
-    [
-        refusal(429, "rate_limited", **{"Retry-After": "7"}),
-        refusal(503, "service_unavailable", **{"Retry-After": "7"}),
-        refusal(409, "duplicate_in_flight", **{"Retry-After": "7"}),
-    ],
-    ids=["rate limited", "unavailable", "in flight"],
-)
-def test_loader_waits_for_the_seconds_in_retry_after(
-    api: Api, client: httpx.Client, folder: Path, waits: list[float], busy: httpx.Response
-) -> None:
-    def once(request: httpx.Request) -> httpx.Response | None:
-        if request.method == "GET":
-            return None
-        api.fault = lambda _: None
-        return busy
-
-    api.fault = once
-    run(client, folder)
-    assert api.counts() == SIZES
-    assert waits == [7.0]
-
-
-def test_loader_fails_if_the_api_stays_unreachable(
-    api: Api, client: httpx.Client, folder: Path, waits: list[float]
-) -> None:
-    def away(request: httpx.Request) -> httpx.Response | None:
-        raise httpx.ConnectError("refused", request=request)
-
-    api.fault = away
-    with pytest.raises(SampleLoadError, match="ConnectError"):
-        run(client, folder)
-    assert len(api.requests) == 8
-    assert sum(waits) < 60
 
 
 def test_record_created_by_another_loader_counts_as_existing(
-    api: Api, client: httpx.Client, folder: Path
+    api: Api, client: Stowage, folder: Path
 ) -> None:
     def other_loader(request: httpx.Request) -> httpx.Response | None:
         if request.method == "POST" and request.url.path.endswith("/products"):
@@ -292,16 +252,14 @@ def test_record_created_by_another_loader_counts_as_existing(
     assert api.counts() == SIZES
 
 
-def test_record_with_an_invalid_code_is_reported(
-    api: Api, client: httpx.Client, folder: Path
-) -> None:
+def test_record_with_an_invalid_code_is_reported(api: Api, client: Stowage, folder: Path) -> None:
     api.fault = only("POST", "/products", refusal(422, "validation_failed", "item_code"))
-    with pytest.raises(SampleLoadError, match="item_code says no"):
+    with pytest.raises(StowageError, match="item_code says no"):
         run(client, folder)
 
 
 def test_idempotency_keys_are_uuids_derived_from_the_record(
-    api: Api, client: httpx.Client, folder: Path
+    api: Api, client: Stowage, folder: Path
 ) -> None:
     run(client, folder)
     before = {request.headers["Idempotency-Key"] for request in api.posts()}
@@ -309,7 +267,5 @@ def test_idempotency_keys_are_uuids_derived_from_the_record(
     assert all(str(uuid.UUID(key)) == key for key in before)
 
     again = Api()
-    transport = httpx.MockTransport(again)
-    with httpx.Client(transport=transport, base_url="http://stowage.test/api/v1") as other:
-        run(other, folder)
+    run(client_of(again), folder)
     assert {request.headers["Idempotency-Key"] for request in again.posts()} == before

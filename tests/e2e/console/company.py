@@ -55,6 +55,13 @@ class Company:
     client: httpx.Client
     slug: str
 
+    @cached_property
+    def api(self) -> sample.TokenClient:
+        """The API with the token of `client`."""
+        token = self.client.headers["Authorization"].removeprefix("Bearer ")
+        base_url = str(self.client.base_url).rstrip("/")
+        return sample.TokenClient(base_url, token=token, http=self.client)
+
     def prepare(self) -> None:
         """Create a user of the office and an import with rejected rows, if there are none."""
         draft = {"name": "Warehouse office", "permissions": _PERMISSIONS}
@@ -72,7 +79,7 @@ class Company:
 
     def rows(self, path: str, **query: str) -> list[sample.Body]:
         """Return the rows of a list."""
-        return list(sample.list_rows(self.client, path, **query))
+        return list(self.api.each(path, **query))
 
     def number(self, path: str, **query: str) -> int:
         """Return the id of the first row of a list."""
@@ -125,6 +132,7 @@ def new_company(stack: Deployed) -> Iterator[Company]:
         patch.object(sample_operations, "_CONCURRENCY", 1),
         Progress(disable=True) as progress,
     ):
-        sample.load_with(client, progress)
-        sample_operations.SampleOperations(client).run(progress)
-        yield Company(client, SLUG)
+        company = Company(client, SLUG)
+        sample.load_with(company.api, progress)
+        sample_operations.SampleOperations(company.api).run(progress)
+        yield company
