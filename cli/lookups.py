@@ -1,17 +1,15 @@
 """Reads that the commands for users and roles share."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel
-
+from operations.list_pages import read_all_pages
 from operations.tenant_changes import show_tenant
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import AuditParameters
 from shared.identity.tenancy.access import operator_store
 from shared.identity.users import roles
 from shared.identity.users.models import RoleParameters, StoredRole
-from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.json_text import loads
 
@@ -23,18 +21,6 @@ def open_store(tenant: str) -> Store:
         NotFound: There is no such tenant.
     """
     return operator_store(show_tenant(tenant).slug)
-
-
-def read_all_pages[E: BaseModel](read: Callable[[int], Page[E]]) -> Iterator[E]:
-    """Yield the entities of all pages of a list; a page is read when it is needed."""
-    page = seen = 0
-    while True:
-        page += 1
-        part = read(page)
-        yield from (record.entity for record in part.records)
-        seen += len(part.records)
-        if not part.records or seen >= part.total:
-            return
 
 
 def list_all_roles(store: Store) -> list[StoredRole]:

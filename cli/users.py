@@ -7,10 +7,11 @@ from typing import Any
 import click
 
 from cli.confirmation import confirm, yes_option
-from cli.lookups import find_deleted_id, list_all_roles, open_store, read_all_pages
+from cli.lookups import find_deleted_id, list_all_roles, open_store
 from cli.operator import CommandContext, command
 from cli.output import as_text
 from cli.webhooks import deactivate_option, describe_webhooks, show_with_webhooks
+from operations.list_pages import read_all_pages
 from operations.operator_identity import run_as_operator
 from operations.user_unlock import unlock_user
 from shared.identity.users import (

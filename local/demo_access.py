@@ -1,8 +1,6 @@
 """Demo of access control: users, two-step verification, API clients and the rate limit."""
 
 import base64
-import hmac
-import struct
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +10,7 @@ from typing import Any
 import httpx
 
 from local.demo_session import Demo
+from shared.identity.users.totp import PERIOD, code_at
 
 _TIMEOUT_SECONDS = 60
 """Seconds to wait for a change that takes effect within 10 s; more for a busy machine."""
@@ -101,7 +100,7 @@ def _sign_in(demo: Demo, api: ApiCaller, username: str, password: str) -> None:
         api.send(token, "POST", "/users/me/totp", {"password": password}), 200,
         lambda body: body["data"]["otpauth_uri"].partition("?")[0] + "?…",
     )["data"]  # fmt: skip
-    code = _totp_code(enrolled["secret"])
+    code = code_at(base64.b32decode(enrolled["secret"]), int(time.time()) // PERIOD)
     demo.step(
         "Ana confirms it with the code of her authenticator app",
         api.send(token, "POST", "/users/me/totp/confirm", {"code": code}), 200,
@@ -215,12 +214,3 @@ def _rate_limit(demo: Demo, api: ApiCaller, essentials_tenant: Mapping[str, str]
 
 def _describe_token(body: Mapping[str, Any]) -> str:
     return f"an access token for {body['expires_in'] // 60} minutes and a refresh token"
-
-
-def _totp_code(secret: str) -> str:
-    """Return the current code of an authenticator app (RFC 6238)."""
-    step = struct.pack(">Q", int(time.time()) // 30)
-    digest = hmac.digest(base64.b32decode(secret), step, "sha1")
-    start = digest[-1] & 15
-    (number,) = struct.unpack(">I", digest[start : start + 4])
-    return f"{(number & 0x7FFFFFFF) % 1_000_000:06d}"

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
-import httpx
 from rich.console import Console
 
 from local import deployment, sample, sample_operations, server, tenants
@@ -33,6 +32,7 @@ from local.settings import (
     state_file,
     write_atomically,
 )
+from local.tenant_access import pick_tenant
 from shared.integration.webhooks.relay import relay_missed_entries
 
 console = Console()
@@ -116,7 +116,7 @@ def _deploy_and_provision(running: Server) -> None:
         for slug in made:
             deque(relay_missed_entries(slug, older_than=0), maxlen=0)
     with _step("Loading master data and documents of acme"):
-        token = _token(made["acme"])
+        token = pick_tenant(made, "acme").request_token()
         sample.load(base_url, token)
     with _step("Creating receipts, pickings and other work of acme"):
         sample_operations.run(base_url, token)
@@ -129,21 +129,6 @@ def _step(title: str) -> Iterator[None]:
     console.print(f"{title} …")
     yield
     console.print(f"  [green]done[/] in {time.monotonic() - began:.1f} s")
-
-
-def _token(tenant: dict[str, str]) -> str:
-    answer = httpx.post(
-        f"{tenant['base_url']}/oauth/token",
-        data={"grant_type": "client_credentials"},
-        auth=(tenant["client_id"], tenant["client_secret"]),
-        timeout=60,
-    )
-    if not answer.is_success:
-        raise LocalRunFailed(
-            f"The token request for acme failed: {answer.status_code} {answer.text}"
-        )
-    token: str = answer.json()["access_token"]
-    return token
 
 
 def _read_stack_file() -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import batched
 from typing import NamedTuple
 
+from operations.list_pages import read_all_pages
 from operations.operator_identity import run_as_operator
 from shared.identity.audit.models import AuditParameters, StoredEntry
 from shared.identity.audit.service import list_entries
@@ -20,6 +21,7 @@ from shared.identity.users.service import get_user_by_name
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
+from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -66,22 +68,15 @@ def unlock_user(tenant: str, username: str) -> Unlocked:
 def _addresses(store: Store, user: User, now: float) -> Iterator[str]:
     """Yield the addresses of the entries about failures of the user in the present long window."""
     since = instant(int(now) // LONG_WINDOW * LONG_WINDOW * 1000)
-    for entry in _entries_since(store, user, since):
+    wanted = {"target_type": "user", "target": str(user.id), "updated_since": since}
+
+    def read(page: int) -> Page[StoredEntry]:
+        parameters = AuditParameters.model_validate({**wanted, "page": page, "per_page": 100})
+        return list_entries(store, parameters, "UTC")
+
+    for entry in read_all_pages(read):
         if entry.action in {"user.sign_in_failed", "user.locked_out"}:
             yield loads(entry.details_json)["address"]
-
-
-def _entries_since(store: Store, user: User, since: str) -> Iterator[StoredEntry]:
-    page = seen = 0
-    while True:
-        page += 1
-        wanted = {"target_type": "user", "target": str(user.id), "updated_since": since}
-        parameters = AuditParameters.model_validate({**wanted, "page": page, "per_page": 100})
-        found = list_entries(store, parameters, "UTC")
-        yield from (record.entity for record in found.records)
-        seen += len(found.records)
-        if not found.records or seen >= found.total:
-            return
 
 
 def _counters_with_failures(
