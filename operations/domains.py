@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from operations.control_table import read_items_of_tenant, scan_items
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
-from operations.provisioning import set_address
+from operations.provisioning import domain_missing, host_taken, set_address
 from operations.tenant_changes import show_tenant
 from operations.tenant_rules import base_url_of, check_host
 from shared.identity.audit import service as audit
@@ -106,12 +106,8 @@ def check_addition(slug: str, host: str, certificate: str) -> Tenant:
     tenant = show_tenant(slug)
     item = read_item(host_key(host))
     if item is not None and item["tenant"]["S"] != slug:
-        raise _taken(host)
+        raise host_taken(host)
     return tenant
-
-
-def _taken(host: str) -> Conflict:
-    return Conflict(f"The host {host} belongs to another tenant.")
 
 
 def list_domains(slug: str | None = None) -> list[Domain]:
@@ -271,7 +267,7 @@ def _register_host(slug: str, host: str, certificate: str) -> None:
         item = read_item(host_key(host))
         seen = _domain_of(item) if item else Domain(host, slug, None, None)
         if seen.tenant != slug:
-            raise _taken(host)
+            raise host_taken(host)
         values = {":slug": {"S": slug}, ":certificate": {"S": certificate}}
         # Conditioned on the values that were read, so that the audit entry names the right ones.
         unchanged = ["tenant = :slug" if item else "attribute_not_exists(pk)"]
@@ -397,10 +393,7 @@ def _save_target(slug: str, host: str, target: str) -> None:
             ExpressionAttributeValues={":target": {"S": target}, ":slug": {"S": slug}},
         )
     except dynamodb.exceptions.ConditionalCheckFailedException as error:
-        raise Conflict(
-            f"The host {host} was removed by another command at the same time. Check the hosts "
-            "(stowage domain list), then run the command again."
-        ) from error
+        raise domain_missing(host) from error
 
 
 def _delete_custom_domain(domain: Domain) -> None:

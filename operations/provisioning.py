@@ -5,8 +5,7 @@ that no function should have. Every function can be run again after any failure,
 may run concurrently with itself.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from operations.control_table import scan_items
@@ -119,24 +118,34 @@ def _register_tenant(settings: NewTenant) -> None:
     }
     if settings.modules:
         item["modules"] = {"SS": sorted(settings.modules)}
-
-    def reserve(tx: Transaction) -> None:
-        if settings.host:
-            reserve_host(tx, settings.slug, settings.host)
-        put = {"Item": item, "ConditionExpression": "attribute_not_exists(pk)"}
-        tx.add_action("Put", {"TableName": config().control_table, **put}, _SlugTaken)
-
-    with suppress(_SlugTaken):
-        run_as_operator(settings.slug, reserve)
+    insert_tenant(settings, item)
 
 
 class _SlugTaken(Exception):
     """A tenant of this name exists, with the same or with other settings."""
 
 
-def reserve_host(tx: Transaction, slug: str, host: str) -> None:
-    """Add the reservation of a host for a tenant; Conflict if it belongs to another one."""
-    tx.add_action("Update", _host_update(slug, host), _host_taken(host))
+def insert_tenant(settings: NewTenant, item: Mapping[str, Any], dynamodb: Any = None) -> bool:
+    """Insert a tenant's item and reserve its host in one transaction; False if the name is taken.
+
+    `dynamodb` is the client to use instead of that with the default credentials.
+
+    Raises:
+        Conflict: The host belongs to another tenant.
+    """
+    slug, host = settings.slug, settings.host
+
+    def insert(tx: Transaction) -> None:
+        if host:
+            tx.add_action("Update", _host_update(slug, host), lambda: host_taken(host))
+        put = {"Item": item, "ConditionExpression": "attribute_not_exists(pk)"}
+        tx.add_action("Put", {"TableName": config().control_table, **put}, _SlugTaken)
+
+    try:
+        run_as_operator(slug, insert, dynamodb)
+    except _SlugTaken:
+        return False
+    return True
 
 
 def _host_update(slug: str, host: str) -> dict[str, Any]:
@@ -150,12 +159,14 @@ def _host_update(slug: str, host: str) -> dict[str, Any]:
     }
 
 
-def _host_taken(host: str) -> Callable[[], Exception]:
-    return lambda: Conflict(f"The host {host} belongs to another tenant.")
+def host_taken(host: str) -> Conflict:
+    """Return the error of a host that belongs to another tenant."""
+    return Conflict(f"The host {host} belongs to another tenant.")
 
 
-def _domain_missing(host: str) -> Callable[[], Exception]:
-    return lambda: Conflict(
+def domain_missing(host: str) -> Conflict:
+    """Return the error of a host that was removed at the same time."""
+    return Conflict(
         f"The host {host} was removed by another command at the same time. Check the hosts "
         "(stowage domain list), then run the command again."
     )
@@ -309,7 +320,7 @@ def set_address(
             **_host_update(slug, host),
             "ConditionExpression": "tenant = :slug AND attribute_exists(target)",
         }
-        update = ControlTableUpdate(body, _domain_missing(host))
+        update = ControlTableUpdate(body, lambda: domain_missing(host))
     elif host:
-        update = ControlTableUpdate(_host_update(slug, host), _host_taken(host))
+        update = ControlTableUpdate(_host_update(slug, host), lambda: host_taken(host))
     return change_tenant(slug, "tenant.changed", {"base_url": {"S": wanted.full_base_url}}, update)

@@ -6,7 +6,7 @@ from typing import Any
 
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
-from operations.provisioning import reserve_host
+from operations.provisioning import insert_tenant
 from operations.table_lease import Lease, leased
 from operations.tenant_changes import IMPORT_PENDING
 from operations.tenant_import.comparing import Compared, compare
@@ -18,7 +18,6 @@ from operations.tenant_rules import NewTenant
 from operations.tenant_tables import ensure_table, find_own_table, protect_stack_tables
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.directory import read_item, tenant_key
-from shared.kernel.config import config
 from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
@@ -149,16 +148,7 @@ def _register(
         IMPORT_PENDING: {"BOOL": True},
         _SOURCE: {"S": export.digest},
     }
-
-    def register(tx: Transaction) -> None:
-        if settings.host:
-            reserve_host(tx, settings.slug, settings.host)
-        put = {"Item": item, "ConditionExpression": "attribute_not_exists(pk)"}
-        tx.add_action("Put", {"TableName": config().control_table, **put}, _Registered)
-
-    try:
-        run_as_operator(settings.slug, register, dynamodb())
-    except _Registered:  # by a concurrent run
+    if not insert_tenant(settings, item, dynamodb()):  # a concurrent run has
         _is_new(export)
     return _own_item(export, terms, settings)
 
@@ -176,10 +166,6 @@ def _own_item(export: TenantExport, terms: Terms, settings: NewTenant) -> Attrib
             "it with that one, then change it (stowage tenant address)."
         )
     return item
-
-
-class _Registered(Exception):
-    """The tenant's item exists."""
 
 
 def _activate(lease: Lease) -> None:
