@@ -116,9 +116,8 @@ def test_next_window_of_the_rate_limit_begins_while_an_environment_is_frozen(
 
 
 def test_credentials_of_a_tenant_are_renewed_while_an_environment_is_frozen(
-    stack: Stack, environment: FrozenEnvironment
+    environment: FrozenEnvironment,
 ) -> None:
-    assert stack
     access = TenantAccess()
     first = access.client("dynamodb", "acme", "stowage-tenant-acme")
     environment.freeze_for(_HOUR)
@@ -135,10 +134,7 @@ def test_cached_position_of_a_list_expires_while_an_environment_is_frozen(
     assert bookmarks.cached_position(stack.store(), "products", 10) is None
 
 
-def test_deletion_of_a_tenant_waits_by_the_wall_clock(
-    stack: Stack, environment: FrozenEnvironment
-) -> None:
-    assert stack
+def test_deletion_of_a_tenant_waits_by_the_wall_clock(environment: FrozenEnvironment) -> None:
     assert environment
     provisioning.set_state("acme", "cancelled")
     began = time.time()

@@ -165,11 +165,8 @@ def test_every_function_may_assume_its_data_role_only(roles: Roles) -> None:
     assert roles.functions_assuming("SignInDataRole") == {OAUTH}
 
 
-def test_only_the_session_policy_denies_the_data_of_other_tenants(
-    roles: Roles, stack: Stack
-) -> None:
+def test_only_the_session_policy_denies_the_data_of_other_tenants(roles: Roles) -> None:
     """The data role itself allows the data of all tenants."""
-    assert stack
     reading = Access("dynamodb:GetItem", ARNS.table("stowage-tenant-beta"), ("product#1",))
     assert allows(roles.data_roles["TenantDataRole"], reading)
     dynamodb_arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"

@@ -17,6 +17,8 @@ from tests.cases import each_case
 from tests.integration.auth.test_oauth import FORM, TOKEN, request_token, send
 from tests.integration.control_plane import AwsCallHooks
 
+pytestmark = pytest.mark.usefixtures("aws_faults")
+
 BAD_BODIES: dict[str, tuple[str | bytes | None, str | None]] = {
     "nothing": (None, FORM),
     "no type": ("grant_type=client_credentials", None),
@@ -112,10 +114,7 @@ def test_malformed_basic_credentials_are_an_invalid_request(
         (b"", (400, "invalid_request")),
     ],
 )
-def test_basic_credentials_are_percent_decoded(
-    pair: bytes, outcome: tuple[int, str], aws_faults: AwsCallHooks
-) -> None:
-    assert aws_faults
+def test_basic_credentials_are_percent_decoded(pair: bytes, outcome: tuple[int, str]) -> None:
     authorization = "Basic " + base64.b64encode(pair).decode()
     status, _, answer = request_token(
         {"grant_type": "client_credentials"}, authorization=authorization
@@ -123,9 +122,8 @@ def test_basic_credentials_are_percent_decoded(
     assert (status, answer["error"]) == outcome
 
 
-def test_secret_starts_after_the_first_colon(aws_faults: AwsCallHooks) -> None:
+def test_secret_starts_after_the_first_colon() -> None:
     """Everything after the first colon is the secret, percent-encoded or not."""
-    assert aws_faults
     client = create_client("acme", "ERP")
     pair = f"{client.client_id}:{client.client_secret}:%25"
     authorization = "Basic " + base64.b64encode(pair.encode()).decode()
@@ -199,13 +197,11 @@ def _many_quick_guesses(monkeypatch: pytest.MonkeyPatch) -> None:
     path=st.sampled_from([TOKEN, "/v1/oauth/revoke"]),
 )
 def test_no_input_causes_a_server_error(
-    aws_faults: AwsCallHooks,
     body: str | bytes,
     content_type: str | None,
     authorization: str | None,
     path: str,
 ) -> None:
-    assert aws_faults
     status, headers, _ = send(
         "POST", path, body, content_type=content_type, authorization=authorization
     )

@@ -19,6 +19,8 @@ from shared.identity.auth.scopes import SCOPES
 from tests.clock import Clock
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, clear_caches
 
+pytestmark = pytest.mark.usefixtures("aws_faults")
+
 FORM = "application/x-www-form-urlencoded"
 TOKEN = "/v1/oauth/token"
 WRONG_CLIENT = "The client is unknown or its secret is wrong."
@@ -94,10 +96,7 @@ def test_every_token_has_a_unique_jti(acme: Credentials) -> None:
 
 
 @pytest.mark.parametrize("scope", [{}, {"scope": ""}])
-def test_token_without_requested_scope_has_all_scopes_of_the_client(
-    scope: dict[str, str], aws_faults: AwsCallHooks
-) -> None:
-    assert aws_faults
+def test_token_without_requested_scope_has_all_scopes_of_the_client(scope: dict[str, str]) -> None:
     client = create_client("acme", "shop", ["products:read", "stocks:read"])
     assert (
         request_token(client_credentials_form(client, **scope))[2]["scope"]
@@ -133,15 +132,13 @@ def test_credentials_in_basic_and_body_are_an_invalid_request(acme: Credentials)
     "name",
     ["authorization_code", "Password", "urn:ietf:params:oauth:grant-type:device_code", "x" * 999],
 )
-def test_unknown_grant_types_are_unsupported(name: str, aws_faults: AwsCallHooks) -> None:
-    assert aws_faults
+def test_unknown_grant_types_are_unsupported(name: str) -> None:
     status, _, answer = request_token({"grant_type": name})
     assert (status, answer["error"]) == (400, "unsupported_grant_type")
 
 
 @pytest.mark.parametrize("scope", ["stocks:read", "nonsense", "products:read stocks:read", "é\0"])
-def test_scope_that_the_client_lacks_is_refused(scope: str, aws_faults: AwsCallHooks) -> None:
-    assert aws_faults
+def test_scope_that_the_client_lacks_is_refused(scope: str) -> None:
     client = create_client("acme", "shop", ["products:read"])
     status, _, answer = request_token(client_credentials_form(client, scope=scope))
     assert (status, answer["error"]) == (400, "invalid_scope")
@@ -225,8 +222,7 @@ def test_revoked_client_is_treated_like_an_unknown_client(
     assert calls == ["BatchGetItem", "GenerateMac", "GetItem", "UpdateItem", "UpdateItem"]
 
 
-def test_client_can_authenticate_at_the_host_of_its_tenant(aws_faults: AwsCallHooks) -> None:
-    assert aws_faults
+def test_client_can_authenticate_at_the_host_of_its_tenant() -> None:
     client = create_client("gamma", "ERP")
     assert request_token(client_credentials_form(client), host="WMS.Gamma.test:443")[0] == 200
 
@@ -300,8 +296,7 @@ def test_successful_authentications_are_not_limited(acme: Credentials) -> None:
     assert {request_token(client_credentials_form(acme))[0] for _ in range(PER_CLIENT + 5)} == {200}
 
 
-def test_metadata_and_key_set_contain_only_public_data(aws_faults: AwsCallHooks) -> None:
-    assert aws_faults
+def test_metadata_and_key_set_contain_only_public_data() -> None:
     _, _, metadata = send("GET", "/v1/.well-known/oauth-authorization-server")
     assert metadata["issuer"] == ADDRESS
     assert metadata["token_endpoint"] == f"{ADDRESS}/oauth/token"
@@ -330,9 +325,8 @@ def test_metadata_and_key_set_contain_only_public_data(aws_faults: AwsCallHooks)
     ],
 )
 def test_unknown_routes_and_methods_are_refused(
-    method: str, path: str, status: int, allow: str | None, aws_faults: AwsCallHooks
+    method: str, path: str, status: int, allow: str | None
 ) -> None:
-    assert aws_faults
     got, headers, answer = send(method, path)
     assert got == status
     assert headers.get("Allow") == allow

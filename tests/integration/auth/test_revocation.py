@@ -24,6 +24,8 @@ from tests.integration.auth.test_oauth import client_credentials_form, request_t
 from tests.integration.control_plane import AwsCallHooks, Killed, kill_at
 from tests.sampling import sampled
 
+pytestmark = pytest.mark.usefixtures("aws_faults")
+
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
 SCOPE = frozenset({"products:read"})
 
@@ -185,8 +187,7 @@ def test_expired_entries_are_pruned_in_several_updates(
     assert set(revocation_entries()) == {f"token:later-{number}" for number in range(3)}
 
 
-def test_revocation_for_an_unknown_tenant_raises_not_found(aws_faults: AwsCallHooks) -> None:
-    assert aws_faults
+def test_revocation_for_an_unknown_tenant_raises_not_found() -> None:
     with pytest.raises(NotFound):
         revocations.revoke("nobody", "token:1", fallback="client:c1", until=0)
 
@@ -251,8 +252,7 @@ def test_entry_that_is_renewed_concurrently_is_not_pruned(
     assert set(revocation_entries()) == {"user:7", "user:8"}
 
 
-def test_change_of_an_unknown_tenant_raises_not_found(aws_faults: AwsCallHooks) -> None:
-    assert aws_faults
+def test_change_of_an_unknown_tenant_raises_not_found() -> None:
     with pytest.raises(NotFound):
         run_transaction(operator_store("nobody"), lambda tx: revocations.revoke_in(tx, "user:7"))
 

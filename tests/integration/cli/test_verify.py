@@ -15,6 +15,8 @@ from tests.integration.verify.company import build_company
 from tests.integration.verify.planting import Table
 from tests.stack import Stack
 
+pytestmark = pytest.mark.usefixtures("table")
+
 
 @pytest.fixture
 def table(stack: Stack, erp: Erp, clock: Clock) -> Table:
@@ -25,8 +27,7 @@ def table(stack: Stack, erp: Erp, clock: Clock) -> Table:
     return Table(stack)
 
 
-def test_consistent_tenant_ends_with_0(table: Table) -> None:
-    assert table
+def test_consistent_tenant_ends_with_0() -> None:
     result = run("verify", "acme")
     assert result.exit_code == 0, result.stderr
     assert "acme: 0 findings, 0 repaired. Checked: " in result.stderr
@@ -90,33 +91,26 @@ def test_low_sequence_is_counted_once(table: Table) -> None:
     assert (shown["kind"], shown["subject"]) == ("sequence.low", "sequence product")
 
 
-def test_data_that_does_not_settle_ends_with_3(
-    table: Table, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_that_does_not_settle_ends_with_3(monkeypatch: pytest.MonkeyPatch) -> None:
     def unsettled(tenant: str, **_: Any) -> Findings:
         return Findings(tenant, unsettled=["counters: movement"])
 
-    assert table
     monkeypatch.setattr(cli_verify, "verify_tenant", unsettled)
     result = run("--json", "verify", "acme")
     assert result.exit_code == 3
     assert json.loads(result.stderr)["error"]["code"] == "not_settled"
 
 
-def test_repair_that_requests_prevented_is_to_be_run_again(
-    table: Table, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_repair_that_requests_prevented_is_to_be_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def prevented(tenant: str, **_: Any) -> Findings:
         return Findings(tenant, counts=Counter({"counter.n": 2}), repaired=1)
 
-    assert table
     monkeypatch.setattr(cli_verify, "verify_tenant", prevented)
     result = run("verify", "acme", "--repair")
     assert "acme: 1 finding not repaired. Run the command again: requests" in result.stderr
 
 
-def test_unknown_tenant_and_wrong_rate_are_refused(table: Table) -> None:
-    assert table
+def test_unknown_tenant_and_wrong_rate_are_refused() -> None:
     result = run("verify", "nobody")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == "Error: The tenant nobody does not exist.\n"

@@ -27,6 +27,8 @@ from tests.integration.http.rate_limit_headers import ERP, LIMIT, read_rate_limi
 from tests.rate_limit_simulation import ENVIRONMENT_COUNT, PATTERNS, RateLimitSimulation, WindowItem
 from tests.stack import Stack
 
+pytestmark = pytest.mark.usefixtures("mini")
+
 # Faults
 
 
@@ -94,9 +96,8 @@ def _caller(stack: Stack) -> Caller:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_table_grants_the_leases_of_the_simulation(stack: Stack, mini: Erp, pattern: str) -> None:
+def test_table_grants_the_leases_of_the_simulation(stack: Stack, pattern: str) -> None:
     """So the results of tests/unit/http/test_leases.py hold for the table as well."""
-    assert mini
     store, item = stack.store("mini"), WindowItem()
 
     def both(request: LeaseRequest) -> LeaseResult:
@@ -111,9 +112,8 @@ def test_table_grants_the_leases_of_the_simulation(stack: Stack, mini: Erp, patt
 
 
 def test_twenty_concurrent_environments_share_one_limit(
-    stack: Stack, mini: Erp, aws_faults: AwsFaults
+    stack: Stack, aws_faults: AwsFaults
 ) -> None:
-    assert mini
     tenant, caller, store = stack.tenant("mini"), _caller(stack), stack.store("mini")
     aws_faults.latency = 0.001
 
@@ -136,10 +136,7 @@ def test_twenty_concurrent_environments_share_one_limit(
 # Budgets that an environment caches
 
 
-def test_number_of_cached_budgets_is_limited(
-    stack: Stack, mini: Erp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert mini
+def test_number_of_cached_budgets_is_limited(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limit, "_CAPACITY", 1 + 2)  # the tenant and two clients
     a, b, c = (stack.erp("mini", client=name) for name in "abc")
 

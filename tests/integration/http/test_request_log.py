@@ -100,10 +100,7 @@ def test_line_has_the_units_that_dynamodb_reports(
         assert line["read_units"] + line["write_units"] > 0
 
 
-def test_every_call_of_a_table_asks_for_its_units(
-    erp: Erp, aws_faults: AwsFaults, stack: Stack
-) -> None:
-    del stack
+def test_every_call_of_a_table_asks_for_its_units(erp: Erp, aws_faults: AwsFaults) -> None:
     with aws_faults.recorded() as recording:
         create_product(erp)
         erp.get("/products")

@@ -10,7 +10,8 @@ from shared.integration.imports.report.reasons import reason_in
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import ReportedProblem, as_csv, as_xlsx, report_rows
 from tests.integration.imports.outcome import report_problems
-from tests.warehouse_scenario import WarehouseScenario
+
+pytestmark = pytest.mark.usefixtures("yard_with_returns")
 
 type Rows = list[list[object]]
 
@@ -256,10 +257,7 @@ EACH = pytest.mark.parametrize(
 
 
 @EACH
-def test_all_problems_are_reported_together(
-    case: Case, scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    del yard_with_returns
+def test_all_problems_are_reported_together(case: Case, scenario: ImportScenario) -> None:
     one = scenario.import_file(case.kind, "bad.csv", as_csv(case.rows), on_duplicate="fail")
 
     invalid_rows = case.total - case.valid
@@ -276,10 +274,7 @@ def test_all_problems_are_reported_together(
 
 
 @EACH
-def test_reasons_are_in_the_language_of_the_headers(
-    case: Case, scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    del yard_with_returns
+def test_reasons_are_in_the_language_of_the_headers(case: Case, scenario: ImportScenario) -> None:
     headers = {column.field: column.header.es for column in importer_of(case.kind).layout.columns}
     rows: Rows = [[headers[str(name)] for name in case.rows[0]], *case.rows[1:]]
 
@@ -294,10 +289,7 @@ def test_reasons_are_in_the_language_of_the_headers(
     assert {reason for *_, reason in expected}.isdisjoint(reason for *_, reason in case.problems)
 
 
-def test_an_import_without_valid_rows_is_invalid(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    del yard_with_returns
+def test_an_import_without_valid_rows_is_invalid(scenario: ImportScenario) -> None:
     rows: Rows = [DOCUMENT, line("A"), line("A", item_code="GHOST")]
     one = scenario.import_file("entry_documents", "bad.csv", as_csv(rows))
     assert one["status"] == "invalid"
@@ -310,10 +302,7 @@ def test_an_import_without_valid_rows_is_invalid(
 
 
 @EACH
-def test_a_corrected_report_can_be_imported(
-    case: Case, scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    del yard_with_returns
+def test_a_corrected_report_can_be_imported(case: Case, scenario: ImportScenario) -> None:
     number = scenario.import_file(case.kind, "bad.csv", as_csv(case.rows), on_duplicate="fail")[
         "id"
     ]
@@ -344,10 +333,7 @@ def test_a_corrected_report_can_be_imported(
     assert imported["error_report_url"] is None
 
 
-def test_a_document_with_too_much_text_is_rejected(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    del yard_with_returns
+def test_a_document_with_too_much_text_is_rejected(scenario: ImportScenario) -> None:
     rows: Rows = [[*DOCUMENT, "comments"], [*line("A"), "x"]]
     for index in range(30):
         serials = ", ".join(f"{index}-{number:05d}" for number in range(2_900))

@@ -15,6 +15,8 @@ from shared.kernel.errors import Conflict, NotFound, ServiceError, ValidationFai
 from tests.integration.restore.conftest import Recovery, item, text_of
 from tests.integration.restore.test_restore import FIRST
 
+pytestmark = pytest.mark.usefixtures("recovery")
+
 
 def problem_of(error: ServiceError) -> str:
     (problem,) = error.problems
@@ -32,15 +34,13 @@ def refused(at: str) -> str:
 @pytest.mark.parametrize(
     "text", ["", "yesterday", "2026-13-01T00:00:00Z", "2026-11-23T25:00Z", "0001-01-01T00:00+14:00"]
 )
-def test_malformed_time_is_refused(text: str, recovery: Recovery) -> None:
-    assert recovery
+def test_malformed_time_is_refused(text: str) -> None:
     expected = f"at: {text} is not a time; write it like 2026-11-23T02:10:00Z"
     assert refused(text) == expected
 
 
 @pytest.mark.parametrize("text", ["2026-11-23T02:10:00", "2026-11-23"])
-def test_time_without_time_zone_is_refused(text: str, recovery: Recovery) -> None:
-    assert recovery
+def test_time_without_time_zone_is_refused(text: str) -> None:
     assert refused(text).startswith(f"at: {text} has no time zone; add Z for UTC or an offset")
 
 
@@ -158,8 +158,7 @@ def test_other_restore_is_refused_until_the_first_has_ended(recovery: Recovery) 
         switch_table("acme", prepared.table)
 
 
-def test_unknown_table_is_refused(recovery: Recovery) -> None:
-    assert recovery
+def test_unknown_table_is_refused() -> None:
     for name in ("stowage-tenant-beta", f"{FIRST}.r20260101T000000", "x"):
         with pytest.raises(ValidationFailed) as caught:
             switch_table("acme", name)

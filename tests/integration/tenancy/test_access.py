@@ -167,8 +167,7 @@ def test_client_of_a_tenant_is_created_once_with_its_own_credentials(
     assert len(used) == 3
 
 
-def test_assume_role_receives_the_policy_of_the_tenant(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_assume_role_receives_the_policy_of_the_tenant() -> None:
     seen: list[dict[str, Any]] = []
     sts = aws.client("sts")
     sts.meta.events.register(

@@ -30,6 +30,8 @@ from shared.warehouse.settings.values import Settings, settings_of
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
 from tests.sampling import sampled
 
+pytestmark = pytest.mark.usefixtures("aws_hooks")
+
 ACME = NewTenant(
     "acme",
     plan="professional",
@@ -84,8 +86,7 @@ def assert_complete() -> None:
     assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
 
 
-def test_created_tenant_has_a_table_and_an_address(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_created_tenant_has_a_table_and_an_address() -> None:
     steps: list[str] = []
     tenant = create_tenant(ACME, progress=steps.append)
     assert tenant == show_tenant("acme")
@@ -113,9 +114,8 @@ def test_tables_of_the_stack_are_protected_before_anything_is_stored(
     assert stored_after == [STACK_TABLES]
 
 
-def test_protection_that_was_lost_is_enabled_with_the_next_tenant(aws_hooks: AwsCallHooks) -> None:
+def test_protection_that_was_lost_is_enabled_with_the_next_tenant() -> None:
     """As by an update from version 1.0.0, whose template had enabled it."""
-    assert aws_hooks
     create_tenant(ACME)
     client("dynamodb").update_table(TableName=STACK_TABLES[1], DeletionProtectionEnabled=False)
     create_tenant(NewTenant("beta", base_url=ADDRESS))
@@ -140,8 +140,7 @@ def test_protection_waits_for_another_change_of_the_table(
     assert_complete()
 
 
-def test_creating_an_existing_tenant_changes_nothing(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_creating_an_existing_tenant_changes_nothing() -> None:
     create_tenant(ACME)
     before = read_item(tenant_key("acme"))
     create_tenant(ACME)
@@ -199,20 +198,14 @@ def test_creation_completes_after_repeated_interruptions(aws_hooks: AwsCallHooks
         replace(ACME, host="other.acme.test"),
     ],
 )
-def test_existing_slug_with_different_settings_is_refused(
-    other: NewTenant, aws_hooks: AwsCallHooks
-) -> None:
-    assert aws_hooks
+def test_existing_slug_with_different_settings_is_refused(other: NewTenant) -> None:
     create_tenant(ACME)
     with pytest.raises(Conflict, match="other settings"):
         create_tenant(other)
     assert_complete()
 
 
-def test_tenant_with_the_host_of_another_is_refused_and_leaves_nothing(
-    aws_hooks: AwsCallHooks,
-) -> None:
-    assert aws_hooks
+def test_tenant_with_the_host_of_another_is_refused_and_leaves_nothing() -> None:
     create_tenant(ACME)
     with pytest.raises(Conflict, match=r"wms\.acme\.test belongs to another"):
         create_tenant(NewTenant("beta", host="wms.acme.test"))
@@ -226,17 +219,13 @@ def test_invalid_settings_are_refused_without_a_call(aws_hooks: AwsCallHooks) ->
     assert calls == []
 
 
-def test_creating_a_suspended_tenant_again_does_not_resume_it(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_creating_a_suspended_tenant_again_does_not_resume_it() -> None:
     create_tenant(ACME)
     set_state("acme", "suspended")
     assert create_tenant(ACME).state == "suspended"
 
 
-def test_wait_for_the_table_times_out(
-    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert aws_hooks
+def test_wait_for_the_table_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tenant_tables, "_is_active", lambda _: False)
     monkeypatch.setattr(tenant_tables, "_TIMEOUT_SECONDS", 0.02)
     monkeypatch.setattr(tenant_tables, "_POLL_SECONDS", 0.005)
@@ -246,8 +235,7 @@ def test_wait_for_the_table_times_out(
     monkeypatch.undo()
 
 
-def test_state_can_be_changed_and_restored(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_state_can_be_changed_and_restored() -> None:
     create_tenant(ACME)
     for _ in range(2):
         assert set_state("acme", "suspended").state == "suspended"
@@ -260,8 +248,7 @@ def test_state_can_be_changed_and_restored(aws_hooks: AwsCallHooks) -> None:
         assert not set_state("acme", state).is_being_moved
 
 
-def test_plan_and_modules_can_be_changed(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_plan_and_modules_can_be_changed() -> None:
     create_tenant(ACME)
     assert set_plan("acme", "essentials").plan == "essentials"
     assert switch_modules("acme", on=["transfer_orders"], off=MODULES).modules == {
@@ -274,8 +261,7 @@ def test_plan_and_modules_can_be_changed(aws_hooks: AwsCallHooks) -> None:
         switch_modules("acme", on=["wave"])
 
 
-def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_settings_are_changed_separately_and_stored_exactly() -> None:
     assert settings_of(create_tenant(ACME)) == Settings(
         receipt_tolerance=Decimal(0),
         pick_substitution="none",
@@ -304,8 +290,7 @@ def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: AwsCallHo
     assert settings_of(show_tenant("acme")) == changed
 
 
-def test_address_can_be_changed_to_an_own_host(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_address_can_be_changed_to_an_own_host() -> None:
     create_tenant(NewTenant("acme", base_url=ADDRESS))
     create_tenant(NewTenant("beta", host="wms.beta.test"))
     assert set_address("acme", host="wms.acme.test").base_url == "https://wms.acme.test/api/v1"
@@ -341,10 +326,7 @@ def test_missing_or_incomplete_tenant_cannot_be_changed(
     assert item is None or item["state"]["S"] == "creating"
 
 
-def test_list_of_tenants_is_sorted_and_contains_all_pages(
-    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert aws_hooks
+def test_list_of_tenants_is_sorted_and_contains_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provisioning, "ensure_table", lambda *_, **__: None)
     monkeypatch.setattr(provisioning, "write_version", lambda _: None)
     slugs = [f"tenant-{number:02}" for number in range(12)]
@@ -353,8 +335,7 @@ def test_list_of_tenants_is_sorted_and_contains_all_pages(
     assert [tenant.slug for tenant in list_tenants()] == slugs
 
 
-def test_number_of_clients_is_limited_by_the_plan(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_number_of_clients_is_limited_by_the_plan() -> None:
     create_tenant(replace(ACME, plan="essentials"))
     first, second = (create_client("acme", name) for name in ("ERP", "shop"))
     with pytest.raises(ServiceError) as refusal:
@@ -370,8 +351,7 @@ def test_number_of_clients_is_limited_by_the_plan(aws_hooks: AwsCallHooks) -> No
     assert states == {first.client_id: False, second.client_id: True, third.client_id: True}
 
 
-def test_secret_is_not_stored(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_secret_is_not_stored() -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP", ["products:read"])
     rotated = rotate_client(created.client_id)
@@ -387,8 +367,7 @@ def test_secret_is_not_stored(aws_hooks: AwsCallHooks) -> None:
     [("", ["products:read"]), ("x" * 101, ["products:read"]), ("a\nb", ["products:read"]),
      ("ERP", []), ("ERP", ["products:all"])],
 )  # fmt: skip
-def test_invalid_client_is_refused(name: str, scopes: list[str], aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_invalid_client_is_refused(name: str, scopes: list[str]) -> None:
     create_tenant(ACME)
     with pytest.raises(ValidationFailed):
         create_client("acme", name, scopes)
@@ -409,8 +388,7 @@ def test_concurrent_rotation_of_a_secret_is_refused(aws_hooks: AwsCallHooks) -> 
         rotate_client(created.client_id)
 
 
-def test_rotation_of_an_unknown_or_revoked_client_is_refused(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_rotation_of_an_unknown_or_revoked_client_is_refused() -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     revoke_client(created.client_id)

@@ -212,11 +212,10 @@ def _assert_equal_lists(stack: Stack, listed: Listed, fresh: Store) -> None:
 
 
 def test_lists_are_right_at_every_call_of_the_upgrade(
-    put_table: PutTable, stack: Stack, clock: Clock, aws_faults: AwsFaults,
+    put_table: PutTable, stack: Stack, aws_faults: AwsFaults,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Requests use the old indexes and totals until the upgrade is completed."""
-    assert clock
     listed = LISTS["/exit-documents"]
     put_table(listed.name)
     erp, is_inside = stack.erp(), False

@@ -157,9 +157,8 @@ def test_retry_after_a_lost_aws_response_is_not_treated_as_a_reuse(
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_conflicts_and_throttling_are_retried(
-    times: int, user: ExampleUser, aws_faults: AwsFaults, clock: Clock
+    times: int, user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
-    assert clock
     with aws_faults.faulty(faults.conflict(times)):
         first = user.sign_in()
     with aws_faults.faulty(faults.conflict(times)):
@@ -179,9 +178,8 @@ def _only(operation: str, code: str) -> Fault:
 
 
 def test_kms_failure_keeps_the_refresh_token_valid(
-    user: ExampleUser, aws_faults: AwsFaults, clock: Clock
+    user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
-    assert clock
     token = user.sign_in().refresh_token
     with aws_faults.faulty(_only("Sign", "KMSInternalException")):
         assert user.sign_in().outcome == (503, "service_unavailable")

@@ -33,6 +33,8 @@ from tests.integration.user_grants.oauth_requests import (
 from tests.stack import Stack
 from tests.tenant_cache import at_once
 
+pytestmark = pytest.mark.usefixtures("stack")
+
 INVALID_CREDENTIALS = {
     "error": "invalid_grant",
     "error_description": "The user name, the password or the code is wrong.",
@@ -216,8 +218,7 @@ BAD_BODIES: dict[str, tuple[str, str, tuple[int, str]]] = {
 
 
 @pytest.mark.parametrize("name", BAD_BODIES)
-def test_malformed_body_causes_no_aws_call(name: str, stack: Stack, aws_faults: AwsFaults) -> None:
-    assert stack
+def test_malformed_body_causes_no_aws_call(name: str, aws_faults: AwsFaults) -> None:
     body, content_type, outcome = BAD_BODIES[name]
     with aws_faults.recorded() as made:
         assert post("token", body, content_type=content_type).outcome == outcome
@@ -310,8 +311,7 @@ def test_only_active_applications_of_the_tenant_are_accepted(user: ExampleUser) 
     assert wrong.outcome == (401, "invalid_client")
 
 
-def test_mobile_application_cannot_use_the_client_credentials_grant(stack: Stack) -> None:
-    assert stack
+def test_mobile_application_cannot_use_the_client_credentials_grant() -> None:
     app = create_mobile_client("acme", "Scanner")
     for secret in ({}, {"client_secret": "sws_x"}):
         form = {"grant_type": "client_credentials", "client_id": app.client_id, **secret}

@@ -19,8 +19,9 @@ from tests.integration.user_grants.test_refresh_grant import (
     reused_sessions,
     revocation_keys,
 )
-from tests.stack import Stack
 from tests.tenant_cache import at_once
+
+pytestmark = pytest.mark.usefixtures("stack")
 
 
 def test_revoking_a_refresh_token_ends_its_session(user: ExampleUser) -> None:
@@ -52,8 +53,7 @@ def test_revoking_an_access_token_keeps_the_session(user: ExampleUser) -> None:
 
 
 @pytest.mark.parametrize("token", ["nonsense", "a.b.c", "\0", "é", "x" * 5000, "str_acme.1-2.3"])
-def test_revocation_of_an_invalid_token_is_ignored(token: str, stack: Stack) -> None:
-    assert stack
+def test_revocation_of_an_invalid_token_is_ignored(token: str) -> None:
     answer = revoke(token)
     assert (answer.status, answer.body) == (200, None)
     assert revocation_keys() == set()
@@ -118,8 +118,7 @@ def test_session_can_be_ended_above_the_soft_limit(
     assert set(revocation_keys()) == {f"user:{user.id}"}
 
 
-def test_missing_token_parameter_causes_no_aws_call(stack: Stack, aws_faults: AwsFaults) -> None:
-    assert stack
+def test_missing_token_parameter_causes_no_aws_call(aws_faults: AwsFaults) -> None:
     with aws_faults.recorded() as made:
         assert post("revoke", "token_type_hint=x").outcome == (400, "invalid_request")
     assert made.operations == []

@@ -18,7 +18,8 @@ from tests.faults import AwsFaults, Killed, kill_after
 from tests.integration.verify.planting import Table
 from tests.integration.verify.plants import PLANTS
 from tests.sampling import deadly_calls, is_complete, sampled
-from tests.stack import Stack
+
+pytestmark = pytest.mark.usefixtures("stack")
 
 _PARTS = 4 if is_complete() else 1
 """Parts of the kills, which the processes of the tests share."""
@@ -215,32 +216,26 @@ def test_run_that_lost_its_lease_ends(table: Table, clock: Clock) -> None:
         ("deleted", "The tenant acme was deleted."),
     ],
 )
-def test_tenant_without_a_complete_table_is_refused(state: str, message: str, stack: Stack) -> None:
-    assert stack
+def test_tenant_without_a_complete_table_is_refused(state: str, message: str) -> None:
     _set(state={"S": state})
     with pytest.raises(NotFound, match=message):
         verify_tenant("acme")
     assert "table_lease" not in _tenant()
 
 
-def test_unknown_tenant_is_refused(stack: Stack) -> None:
-    assert stack
+def test_unknown_tenant_is_refused() -> None:
     with pytest.raises(NotFound, match="The tenant nobody"):
         verify_tenant("nobody")
 
 
 @pytest.mark.parametrize("state", ["suspended", "cancelled", "moved"])
-def test_tenant_that_is_not_active_can_be_verified(state: str, stack: Stack, clock: Clock) -> None:
-    assert stack
+def test_tenant_that_is_not_active_can_be_verified(state: str, clock: Clock) -> None:
     assert clock
     _set(state={"S": state})
     assert verify_tenant("acme").listed == []
 
 
-def test_table_that_is_being_upgraded_is_refused(
-    stack: Stack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert stack
+def test_table_that_is_being_upgraded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     target = schema.SCHEMA_VERSION + 1
     monkeypatch.setattr(schema, "SCHEMA_VERSION", target)
     _set(upgrade={"M": {"to": {"N": str(target)}, "announced_at": {"N": "1"}}})
@@ -249,8 +244,7 @@ def test_table_that_is_being_upgraded_is_refused(
         verify_tenant("acme")
 
 
-def test_table_of_another_release_is_refused(stack: Stack) -> None:
-    assert stack
+def test_table_of_another_release_is_refused() -> None:
     _set(table_version={"N": "9"})
     with pytest.raises(UnservedTable, match="has version 9"):
         verify_tenant("acme")
@@ -282,10 +276,7 @@ def test_verification_keeps_to_its_rate(table: Table, clock: Clock, aws_faults: 
     assert clock.monotonic() - began >= len(metered) / 2 - 1
 
 
-def test_rate_is_one_percent_of_what_the_table_has(
-    stack: Stack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert stack
+def test_rate_is_one_percent_of_what_the_table_has(monkeypatch: pytest.MonkeyPatch) -> None:
     described: dict[str, Any] = {"BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"}}
     monkeypatch.setattr("operations.verify.metering.describe_table", lambda _name: described)
     assert default_rate("acme") == 400

@@ -25,7 +25,6 @@ from shared.kernel.events.outbox import (
 )
 from shared.kernel.queue import Queue
 from tests.integration.cli.command_line import deploy_stack
-from tests.stack import Stack
 from tests.tenant_cache import at_once
 from tests.webhook_scenario import WebhookScenario, run_relay, stream_batch
 
@@ -211,10 +210,7 @@ def test_the_size_limit_includes_the_base_url() -> None:
     assert b'"attributes":{' in entry.body("https://api.example.com/api/v1")
 
 
-def test_an_operator_relays_entries_discarded_by_the_stream(
-    webhooks: WebhookScenario, stack: Stack
-) -> None:
-    del stack
+def test_an_operator_relays_entries_discarded_by_the_stream(webhooks: WebhookScenario) -> None:
     deploy_stack()
     webhook = webhooks.subscribe("wave.planned")
     raise_wave_event(webhooks, id=1)
