@@ -279,14 +279,24 @@ def kill_after(at: int) -> Fault:
     return _around(at, after=_die)
 
 
-def stuck_before(at: int, meanwhile: Callable[[], None]) -> Fault:
+def stuck_before(at: int, meanwhile: Callable[[], object]) -> Fault:
     """Run `meanwhile` before the call number `at` reaches AWS."""
     return _around(at, before=lambda _: meanwhile())
 
 
-def stuck_after(at: int, meanwhile: Callable[[], None]) -> Fault:
+def stuck_after(at: int, meanwhile: Callable[[], object]) -> Fault:
     """Run `meanwhile` after the call number `at` took effect."""
     return _around(at, after=lambda _: meanwhile())
+
+
+def kill_at(moment: int) -> Fault:
+    """Kill the process at a moment: even ones are before a call, odd ones after its effect."""
+    return (kill_after if moment % 2 else kill_before)(moment // 2)
+
+
+def stuck_at(moment: int, meanwhile: Callable[[], object]) -> Fault:
+    """Run `meanwhile` at a moment; see `kill_at`."""
+    return (stuck_after if moment % 2 else stuck_before)(moment // 2, meanwhile)
 
 
 def kill_after_step(last: int = 1) -> Fault:

@@ -1,13 +1,11 @@
 """A deployment on moto without tenants: control table, outbox, keys and role."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import pytest
-from botocore.session import Session
 from moto import mock_aws
 
 from shared.identity.auth import signing
@@ -15,7 +13,8 @@ from shared.identity.auth.key_ring import key_ring
 from shared.identity.tenancy import access, directory
 from shared.kernel import aws
 from shared.kernel.config import config
-from tests import fast_moto
+from tests import fast_moto, faults
+from tests.faults import AwsFaults
 from tests.snapshot import Snapshot
 
 REGION = "eu-west-1"
@@ -67,77 +66,6 @@ ENVIRONMENT = {
     "DOCS_BASE": "https://docs.stowage.test",
 }
 
-type Hook = Callable[[str, str], None]
-
-
-class AwsCallHooks:
-    """Recorder of the AWS calls of the code under test, with hooks before and after each call."""
-
-    def __init__(self) -> None:
-        self.calls: list[str] = []
-        self.hooks: list[Hook] = []
-
-    def before(self, model: Any, **_: Any) -> None:
-        self.calls.append(model.name)
-        for hook in self.hooks:
-            hook("before", model.name)
-
-    def after(self, model: Any, **_: Any) -> None:
-        for hook in self.hooks:
-            hook("after", model.name)
-
-    @contextmanager
-    def recorded(self) -> Iterator[list[str]]:
-        """Collect the names of the calls made inside the block."""
-        start, seen = len(self.calls), list[str]()
-        yield seen
-        seen.extend(self.calls[start:])
-
-    @contextmanager
-    def with_hook(self, hook: Hook) -> Iterator[None]:
-        """Call `hook(moment, operation)` before and after each AWS call of the block."""
-        self.hooks.append(hook)
-        try:
-            yield
-        finally:
-            self.hooks.remove(hook)
-
-
-class Killed(BaseException):
-    """Simulated crash of the process; the code under test must not catch it."""
-
-
-def kill_at(at: int) -> Hook:
-    """Return a hook that raises `Killed` before or after a call, at moment number `at`."""
-    moments = Counter[str]()
-
-    def hook(moment: str, operation: str) -> None:
-        if moments.total() == at:
-            raise Killed(f"{moment} {operation}")
-        moments[moment] += 1
-
-    return hook
-
-
-_current = AwsCallHooks()
-"""The recorder of the running test; botocore's hooks are set once, because sessions are slow."""
-
-
-def _before(**event: Any) -> None:
-    _current.before(**event)
-
-
-def _after(**event: Any) -> None:
-    _current.after(**event)
-
-
-@cache
-def _listen(session: Session) -> None:
-    """Register the hooks, which report every call of the session to the current recorder."""
-    aws.client.cache_clear()  # Clients created before do not have the hooks.
-    session.register("before-call", _before)
-    session.register("after-call", _after)
-
 
 def clear_caches() -> None:
     """Clear all caches, as in a new execution environment."""
@@ -149,15 +77,13 @@ def clear_caches() -> None:
 
 
 @contextmanager
-def deployed() -> Iterator[AwsCallHooks]:
+def deployed() -> Iterator[AwsFaults]:
     """Deploy a stack without tenants; yield the recorder of its AWS calls."""
     snapshot, environment = _deployment()
     with mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
         _enter(monkeypatch, environment)
-        _listen(aws.session())
         snapshot.restore()
-        _current.calls.clear()
-        yield _current
+        yield faults.install(monkeypatch)
     clear_caches()
 
 

@@ -7,12 +7,13 @@ import pytest
 from operations.api_clients import Credentials, create_client
 from operations.provisioning import create_tenant, set_shared_address
 from operations.tenant_rules import NewTenant
-from tests.integration.control_plane import ACCOUNT, ADDRESS, REGION, AwsCallHooks, deployed
+from tests.faults import AwsFaults
+from tests.integration.control_plane import ACCOUNT, ADDRESS, REGION, deployed
 from tests.snapshot import Snapshot
 
 
 @contextmanager
-def deployed_with_tenants() -> Iterator[AwsCallHooks]:
+def deployed_with_tenants() -> Iterator[AwsFaults]:
     """Deploy a stack with the tenants acme and beta at the shared host, and gamma at its own."""
     tenants = _tenants()
     with deployed() as aws_faults:
@@ -32,14 +33,14 @@ def _tenants() -> Snapshot:
 
 
 @pytest.fixture
-def aws_faults() -> Iterator[AwsCallHooks]:
+def aws_faults() -> Iterator[AwsFaults]:
     """A deployed stack with the tenants acme, beta and gamma."""
     with deployed_with_tenants() as aws_faults:
         yield aws_faults
 
 
 @pytest.fixture
-def acme(aws_faults: AwsCallHooks) -> Credentials:
+def acme(aws_faults: AwsFaults) -> Credentials:
     """An integration client of acme with every scope."""
     assert aws_faults
     return create_client("acme", "ERP")

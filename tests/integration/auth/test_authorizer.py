@@ -11,7 +11,8 @@ from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.caller import Caller
-from tests.integration.control_plane import AwsCallHooks, clear_caches
+from tests.faults import AwsFaults
+from tests.integration.control_plane import clear_caches
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/POST/v1/entry-documents"
 
@@ -49,7 +50,7 @@ def test_policy_covers_all_methods_of_the_stage(acme: Credentials) -> None:
     ]
 
 
-def test_warm_authorizer_makes_no_aws_call(acme: Credentials, aws_faults: AwsCallHooks) -> None:
+def test_warm_authorizer_makes_no_aws_call(acme: Credentials, aws_faults: AwsFaults) -> None:
     first, second = issue_token(acme), issue_token(acme)
     clear_caches()
     with aws_faults.recorded() as cold:
@@ -58,12 +59,12 @@ def test_warm_authorizer_makes_no_aws_call(acme: Credentials, aws_faults: AwsCal
         authorize(first)
         authorize(second)
     # the keys, the tenant and the host
-    assert sorted(cold) == ["GetItem", "GetItem", "GetItem", "GetPublicKey"]
-    assert warm == []
+    assert sorted(cold.operations) == ["GetItem", "GetItem", "GetItem", "GetPublicKey"]
+    assert warm.operations == []
 
 
 def test_authorizer_caches_tenants_longer_than_the_handlers(
-    acme: Credentials, aws_faults: AwsCallHooks, monkeypatch: Any
+    acme: Credentials, aws_faults: AwsFaults, monkeypatch: Any
 ) -> None:
     token = issue_token(acme)
     authorize(token)
@@ -71,7 +72,7 @@ def test_authorizer_caches_tenants_longer_than_the_handlers(
     monkeypatch.setattr(directory, "_clock", lambda: later)
     with aws_faults.recorded() as calls:
         authorize(token)
-    assert calls == []
+    assert calls.operations == []
 
 
 def test_new_host_of_a_tenant_is_accepted_at_once(acme: Credentials, monkeypatch: Any) -> None:

@@ -18,8 +18,9 @@ from shared.identity.auth import signing, tokens
 from shared.identity.auth.tokens import sign_claims
 from shared.kernel.config import config
 from tests.cases import each_case
+from tests.faults import AwsFaults
 from tests.integration.auth.conftest import deployed_with_tenants
-from tests.integration.control_plane import ADDRESS, AwsCallHooks, clear_caches
+from tests.integration.control_plane import ADDRESS, clear_caches
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products/7"
 
@@ -106,14 +107,14 @@ class TokenForger:
 
 
 @pytest.fixture(scope="module")
-def aws_faults() -> Iterator[AwsCallHooks]:
+def aws_faults() -> Iterator[AwsFaults]:
     """One stack for all attacks, none of which may change anything."""
     with deployed_with_tenants() as aws_faults:
         yield aws_faults
 
 
 @pytest.fixture
-def forge(aws_faults: AwsCallHooks) -> TokenForger:
+def forge(aws_faults: AwsFaults) -> TokenForger:
     assert aws_faults
     return TokenForger(config().signing_keys[0])
 
@@ -292,7 +293,7 @@ def test_token_with_another_scheme_is_rejected(scheme: str, forge: TokenForger) 
     "headers", [None, {}, {"host": "x"}, {"authorization": None}, {"authorization": "Bearer "}]
 )
 def test_request_without_token_is_rejected(
-    headers: dict[str, Any] | None, aws_faults: AwsCallHooks
+    headers: dict[str, Any] | None, aws_faults: AwsFaults
 ) -> None:
     assert aws_faults
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
@@ -300,29 +301,29 @@ def test_request_without_token_is_rejected(
 
 
 def test_oversized_token_is_rejected_before_decoding(
-    aws_faults: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+    aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tokens, "_json", lambda _: pytest.fail("it was decoded"))
     with aws_faults.recorded() as calls:
         assert is_denied(authorize("A" * 5000 + "." + "B" * 5000 + "." + "C" * 86))
-    assert calls == []
+    assert calls.operations == []
 
 
-def test_forged_token_causes_no_kms_call(forge: TokenForger, aws_faults: AwsCallHooks) -> None:
+def test_forged_token_causes_no_kms_call(forge: TokenForger, aws_faults: AwsFaults) -> None:
     bad, impossible = forge.with_header(kid="0" * 16), forge.with_header(kid="other")
     clear_caches()
     with aws_faults.recorded() as calls:
         assert is_denied(authorize(bad))
-    assert calls == ["GetItem"], "one read of the signing keys"
+    assert calls.operations == ["GetItem"], "one read of the signing keys"
     with (
         aws_faults.recorded() as calls,
         pytest.raises(Exception, match=r"\AUnauthorized\Z"),
     ):
         authorize(bad)  # the key may have been listed meanwhile: not to be cached
-    assert calls == []
+    assert calls.operations == []
     with aws_faults.recorded() as calls:
         assert is_denied(authorize(impossible))
-    assert calls == [], "no key has such an id"
+    assert calls.operations == [], "no key has such an id"
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,10 @@ from shared.identity.tenancy.directory import directory
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound
+from tests.faults import AwsFaults, Killed, kill_at, stuck_at
 from tests.integration.auth.test_authorizer import ARN
 from tests.integration.auth.test_oauth import client_credentials_form, request_token, send
-from tests.integration.control_plane import AwsCallHooks, Killed, clear_caches, kill_at
+from tests.integration.control_plane import clear_caches
 from tests.sampling import sampled
 
 
@@ -124,7 +125,7 @@ def test_authorizer_reads_a_new_key_before_it_signs(acme: Credentials, clock: Mo
 
 
 def test_unknown_kids_cause_one_read_in_ten_seconds(
-    acme: Credentials, aws_faults: AwsCallHooks, clock: MovableClock
+    acme: Credentials, aws_faults: AwsFaults, clock: MovableClock
 ) -> None:
     good = token_of(acme)
     assert is_accepted(good)
@@ -137,15 +138,15 @@ def test_unknown_kids_cause_one_read_in_ten_seconds(
     clock.advance(UNKNOWN_KEY_REREAD + 1)
     with aws_faults.recorded() as calls:
         assert not any(is_accepted(forged(number)) for number in range(50))
-    assert calls == ["GetItem"]
+    assert calls.operations == ["GetItem"]
     with aws_faults.recorded() as calls:
         assert is_accepted(good)
-    assert calls == []
+    assert calls.operations == []
     clock.advance(UNKNOWN_KEY_REREAD + 1)
     with aws_faults.recorded() as calls:
         assert not is_accepted(forged(1))
         assert not is_accepted(forged(2))
-    assert calls == ["GetItem"]
+    assert calls.operations == ["GetItem"]
 
 
 def test_token_of_a_key_that_signs_at_once_is_accepted_after_ten_seconds(
@@ -185,7 +186,7 @@ def test_refusal_is_final_when_the_keys_are_newer_than_the_token(
 
 def test_known_keys_are_cached_for_five_minutes(
     acme: Credentials,
-    aws_faults: AwsCallHooks,
+    aws_faults: AwsFaults,
     clock: MovableClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -195,23 +196,23 @@ def test_known_keys_are_cached_for_five_minutes(
     clock.advance(290)
     with aws_faults.recorded() as calls:
         assert is_accepted(token)
-    assert "GetPublicKey" not in calls
-    assert calls.count("GetItem") == 0
+    assert "GetPublicKey" not in calls.operations
+    assert calls.operations.count("GetItem") == 0
     clock.advance(20)
     with aws_faults.recorded() as calls:
         assert is_accepted(token)
-    assert calls == ["GetItem"], "reads the keys, but no public key again"
+    assert calls.operations == ["GetItem"], "reads the keys, but no public key again"
 
 
 def test_issuing_a_token_needs_no_extra_call_for_the_keys(
-    acme: Credentials, aws_faults: AwsCallHooks
+    acme: Credentials, aws_faults: AwsFaults
 ) -> None:
     rotate()
     token_of(acme)
     with aws_faults.recorded() as calls:
         token_of(acme)
     # the token is counted while it is signed
-    assert sorted(calls) == ["BatchGetItem", "GenerateMac", "Sign", "UpdateItem"]
+    assert sorted(calls.operations) == ["BatchGetItem", "GenerateMac", "Sign", "UpdateItem"]
 
 
 # Retirement
@@ -304,11 +305,11 @@ def in_use() -> list[SigningKey]:
 
 @pytest.mark.parametrize("moment", sampled("rotation", range(24), every=3))
 def test_interrupted_rotation_can_be_repeated_and_adds_one_key(
-    moment: int, aws_faults: AwsCallHooks
+    moment: int, aws_faults: AwsFaults
 ) -> None:
     before = in_use()
     try:
-        with aws_faults.with_hook(kill_at(moment)):
+        with aws_faults.faulty(kill_at(moment)):
             rotate()
     except Killed:
         new = rotate()
@@ -322,7 +323,7 @@ def test_interrupted_rotation_can_be_repeated_and_adds_one_key(
 
 
 def test_rotation_repeated_after_ten_minutes_of_signing_adds_another_key(
-    aws_faults: AwsCallHooks, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+    aws_faults: AwsFaults, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_faults
     with monkeypatch.context() as dying:
@@ -357,10 +358,10 @@ def _enabled_keys() -> list[str]:
 
 
 @pytest.mark.parametrize("moment", sampled("retirement of keys", range(14), every=3))
-def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: AwsCallHooks) -> None:
+def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: AwsFaults) -> None:
     old = list_keys()[1].key
     try:
-        with aws_faults.with_hook(kill_at(moment)):
+        with aws_faults.faulty(kill_at(moment)):
             retire(old.kid, now=True)
     except Killed:
         retire(old.kid, now=True)
@@ -370,16 +371,11 @@ def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: AwsCall
 
 @pytest.mark.parametrize("at", sampled("two rotations", range(20), every=3))
 def test_two_concurrent_rotations_add_one_key(
-    at: int, aws_faults: AwsCallHooks, clock: MovableClock
+    at: int, aws_faults: AwsFaults, clock: MovableClock
 ) -> None:
     """A complete second rotation runs at each point of the first."""
-    before, moments = in_use(), iter(range(1_000))
-
-    def meanwhile(_moment: str, _operation: str) -> None:
-        if next(moments) == at:
-            rotate()
-
-    with aws_faults.with_hook(meanwhile), suppress(Conflict):
+    before = in_use()
+    with aws_faults.faulty(stuck_at(at, rotate)), suppress(Conflict):
         rotate()
     (new,) = in_use()[len(before) :]
     # a key that was created too late is kept for the next rotation

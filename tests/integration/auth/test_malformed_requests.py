@@ -14,8 +14,8 @@ from operations.api_clients import create_client
 from shared.identity.auth import attempt_limits
 from shared.identity.users import passwords
 from tests.cases import each_case
+from tests.faults import AwsFaults
 from tests.integration.auth.test_oauth import FORM, TOKEN, request_token, send
-from tests.integration.control_plane import AwsCallHooks
 
 pytestmark = pytest.mark.usefixtures("aws_faults")
 
@@ -45,13 +45,13 @@ BAD_BODIES: dict[str, tuple[str | bytes | None, str | None]] = {
 
 
 @each_case("name", BAD_BODIES)
-def test_malformed_body_is_an_invalid_request(name: str, aws_faults: AwsCallHooks) -> None:
+def test_malformed_body_is_an_invalid_request(name: str, aws_faults: AwsFaults) -> None:
     body, content_type = BAD_BODIES[name]
     with aws_faults.recorded() as calls:
         status, _, answer = send("POST", TOKEN, body, content_type=content_type)
     assert status == (413 if "too long" in name else 400)
     assert answer["error"] == "invalid_request"
-    assert calls == []
+    assert calls.operations == []
 
 
 NEEDED = {
@@ -68,7 +68,7 @@ NEEDED = {
 
 @pytest.mark.parametrize(("schema", "path"), NEEDED)
 def test_required_parameters_must_not_be_empty_as_the_openapi_document_states(
-    schema: str, path: str, aws_faults: AwsCallHooks
+    schema: str, path: str, aws_faults: AwsFaults
 ) -> None:
     described = json.loads(Path("docs/openapi.json").read_text())["components"]["schemas"][schema]
     form = NEEDED[schema, path]
@@ -78,7 +78,7 @@ def test_required_parameters_must_not_be_empty_as_the_openapi_document_states(
         assert "const" in field or field["minLength"] == 1
         with aws_faults.recorded() as calls:
             status, _, answer = send("POST", path, urlencode({**form, name: ""}))
-        assert (status, answer["error"], calls) == (400, "invalid_request", [])
+        assert (status, answer["error"], calls.operations) == (400, "invalid_request", [])
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_required_parameters_must_not_be_empty_as_the_openapi_document_states(
     ["Basic", "Basic !!!", "Basic " + "A" * 5, "Basic /w==", "Bearer x", "Basic YWJj", "é"],
 )
 def test_malformed_basic_credentials_are_an_invalid_request(
-    authorization: str, aws_faults: AwsCallHooks
+    authorization: str, aws_faults: AwsFaults
 ) -> None:
     with aws_faults.recorded() as calls:
         status, _, answer = request_token(
             {"grant_type": "client_credentials"}, authorization=authorization
         )
-    assert (status, answer["error"], calls) == (400, "invalid_request", [])
+    assert (status, answer["error"], calls.operations) == (400, "invalid_request", [])
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from shared.identity.auth import attempt_limits
 from shared.identity.auth.attempt_limits import PER_CLIENT
 from shared.identity.auth.scopes import SCOPES
 from tests.clock import Clock
-from tests.integration.control_plane import ADDRESS, AwsCallHooks, clear_caches
+from tests.faults import Answer, AwsFaults, Call, Forward
+from tests.integration.control_plane import ADDRESS, clear_caches
 
 pytestmark = pytest.mark.usefixtures("aws_faults")
 
@@ -145,23 +146,23 @@ def test_scope_that_the_client_lacks_is_refused(scope: str) -> None:
 
 
 def test_refused_credentials_take_a_multiple_of_the_refusal_step(
-    acme: Credentials, aws_faults: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+    acme: Credentials, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
     clock.freeze()
     monkeypatch.setattr(oauth, "time", clock)
     monkeypatch.setattr(oauth, "REFUSAL_STEP_MS", 100)
 
-    def take_30_ms(moment: str, _operation: str) -> None:
-        if moment == "before":
-            clock.advance(0.03)
+    def take_30_ms(_call: Call, forward: Forward) -> Answer:
+        clock.advance(0.03)
+        return forward()
 
     def duration_ms(form: Mapping[str, str], expected: int) -> int:
         before = clock.monotonic()
         assert request_token(form)[0] == expected
         return round((clock.monotonic() - before) * 1000)
 
-    with aws_faults.with_hook(take_30_ms):
+    with aws_faults.faulty(take_30_ms):
         assert duration_ms(client_credentials_form(acme) | {"client_secret": "wrong"}, 401) == 200
         assert duration_ms(client_credentials_form(acme) | {"client_id": "unknown"}, 401) == 200
         assert duration_ms(client_credentials_form(acme), 200) < 200
@@ -192,7 +193,7 @@ def wrong_credentials(client: Credentials) -> dict[str, dict[str, Any]]:
 
 
 def test_every_failed_authentication_gets_the_same_response_after_the_same_calls(
-    acme: Credentials, aws_faults: AwsCallHooks
+    acme: Credentials, aws_faults: AwsFaults
 ) -> None:
     seen = {}
     for name, request in wrong_credentials(acme).items():
@@ -201,7 +202,7 @@ def test_every_failed_authentication_gets_the_same_response_after_the_same_calls
         with aws_faults.recorded() as calls:
             status, headers, answer = request_token(form, **request)
         assert headers["WWW-Authenticate"].startswith("Basic ")
-        seen[name] = (status, json.dumps(answer), tuple(calls))
+        seen[name] = (status, json.dumps(answer), tuple(calls.operations))
     assert set(seen.values()) == {
         (
             401,
@@ -212,14 +213,20 @@ def test_every_failed_authentication_gets_the_same_response_after_the_same_calls
 
 
 def test_revoked_client_is_treated_like_an_unknown_client(
-    acme: Credentials, aws_faults: AwsCallHooks
+    acme: Credentials, aws_faults: AwsFaults
 ) -> None:
     revoke_client(acme.client_id)
     clear_caches()
     with aws_faults.recorded() as calls:
         status, _, answer = request_token(client_credentials_form(acme))
     assert (status, answer["error"]) == (401, "invalid_client")
-    assert calls == ["BatchGetItem", "GenerateMac", "GetItem", "UpdateItem", "UpdateItem"]
+    assert calls.operations == [
+        "BatchGetItem",
+        "GenerateMac",
+        "GetItem",
+        "UpdateItem",
+        "UpdateItem",
+    ]
 
 
 def test_client_can_authenticate_at_the_host_of_its_tenant() -> None:
@@ -227,16 +234,16 @@ def test_client_can_authenticate_at_the_host_of_its_tenant() -> None:
     assert request_token(client_credentials_form(client), host="WMS.Gamma.test:443")[0] == 200
 
 
-def test_warm_token_request_makes_four_calls(acme: Credentials, aws_faults: AwsCallHooks) -> None:
+def test_warm_token_request_makes_four_calls(acme: Credentials, aws_faults: AwsFaults) -> None:
     request_token(client_credentials_form(acme))
     with aws_faults.recorded() as calls:
         request_token(client_credentials_form(acme))
     # the token is counted while it is signed
-    assert sorted(calls) == ["BatchGetItem", "GenerateMac", "Sign", "UpdateItem"]
+    assert sorted(calls.operations) == ["BatchGetItem", "GenerateMac", "Sign", "UpdateItem"]
 
 
 def test_failures_are_limited_per_client_and_address(
-    acme: Credentials, aws_faults: AwsCallHooks
+    acme: Credentials, aws_faults: AwsFaults
 ) -> None:
     guess = acme._replace(client_secret="sws_no")
     assert [request_token(client_credentials_form(guess))[0] for _ in range(12)] == [
@@ -247,7 +254,7 @@ def test_failures_are_limited_per_client_and_address(
     assert status == 429
     assert answer["error"]["code"] == "rate_limited"
     assert 1 <= int(headers["Retry-After"]) <= 60
-    assert calls == ["BatchGetItem"], "no KMS call"
+    assert calls.operations == ["BatchGetItem"], "no KMS call"
     # other clients at this address and this client at other addresses are not limited
     assert request_token(client_credentials_form(create_client("acme", "shop")))[0] == 200
     assert request_token(client_credentials_form(acme), address="203.0.113.8")[0] == 200
@@ -268,7 +275,7 @@ def test_failures_are_limited_per_address(
 
 
 def test_clients_of_made_up_tenants_share_the_limit_of_an_address(
-    acme: Credentials, aws_faults: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+    acme: Credentials, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise, one address could use up the quota of KMS."""
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
@@ -277,7 +284,7 @@ def test_clients_of_made_up_tenants_share_the_limit_of_an_address(
         assert request_token(client_credentials_form(guess))[0] == 401
     with aws_faults.recorded() as calls:
         assert request_token(client_credentials_form(guesses[3]))[0] == 429
-    assert calls == ["BatchGetItem"], "no KMS call"
+    assert calls.operations == ["BatchGetItem"], "no KMS call"
     assert request_token(client_credentials_form(acme))[0] == 200
 
 

@@ -20,8 +20,8 @@ from shared.kernel.caller import Caller
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound, Unauthenticated
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_at
 from tests.integration.auth.test_oauth import client_credentials_form, request_token, send
-from tests.integration.control_plane import AwsCallHooks, Killed, kill_at
 from tests.sampling import sampled
 
 pytestmark = pytest.mark.usefixtures("aws_faults")
@@ -229,16 +229,17 @@ def test_failed_transaction_adds_no_entry(acme: Credentials) -> None:
 
 
 def test_entry_that_is_renewed_concurrently_is_not_pruned(
-    acme: Credentials, aws_faults: AwsCallHooks
+    acme: Credentials, aws_faults: AwsFaults
 ) -> None:
     """Another request renews an expired entry after it was read and before it is pruned."""
     assert acme
     _revoke("user:7", now=time.time() - 4000)
     again: list[str] = []
 
-    def meanwhile(moment: str, operation: str) -> None:
-        if (moment, operation) == ("after", "GetItem") and not again:
-            again.append(operation)
+    def meanwhile(call: Call, forward: Forward) -> Answer:
+        answer = forward()
+        if call.operation == "GetItem" and not again:
+            again.append(call.operation)
             aws.client("dynamodb").update_item(
                 TableName="stowage-control",
                 Key={"pk": {"S": tenant_key("acme")}},
@@ -246,8 +247,9 @@ def test_entry_that_is_renewed_concurrently_is_not_pruned(
                 ExpressionAttributeNames={"#m": "user:7"},
                 ExpressionAttributeValues={":later": {"N": str(int(time.time()) + 3600)}},
             )
+        return answer
 
-    with aws_faults.with_hook(meanwhile):
+    with aws_faults.faulty(meanwhile):
         run_transaction(operator_store("acme"), lambda tx: revocations.revoke_in(tx, "user:8"))
     assert set(revocation_entries()) == {"user:7", "user:8"}
 
@@ -259,12 +261,12 @@ def test_change_of_an_unknown_tenant_raises_not_found() -> None:
 
 @pytest.mark.parametrize("moment", sampled("revocation of a client", range(20), every=3))
 def test_revocation_of_a_client_can_be_repeated_after_an_interruption(
-    moment: int, aws_faults: AwsCallHooks
+    moment: int, aws_faults: AwsFaults
 ) -> None:
     client = create_client("acme", "ERP")
     token = token_of(client)
     try:
-        with aws_faults.with_hook(kill_at(moment)):
+        with aws_faults.faulty(kill_at(moment)):
             revoke_client(client.client_id)
     except Killed:
         revoke_client(client.client_id)

@@ -5,23 +5,24 @@ import pytest
 
 from cli import confirmation
 from tests.clock import Clock
+from tests.faults import AwsFaults
 from tests.integration.cli.command_line import Run, deploy_stack, run
-from tests.integration.control_plane import AwsCallHooks, deployed
+from tests.integration.control_plane import deployed
 from tests.integration.offboarding.company import Company, deploy_api
 from tests.stack import Stack
 
 
 @pytest.fixture
-def aws_hooks() -> Iterator[AwsCallHooks]:
+def bare_faults() -> Iterator[AwsFaults]:
     """Recorder of the AWS calls in a deployed stack without tenants."""
-    with deployed() as aws_hooks:
-        yield aws_hooks
+    with deployed() as bare_faults:
+        yield bare_faults
 
 
 @pytest.fixture
-def stowage(aws_hooks: AwsCallHooks) -> Run:
+def stowage(bare_faults: AwsFaults) -> Run:
     """The command line, for a deployed stack without tenants."""
-    assert aws_hooks
+    assert bare_faults
     deploy_stack()
     return run
 

@@ -20,8 +20,9 @@ from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.db.table import table_definition
 from tests.cases import each_case
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_at
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
-from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
+from tests.integration.control_plane import ADDRESS
 
 
 def test_create_tenant_and_show_it(stowage: Run) -> None:
@@ -52,9 +53,9 @@ def test_create_tenant_and_show_it(stowage: Run) -> None:
 
 
 def test_interrupted_creation_is_completed_by_the_same_command(
-    stowage: Run, aws_hooks: AwsCallHooks
+    stowage: Run, bare_faults: AwsFaults
 ) -> None:
-    with aws_hooks.with_hook(kill_at(25)), pytest.raises(Killed):
+    with bare_faults.faulty(kill_at(25)), pytest.raises(Killed):
         CliRunner(mix_stderr=False).invoke(main, ["tenant", "create", "acme"])
     assert as_json(stowage("--json", "tenant", "show", "acme"))["state"] == "creating"
     (listed,) = as_json(stowage("--json", "tenant", "list"))
@@ -90,8 +91,8 @@ def test_tenant_whose_table_belongs_to_another_deployment_is_refused(stowage: Ru
     assert stowage("tenant", "show", "acme").exit_code == 1
 
 
-def test_tenant_gets_its_own_host_if_the_deployment_has_a_domain(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_tenant_gets_its_own_host_if_the_deployment_has_a_domain(bare_faults: AwsFaults) -> None:
+    assert bare_faults
     deploy_stack("https://{slug}.stowage.test/api/v1")
     shown = as_json(run("--json", "tenant", "create", "acme"))
     assert shown["address"] == "https://acme.stowage.test/api/v1"
@@ -200,16 +201,17 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
     assert as_json(stowage("--json", "tenant", "settings", "acme")) == changed
 
 
-def test_concurrent_module_switches_are_both_applied(stowage: Run, aws_hooks: AwsCallHooks) -> None:
+def test_concurrent_module_switches_are_both_applied(stowage: Run, bare_faults: AwsFaults) -> None:
     stowage("tenant", "create", "acme", "--module", "bulk_import")
     interrupted: list[str] = []
 
-    def switch_concurrently(moment: str, operation: str) -> None:
-        if (moment, operation) == ("before", "TransactWriteItems") and not interrupted:
-            interrupted.append(operation)
+    def switch_concurrently(call: Call, forward: Forward) -> Answer:
+        if call.operation == "TransactWriteItems" and not interrupted:
+            interrupted.append(call.operation)
             assert run("tenant", "modules", "acme", "--on", "transfer_orders").exit_code == 0
+        return forward()
 
-    with aws_hooks.with_hook(switch_concurrently):
+    with bare_faults.faulty(switch_concurrently):
         switched = as_json(
             stowage(
                 "--json",
@@ -321,8 +323,8 @@ def test_wrong_usage_exits_with_2(arguments: list[str], stowage: Run) -> None:
     assert stowage(*arguments).exit_code == 2
 
 
-def test_missing_stack_exits_with_3(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_missing_stack_exits_with_3(bare_faults: AwsFaults) -> None:
+    assert bare_faults
     result = run("--stack", "elsewhere", "tenant", "list")
     assert result.exit_code == 3
     assert result.stderr == (
@@ -346,8 +348,8 @@ def test_missing_region_is_reported_with_the_option_that_helps(tmp_path: Path) -
     )
 
 
-def test_stack_without_the_outputs_exits_with_3(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_stack_without_the_outputs_exits_with_3(bare_faults: AwsFaults) -> None:
+    assert bare_faults
     deploy_stack(ControlTable=None)
     result = run("tenant", "list")
     assert result.exit_code == 3
@@ -355,9 +357,9 @@ def test_stack_without_the_outputs_exits_with_3(aws_hooks: AwsCallHooks) -> None
 
 
 def test_local_stack_is_found_through_its_stack_file(
-    aws_hooks: AwsCallHooks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bare_faults: AwsFaults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert aws_hooks
+    assert bare_faults
     monkeypatch.chdir(tmp_path)
     missing = run("--local", "tenant", "list")
     assert missing.exit_code == 3

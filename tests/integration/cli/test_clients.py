@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from operations.provisioning import set_state
+from tests.faults import AwsFaults, Killed, kill_at
 from tests.integration.cli.command_line import Run, as_json, run
-from tests.integration.control_plane import AwsCallHooks, Killed, kill_at
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_commands_on_a_revoked_client_are_refused(stowage: Run) -> None:
 
 @pytest.mark.parametrize("command", ["create", "revoke"])
 def test_command_repeated_after_a_crash_takes_effect_once(
-    command: str, stowage: Run, aws_hooks: AwsCallHooks
+    command: str, stowage: Run, bare_faults: AwsFaults
 ) -> None:
     """Revoking removes one client; creating may leave a client whose secret was not shown."""
     client_id = created(stowage)["client_id"]
@@ -82,7 +82,7 @@ def test_command_repeated_after_a_crash_takes_effect_once(
     moment = 0
     while True:
         try:
-            with aws_hooks.with_hook(kill_at(moment)):
+            with bare_faults.faulty(kill_at(moment)):
                 result = run(*arguments)
         except Killed:
             moment += 1

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from cli.main import main
 from operations.api_clients import create_client
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
-from tests.faults import AwsFaults
+from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
-from tests.integration.control_plane import ADDRESS, AwsCallHooks
+from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.integration.users.user_requests import before_next_commit
 from tests.integration.write_webhooks import subscribe
@@ -93,11 +93,11 @@ def test_question_that_is_refused_is_a_json_error(company: Company) -> None:
     assert json.loads("{" + error)["error"]["code"] == "not_confirmed"
 
 
-def test_interruption_is_a_json_error(stowage: Run, aws_hooks: AwsCallHooks) -> None:
-    def interrupt(_moment: str, _operation: str) -> None:
+def test_interruption_is_a_json_error(stowage: Run, bare_faults: AwsFaults) -> None:
+    def interrupt(_call: Call, _forward: Forward) -> Answer:
         raise KeyboardInterrupt
 
-    with aws_hooks.with_hook(interrupt):
+    with bare_faults.faulty(interrupt):
         ended = stowage("--json", "tenant", "list")
     assert ended.exit_code == 1
     assert json.loads(ended.stderr)["error"]["code"] == "interrupted"
@@ -197,8 +197,8 @@ def test_host_of_another_tenant_is_refused(company: Company) -> None:
     assert f"nothing serves {HOST} for beta" in refused.stderr
 
 
-def test_own_addresses_are_accepted(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_own_addresses_are_accepted(bare_faults: AwsFaults) -> None:
+    assert bare_faults
     deploy_stack("https://{slug}.stowage.test/api/v1")
     run("tenant", "create", "acme")
     of_api = "https://api.execute-api.eu-west-1.amazonaws.com/api/v1"
@@ -213,8 +213,8 @@ def test_own_addresses_are_accepted(aws_hooks: AwsCallHooks) -> None:
     assert "or use acme.stowage.test" in refused.stderr
 
 
-def test_address_of_the_api_is_refused_where_it_is_switched_off(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_address_of_the_api_is_refused_where_it_is_switched_off(bare_faults: AwsFaults) -> None:
+    assert bare_faults
     deploy_stack("https://{slug}.stowage.test/api/v1", DefaultAddress="false")
     of_api = "https://api.execute-api.eu-west-1.amazonaws.com/api/v1"
     refused = run("tenant", "create", "acme", "--base-url", of_api)

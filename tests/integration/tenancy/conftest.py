@@ -2,11 +2,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.control_plane import AwsCallHooks, deployed
+from tests.faults import AwsFaults
+from tests.integration.control_plane import deployed
 
 
 @pytest.fixture
-def aws_hooks() -> Iterator[AwsCallHooks]:
+def aws_faults() -> Iterator[AwsFaults]:
     """Recorder of the AWS calls in a deployed stack without tenants."""
-    with deployed() as aws_hooks:
-        yield aws_hooks
+    with deployed() as aws_faults:
+        yield aws_faults

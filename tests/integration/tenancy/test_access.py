@@ -15,8 +15,9 @@ from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.events import outbox
 from tests import iam
+from tests.faults import AwsFaults
 from tests.iam import read_policy
-from tests.integration.control_plane import ACCOUNT, REGION, AwsCallHooks
+from tests.integration.control_plane import ACCOUNT, REGION
 from tests.integration.roles import USER_KEYS
 from tests.template import Template
 
@@ -24,8 +25,8 @@ DYNAMODB = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
 
 
 @pytest.fixture(autouse=True)
-def _bucket(aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert aws_hooks
+def _bucket(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert aws_faults
     monkeypatch.setenv("IMPORT_BUCKET", "stowage-imports")
     config.cache_clear()
 
@@ -155,13 +156,13 @@ def test_policy_can_have_one_more_key_of_the_control_table(monkeypatch: pytest.M
 
 
 def test_client_of_a_tenant_is_created_once_with_its_own_credentials(
-    aws_hooks: AwsCallHooks,
+    aws_faults: AwsFaults,
 ) -> None:
-    with aws_hooks.recorded() as calls:
+    with aws_faults.recorded() as calls:
         acme = dynamodb_for("acme", "stowage-tenant-acme")
         assert dynamodb_for("acme", "stowage-tenant-acme") is acme
         beta = dynamodb_for("beta", "stowage-tenant-beta")
-    assert calls == ["AssumeRole", "AssumeRole"]
+    assert calls.operations == ["AssumeRole", "AssumeRole"]
     ambient = aws.client("dynamodb")
     used = {each._request_signer._credentials.access_key for each in (acme, beta, ambient)}
     assert len(used) == 3
@@ -182,46 +183,46 @@ def test_assume_role_receives_the_policy_of_the_tenant() -> None:
     assert request["DurationSeconds"] == 3600
 
 
-def test_credentials_are_renewed_before_they_expire(aws_hooks: AwsCallHooks) -> None:
+def test_credentials_are_renewed_before_they_expire(aws_faults: AwsFaults) -> None:
     now = [dt.datetime.now(dt.UTC).timestamp()]
     access = TenantAccess(clock=lambda: now[0])
     first = access.client("dynamodb", "acme", "stowage-tenant-acme")
     now[0] += 2500
     assert access.client("dynamodb", "acme", "stowage-tenant-acme") is first
     now[0] += 110
-    with aws_hooks.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert access.client("dynamodb", "acme", "stowage-tenant-acme") is not first
-    assert calls == ["AssumeRole"]
+    assert calls.operations == ["AssumeRole"]
 
 
 def test_least_recently_used_tenant_is_evicted(
-    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+    aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_CAPACITY", 2)
     access = TenantAccess()
     for slug in ("acme", "beta", "acme", "gamma"):
         access.client("dynamodb", slug, f"stowage-tenant-{slug}")
-    with aws_hooks.recorded() as calls:
+    with aws_faults.recorded() as calls:
         access.client("dynamodb", "acme", "stowage-tenant-acme")
         access.client("dynamodb", "gamma", "stowage-tenant-gamma")
-    assert calls == []
-    with aws_hooks.recorded() as calls:
+    assert calls.operations == []
+    with aws_faults.recorded() as calls:
         access.client("dynamodb", "beta", "stowage-tenant-beta")
-    assert calls == ["AssumeRole"]
+    assert calls.operations == ["AssumeRole"]
 
 
 def test_default_client_is_used_if_no_role_is_configured(
-    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+    aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TENANT_DATA_ROLE_ARN", "")
     config.cache_clear()
-    with aws_hooks.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert (
             dynamodb_for("acme", "stowage-tenant-acme")
             is dynamodb_for("beta", "stowage-tenant-beta")
             is aws.client("dynamodb")
         )
-    assert calls == []
+    assert calls.operations == []
 
 
 def test_concurrent_threads_assume_the_role_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,25 +11,26 @@ from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.errors import Conflict
-from tests.integration.control_plane import AwsCallHooks
+from tests.faults import Answer, AwsFaults, Call, Forward, stuck_before
 from tests.integration.tenancy.test_provisioning import ACME, STEPS, assert_complete
 from tests.sampling import sampled
 
 
-def test_concurrent_runs_create_one_tenant(aws_hooks: AwsCallHooks) -> None:
+def test_concurrent_runs_create_one_tenant(aws_faults: AwsFaults) -> None:
     """A second run executes completely before each call of the first."""
     calls = 0
     inside = False
 
-    def interleave(moment: str, _operation: str) -> None:
+    def interleave(_call: Call, forward: Forward) -> Answer:
         nonlocal calls, inside
-        if moment == "before" and not inside:
+        if not inside:
             inside = True
             create_tenant(ACME)
             inside = False
             calls += 1
+        return forward()
 
-    with aws_hooks.with_hook(interleave):
+    with aws_faults.faulty(interleave):
         create_tenant(ACME)
     assert calls > 5
     assert_complete()
@@ -37,12 +38,11 @@ def test_concurrent_runs_create_one_tenant(aws_hooks: AwsCallHooks) -> None:
 
 @pytest.mark.parametrize("at", sampled("two creations", range(STEPS), every=3))
 def test_one_of_two_concurrent_runs_with_different_settings_is_refused(
-    at: int, aws_hooks: AwsCallHooks
+    at: int, aws_faults: AwsFaults
 ) -> None:
     """The second run executes completely before call `at` of the first."""
     other = replace(ACME, plan="enterprise", host="other.acme.test")
     outcomes: list[Any] = []
-    calls = 0
 
     def attempt(settings: NewTenant) -> None:
         try:
@@ -50,14 +50,7 @@ def test_one_of_two_concurrent_runs_with_different_settings_is_refused(
         except Conflict as refusal:
             outcomes.append(refusal)
 
-    def interleave(moment: str, _operation: str) -> None:
-        nonlocal calls
-        if moment == "before":
-            calls += 1
-            if calls == at + 1:
-                attempt(other)
-
-    with aws_hooks.with_hook(interleave):
+    with aws_faults.faulty(stuck_before(at, lambda: attempt(other))):
         attempt(ACME)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflict", "Tenant"]
     (made,) = (outcome for outcome in outcomes if isinstance(outcome, Tenant))

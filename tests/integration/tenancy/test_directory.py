@@ -6,7 +6,8 @@ from operations.provisioning import create_tenant, set_shared_address, set_state
 from operations.tenant_rules import NewTenant
 from shared.identity.tenancy import directory as module
 from shared.identity.tenancy.directory import TenantDirectory
-from tests.integration.control_plane import ADDRESS, AwsCallHooks
+from tests.faults import AwsFaults
+from tests.integration.control_plane import ADDRESS
 
 
 class Clock:
@@ -23,61 +24,61 @@ def state(directory: TenantDirectory, max_age: float = module.CACHE_SECONDS) -> 
     return tenant.state
 
 
-def test_change_takes_effect_within_ten_seconds(aws_hooks: AwsCallHooks) -> None:
+def test_change_takes_effect_within_ten_seconds(aws_faults: AwsFaults) -> None:
     clock = Clock()
     directory = TenantDirectory(clock)
     create_tenant(NewTenant("acme", base_url=ADDRESS))
-    with aws_hooks.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert state(directory) == "active"
         clock.now += 9.99
         assert state(directory) == "active"
-    assert calls == ["GetItem"]
+    assert calls.operations == ["GetItem"]
     set_state("acme", "suspended")
     assert state(directory) == "active"
     clock.now += 0.01
     assert state(directory) == "suspended"
 
 
-def test_max_age_of_a_cached_item_can_be_raised(aws_hooks: AwsCallHooks) -> None:
+def test_max_age_of_a_cached_item_can_be_raised(aws_faults: AwsFaults) -> None:
     clock = Clock()
     directory = TenantDirectory(clock)
     create_tenant(NewTenant("acme", base_url=ADDRESS))
     state(directory)
     set_state("acme", "suspended")
     clock.now += 200
-    with aws_hooks.recorded() as calls:
+    with aws_faults.recorded() as calls:
         assert state(directory, max_age=300) == "active"
-    assert calls == []
+    assert calls.operations == []
     assert state(directory) == "suspended"
     assert state(directory, max_age=300) == "suspended"
 
 
-def test_missing_items_are_cached(aws_hooks: AwsCallHooks) -> None:
+def test_missing_items_are_cached(aws_faults: AwsFaults) -> None:
     directory = TenantDirectory(Clock())
-    with aws_hooks.recorded() as calls:
+    with aws_faults.recorded() as calls:
         for _ in range(3):
             assert directory.tenant("nobody") is None
             assert directory.tenant_for_host("nowhere.test") is None
-    assert calls == ["GetItem", "GetItem"]
+    assert calls.operations == ["GetItem", "GetItem"]
 
 
 def test_number_of_cached_items_is_limited(
-    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+    aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert aws_hooks
+    assert aws_faults
     monkeypatch.setattr(module, "_CAPACITY", 5)
     directory = TenantDirectory(Clock())
     for number in range(20):
         directory.tenant_for_host(f"host-{number}.test")
     assert len(directory._cache) == 5
-    with aws_hooks.recorded() as calls:
+    with aws_faults.recorded() as calls:
         directory.tenant_for_host("host-19.test")
         directory.tenant_for_host("host-0.test")
-    assert calls == ["GetItem"]
+    assert calls.operations == ["GetItem"]
 
 
-def test_shared_address_is_not_a_host_of_a_tenant(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
+def test_shared_address_is_not_a_host_of_a_tenant(aws_faults: AwsFaults) -> None:
+    assert aws_faults
     set_shared_address(ADDRESS)
     create_tenant(NewTenant("acme", base_url="https://partner.test/api/v1"))
     directory = TenantDirectory(Clock())

@@ -14,7 +14,7 @@ from shared.kernel.config import config
 from shared.kernel.db.table import table_definition
 from shared.kernel.errors import Conflict
 from tests.clock import Clock
-from tests.integration.control_plane import AwsCallHooks
+from tests.faults import Answer, AwsFaults, Call, Forward
 
 ACME = NewTenant("acme", host="wms.acme.test")
 TABLE = "stowage-tenant-acme"
@@ -28,8 +28,8 @@ _TAGS = {
 
 
 @pytest.fixture(autouse=True)
-def _short_waits(aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert aws_hooks
+def _short_waits(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert aws_faults
     monkeypatch.setattr(tenant_tables, "_TAG_SECONDS", 0.02)
     monkeypatch.setattr(tenant_tables, "_POLL_SECONDS", 0.005)
 
@@ -75,14 +75,15 @@ def test_table_that_an_operator_has_tagged_is_taken() -> None:
     assert create_tenant(ACME).state == "active"
 
 
-def test_foreign_table_created_during_the_creation_is_refused(aws_hooks: AwsCallHooks) -> None:
-    def interleave(moment: str, operation: str) -> None:
-        if (moment, operation) == ("before", "CreateTable") and not made:
-            made.append(operation)
+def test_foreign_table_created_during_the_creation_is_refused(aws_faults: AwsFaults) -> None:
+    def interleave(call: Call, forward: Forward) -> Answer:
+        if call.operation == "CreateTable" and not made:
+            made.append(call.operation)
             _create_table({"stack_id": _OTHER_STACK})
+        return forward()
 
     made: list[str] = []
-    with aws_hooks.with_hook(interleave), pytest.raises(Conflict, match="another deployment"):
+    with aws_faults.faulty(interleave), pytest.raises(Conflict, match="another deployment"):
         create_tenant(ACME)
     directory.clear()
     assert directory.tenant("acme") is None

@@ -27,10 +27,11 @@ from shared.kernel.db.schema import current_version
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
 from shared.warehouse.settings.values import Settings, settings_of
-from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_at, refusal
+from tests.integration.control_plane import ADDRESS
 from tests.sampling import sampled
 
-pytestmark = pytest.mark.usefixtures("aws_hooks")
+pytestmark = pytest.mark.usefixtures("aws_faults")
 
 ACME = NewTenant(
     "acme",
@@ -100,16 +101,17 @@ def test_created_tenant_has_a_table_and_an_address() -> None:
 
 
 def test_tables_of_the_stack_are_protected_before_anything_is_stored(
-    aws_hooks: AwsCallHooks,
+    aws_faults: AwsFaults,
 ) -> None:
     stored_after = list[list[str]]()
 
-    def look(moment: str, operation: str) -> None:
-        if (moment, operation) == ("before", "TransactWriteItems"):
+    def look(call: Call, forward: Forward) -> Answer:
+        if call.operation == "TransactWriteItems":
             stored_after.append(protected_stack_tables())
+        return forward()
 
     assert protected_stack_tables() == []
-    with aws_hooks.with_hook(look):
+    with aws_faults.faulty(look):
         create_tenant(ACME)
     assert stored_after == [STACK_TABLES]
 
@@ -123,20 +125,19 @@ def test_protection_that_was_lost_is_enabled_with_the_next_tenant() -> None:
 
 
 def test_protection_waits_for_another_change_of_the_table(
-    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+    aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As while CloudFormation updates the table, or a concurrent command protects it."""
     monkeypatch.setattr(tenant_tables, "_POLL_SECONDS", 0.005)
     refusals = iter(range(3))
 
-    def refuse(moment: str, operation: str) -> None:
-        if (moment, operation) == ("before", "UpdateTable") and next(refusals, None) is not None:
-            answer: Any = {"Error": {"Code": "ResourceInUseException"}}
-            raise client("dynamodb").exceptions.ResourceInUseException(answer, operation)
+    def refuse(call: Call, forward: Forward) -> Answer:
+        is_refused = call.operation == "UpdateTable" and next(refusals, None) is not None
+        return refusal("ResourceInUseException") if is_refused else forward()
 
-    with aws_hooks.with_hook(refuse), aws_hooks.recorded() as calls:
+    with aws_faults.faulty(refuse), aws_faults.recorded() as calls:
         create_tenant(ACME)
-    assert calls.count("UpdateTable") == 3 + len(STACK_TABLES)
+    assert calls.operations.count("UpdateTable") == 3 + len(STACK_TABLES)
     assert_complete()
 
 
@@ -161,9 +162,9 @@ _TRIED = {*sampled("creation of a tenant", range(MOMENTS), every=6), _SERVED - 1
 
 @pytest.mark.parametrize("moment", sorted(_TRIED))
 def test_interrupted_creation_is_completed_by_the_next_run(
-    moment: int, aws_hooks: AwsCallHooks
+    moment: int, aws_faults: AwsFaults
 ) -> None:
-    with aws_hooks.with_hook(kill_at(moment)), pytest.raises(Killed):
+    with aws_faults.faulty(kill_at(moment)), pytest.raises(Killed):
         create_tenant(ACME)
     directory.clear()
     if moment < _SERVED:
@@ -172,16 +173,16 @@ def test_interrupted_creation_is_completed_by_the_next_run(
     assert_complete()
 
 
-def test_number_of_steps_covers_the_whole_creation(aws_hooks: AwsCallHooks) -> None:
-    with aws_hooks.with_hook(kill_at(MOMENTS)), aws_hooks.recorded() as calls:
+def test_number_of_steps_covers_the_whole_creation(aws_faults: AwsFaults) -> None:
+    with aws_faults.faulty(kill_at(MOMENTS)), aws_faults.recorded() as calls:
         create_tenant(ACME)
-    assert len(calls) == STEPS
+    assert len(calls.operations) == STEPS
 
 
-def test_creation_completes_after_repeated_interruptions(aws_hooks: AwsCallHooks) -> None:
+def test_creation_completes_after_repeated_interruptions(aws_faults: AwsFaults) -> None:
     for moment in range(MOMENTS):
         try:
-            with aws_hooks.with_hook(kill_at(moment)):
+            with aws_faults.faulty(kill_at(moment)):
                 create_tenant(ACME)
         except Killed:
             continue
@@ -213,10 +214,10 @@ def test_tenant_with_the_host_of_another_is_refused_and_leaves_nothing() -> None
     assert directory.tenant_for_host("wms.acme.test") == "acme"
 
 
-def test_invalid_settings_are_refused_without_a_call(aws_hooks: AwsCallHooks) -> None:
-    with aws_hooks.recorded() as calls, pytest.raises(ValidationFailed):
+def test_invalid_settings_are_refused_without_a_call(aws_faults: AwsFaults) -> None:
+    with aws_faults.recorded() as calls, pytest.raises(ValidationFailed):
         create_tenant(NewTenant("Admin", host="localhost"))
-    assert calls == []
+    assert calls.operations == []
 
 
 def test_creating_a_suspended_tenant_again_does_not_resume_it() -> None:
@@ -315,10 +316,10 @@ def test_address_can_be_changed_to_an_own_host() -> None:
 )
 @pytest.mark.parametrize("unfinished", [False, True])
 def test_missing_or_incomplete_tenant_cannot_be_changed(
-    change: Any, unfinished: Any, aws_hooks: AwsCallHooks
+    change: Any, unfinished: Any, aws_faults: AwsFaults
 ) -> None:
     if unfinished:
-        with aws_hooks.with_hook(kill_at(8)), pytest.raises(Killed):
+        with aws_faults.faulty(kill_at(8)), pytest.raises(Killed):
             create_tenant(ACME)
     with pytest.raises(NotFound):
         change()
@@ -374,17 +375,18 @@ def test_invalid_client_is_refused(name: str, scopes: list[str]) -> None:
     assert list_clients("acme") == []
 
 
-def test_concurrent_rotation_of_a_secret_is_refused(aws_hooks: AwsCallHooks) -> None:
+def test_concurrent_rotation_of_a_secret_is_refused(aws_faults: AwsFaults) -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     rotated: list[Any] = []
 
-    def interleave(moment: str, operation: str) -> None:
-        if (moment, operation) == ("before", "UpdateItem") and not rotated:
+    def interleave(call: Call, forward: Forward) -> Answer:
+        if call.operation == "UpdateItem" and not rotated:
             rotated.append(None)
             rotate_client(created.client_id)
+        return forward()
 
-    with aws_hooks.with_hook(interleave), pytest.raises(Conflict):
+    with aws_faults.faulty(interleave), pytest.raises(Conflict):
         rotate_client(created.client_id)
 
 
@@ -392,8 +394,8 @@ def test_rotation_of_an_unknown_or_revoked_client_is_refused() -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     revoke_client(created.client_id)
-    for client_id, refusal in ((created.client_id, Gone), ("stw_unknown", NotFound)):
-        with pytest.raises(refusal):
+    for client_id, error in ((created.client_id, Gone), ("stw_unknown", NotFound)):
+        with pytest.raises(error):
             rotate_client(client_id)
     with pytest.raises(NotFound):
         revoke_client("stw_unknown")
