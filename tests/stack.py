@@ -383,11 +383,9 @@ def _create(stack: str = NAME) -> Template:
     """Create the tables and keys of the template, and names for its other resources."""
     declared = Template({})
     names = {"AWS::StackName": stack, "AWS::Region": REGION, "AWS::AccountId": ACCOUNT}
-    for table, properties in declared.resources("AWS::DynamoDB::Table").items():
+    for table in declared.resources("AWS::DynamoDB::Table"):
         names[table] = f"{stack}-{table}"
-        wanted = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
-        arguments = {name: properties[name] for name in wanted if name in properties}
-        aws.client("dynamodb").create_table(TableName=names[table], **arguments)
+        create_table(table, names[table])
     for key, properties in declared.resources("AWS::KMS::Key").items():
         made = aws.client("kms").create_key(
             KeySpec=properties["KeySpec"], KeyUsage=properties["KeyUsage"]
@@ -405,6 +403,14 @@ def _create(stack: str = NAME) -> Template:
     for role in declared.resources("AWS::IAM::Role"):
         names[f"{role}.Arn"] = f"arn:aws:iam::{ACCOUNT}:role/{stack}-{role}"
     return Template(names)
+
+
+def create_table(declared: str, name: str) -> None:
+    """Create a table that the template declares, under another name."""
+    properties = Template({}).resources("AWS::DynamoDB::Table")[declared]
+    wanted = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
+    arguments = {name: properties[name] for name in wanted if name in properties}
+    aws.client("dynamodb").create_table(TableName=name, **arguments)
 
 
 @cache

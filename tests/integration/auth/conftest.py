@@ -8,8 +8,9 @@ from operations.api_clients import Credentials, create_client
 from operations.provisioning import create_tenant, set_shared_address
 from operations.tenant_rules import NewTenant
 from tests.faults import AwsFaults
-from tests.integration.control_plane import ACCOUNT, ADDRESS, REGION, deployed
+from tests.integration.control_plane import deployed
 from tests.snapshot import Snapshot
+from tests.stack import ACCOUNT, ADDRESS, REGION
 
 
 @contextmanager

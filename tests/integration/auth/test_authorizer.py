@@ -12,7 +12,7 @@ from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.caller import Caller
 from tests.faults import AwsFaults
-from tests.integration.control_plane import clear_caches
+from tests.stack import clear_caches_except_clients
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/POST/v1/entry-documents"
 
@@ -52,7 +52,7 @@ def test_policy_covers_all_methods_of_the_stage(acme: Credentials) -> None:
 
 def test_warm_authorizer_makes_no_aws_call(acme: Credentials, aws_faults: AwsFaults) -> None:
     first, second = issue_token(acme), issue_token(acme)
-    clear_caches()
+    clear_caches_except_clients()
     with aws_faults.recorded() as cold:
         authorize(first)
     with aws_faults.recorded() as warm:

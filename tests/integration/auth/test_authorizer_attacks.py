@@ -20,7 +20,7 @@ from shared.kernel.config import config
 from tests.cases import each_case
 from tests.faults import AwsFaults
 from tests.integration.auth.conftest import deployed_with_tenants
-from tests.integration.control_plane import ADDRESS, clear_caches
+from tests.stack import ADDRESS, clear_caches_except_clients
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products/7"
 
@@ -311,7 +311,7 @@ def test_oversized_token_is_rejected_before_decoding(
 
 def test_forged_token_causes_no_kms_call(forge: TokenForger, aws_faults: AwsFaults) -> None:
     bad, impossible = forge.with_header(kid="0" * 16), forge.with_header(kid="other")
-    clear_caches()
+    clear_caches_except_clients()
     with aws_faults.recorded() as calls:
         assert is_denied(authorize(bad))
     assert calls.operations == ["GetItem"], "one read of the signing keys"

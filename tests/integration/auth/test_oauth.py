@@ -18,7 +18,7 @@ from shared.identity.auth.attempt_limits import PER_CLIENT
 from shared.identity.auth.scopes import SCOPES
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward
-from tests.integration.control_plane import ADDRESS, clear_caches
+from tests.stack import ADDRESS, clear_caches_except_clients
 
 pytestmark = pytest.mark.usefixtures("aws_faults")
 
@@ -198,7 +198,7 @@ def test_every_failed_authentication_gets_the_same_response_after_the_same_calls
     seen = {}
     for name, request in wrong_credentials(acme).items():
         form = request.pop("form", {"grant_type": "client_credentials"})
-        clear_caches()
+        clear_caches_except_clients()
         with aws_faults.recorded() as calls:
             status, headers, answer = request_token(form, **request)
         assert headers["WWW-Authenticate"].startswith("Basic ")
@@ -216,7 +216,7 @@ def test_revoked_client_is_treated_like_an_unknown_client(
     acme: Credentials, aws_faults: AwsFaults
 ) -> None:
     revoke_client(acme.client_id)
-    clear_caches()
+    clear_caches_except_clients()
     with aws_faults.recorded() as calls:
         status, _, answer = request_token(client_credentials_form(acme))
     assert (status, answer["error"]) == (401, "invalid_client")

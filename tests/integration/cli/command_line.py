@@ -10,7 +10,7 @@ from cli.main import main
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db import schema
-from tests.integration.control_plane import ADDRESS
+from tests.stack import ADDRESS
 
 type Run = Callable[..., Result]
 

@@ -22,7 +22,7 @@ from shared.kernel.db.table import table_definition
 from tests.cases import each_case
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_at
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
-from tests.integration.control_plane import ADDRESS
+from tests.stack import ADDRESS
 
 
 def test_create_tenant_and_show_it(stowage: Run) -> None:

@@ -11,11 +11,10 @@ from operations.api_clients import create_client
 from operations.control_table import scan_items
 from tests.cases import each_case
 from tests.integration.cli.command_line import as_json, run
-from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.integration.user_grants.oauth_requests import create_example_user, enable_two_step
 from tests.integration.write_webhooks import subscribe
-from tests.stack import STACK_ID, clear_caches_except_clients
+from tests.stack import ADDRESS, STACK_ID, clear_caches_except_clients
 
 _MOVED_TO = "https://wms.acme.example/api/v1"
 

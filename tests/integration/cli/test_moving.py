@@ -12,8 +12,8 @@ from shared.kernel import aws
 from shared.kernel.config import config
 from tests.cases import each_case
 from tests.integration.cli.command_line import as_json, run
-from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import FILE_KEYS, Company
+from tests.stack import ADDRESS
 
 PASSPHRASE = "a passphrase of some length"
 

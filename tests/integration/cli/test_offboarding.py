@@ -9,8 +9,8 @@ from cli.main import main
 from operations import tenant_changes
 from tests.cases import each_case
 from tests.integration.cli.command_line import Run, as_json, run
-from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
+from tests.stack import ADDRESS
 
 
 def test_export_prints_the_number_of_lines(company: Company, tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ from operations.api_clients import create_client
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
-from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.integration.users.user_requests import before_next_commit
 from tests.integration.write_webhooks import subscribe
+from tests.stack import ADDRESS
 
 _REPR = re.compile(
     r"\b(None|True|False|Decimal|datetime|frozenset|Ellipsis)\b|[\[\]{}]|<\w+[ .:]|'\w*',"

@@ -6,9 +6,8 @@ import pytest
 
 from operations.control_table import scan_items
 from tests.integration.cli.command_line import as_json, run
-from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
-from tests.stack import Stack
+from tests.stack import ADDRESS, Stack
 
 MOVED_TO = "https://wms.acme.example/api/v1"
 

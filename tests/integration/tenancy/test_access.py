@@ -17,8 +17,8 @@ from shared.kernel.events import outbox
 from tests import iam
 from tests.faults import AwsFaults
 from tests.iam import read_policy
-from tests.integration.control_plane import ACCOUNT, REGION
 from tests.integration.roles import USER_KEYS
+from tests.stack import ACCOUNT, REGION
 from tests.template import Template
 
 DYNAMODB = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"

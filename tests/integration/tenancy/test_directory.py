@@ -7,7 +7,7 @@ from operations.tenant_rules import NewTenant
 from shared.identity.tenancy import directory as module
 from shared.identity.tenancy.directory import TenantDirectory
 from tests.faults import AwsFaults
-from tests.integration.control_plane import ADDRESS
+from tests.stack import ADDRESS
 
 
 class Clock:

@@ -28,8 +28,8 @@ from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
 from shared.warehouse.settings.values import Settings, settings_of
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_at, refusal
-from tests.integration.control_plane import ADDRESS
 from tests.sampling import sampled
+from tests.stack import ADDRESS
 
 pytestmark = pytest.mark.usefixtures("aws_faults")
 
