@@ -5,7 +5,7 @@ from collections.abc import Callable
 from shared.identity.tenancy.directory import directory
 
 
-def at_once[**P, R](change: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
+def apply_now[**P, R](change: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
     """Make a change that is stored with a tenant, and clear the cache of tenants.
 
     Return what the change returns.

@@ -7,7 +7,7 @@ from operations import provisioning
 from tests.gateway import Erp, Response
 from tests.people import add_user, tenant_of
 from tests.stack import prepare_once
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 
 PRODUCTS = (
     {"item_code": "BRICK", "name": "Brick"},
@@ -59,7 +59,7 @@ class WarehouseScenario:
 
     def change_settings(self, **settings: object) -> None:
         """Change settings of the tenant."""
-        at_once(provisioning.set_settings, "acme", settings)
+        apply_now(provisioning.set_settings, "acme", settings)
 
     def stock(self, item_code: str, qty: float, bin_code: str = "A-01", **more: object) -> None:
         body = {

@@ -6,7 +6,7 @@ from operations import provisioning
 from shared.warehouse.rfid.models import MAX_TAGS
 from tests.dynamodb.request_cost import Gauge, Measurement
 from tests.epc_encoding import tag_of
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 from tests.warehouse_operations.stock import lines_of, taken
 from tests.warehouse_operations.warehouse import BenchWarehouse, code
 
@@ -16,7 +16,7 @@ _QTY = 4
 def packing(meter: Gauge, lines: int) -> Iterator[Measurement]:
     """Measure every step of packing the goods of a sales order of `lines` lines."""
     warehouse, size = BenchWarehouse(meter, lines), lines_of(lines)
-    at_once(provisioning.set_settings, "acme", {"gs1_company_prefix": "4006381"})
+    apply_now(provisioning.set_settings, "acme", {"gs1_company_prefix": "4006381"})
     document = warehouse.sale(lines, _QTY)
     picking = meter.create("/pickings", {"document_id": document})
     meter.post(f"/pickings/{picking}/start")

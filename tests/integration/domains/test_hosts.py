@@ -11,7 +11,7 @@ from operations import provisioning
 from operations.api_clients import Credentials, create_client
 from tests.gateway import Erp, Gateway, Response
 from tests.stack import ADDRESS, HOST, Stack
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 
 ACME_HOST, BETA_HOST = "wms.acme.test", "wms.beta.test"
 
@@ -22,7 +22,7 @@ type At = Callable[[str], Gateway]
 def at(stack: Stack) -> At:
     """Return the API at a host; acme and beta have their own hosts, with a base path."""
     provisioning.set_address("acme", host=ACME_HOST)
-    at_once(provisioning.set_address, "beta", host=BETA_HOST)
+    apply_now(provisioning.set_address, "beta", host=BETA_HOST)
 
     def gateway(host: str) -> Gateway:
         return Gateway(stack.template, host, "" if host == HOST else "/api")
@@ -93,7 +93,7 @@ def test_oauth_metadata_names_the_host_of_the_request(at: At) -> None:
 def test_token_for_the_previous_address_is_refused(stack: Stack) -> None:
     before = stack.token("acme")
     assert Erp(stack.gateway, before).get("/products").status == 200
-    at_once(provisioning.set_address, "acme", host=ACME_HOST)
+    apply_now(provisioning.set_address, "acme", host=ACME_HOST)
     assert Erp(stack.gateway, before).get("/products").status == 401
     assert Erp(stack.gateway, stack.token("acme")).get("/products").status == 200
 

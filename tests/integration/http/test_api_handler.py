@@ -14,7 +14,7 @@ from tests.cases import each_case
 from tests.gateway import Erp, Headers, LambdaContext, Response
 from tests.integration.write_routes import BOLT
 from tests.stack import Stack
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 
 _TEN = [f"p{n}" for n in range(10)]
 
@@ -73,16 +73,16 @@ def test_tenant_state_is_checked_before_everything_else(stack: Stack) -> None:
         ("suspended", 402, "tenant_suspended"),
         ("cancelled", 402, "tenant_cancelled"),
     ):
-        at_once(provisioning.set_state, "acme", state)  # type: ignore[arg-type]
+        apply_now(provisioning.set_state, "acme", state)  # type: ignore[arg-type]
         _assert_envelope(_worst_request(erp), status, code)
-    at_once(provisioning.set_state, "acme", "moved", moved_to="https://wms.acme.test")
+    apply_now(provisioning.set_state, "acme", "moved", moved_to="https://wms.acme.test")
     _assert_envelope(_worst_request(erp), 410, "tenant_moved")
 
 
 def test_revocation_is_checked_before_the_scope(stack: Stack) -> None:
     credentials = api_clients.create_client("acme", "ERP", ["products:read"])
     erp = stack.erp(client=credentials.client_id, scopes=["products:read"])
-    at_once(api_clients.revoke_client, credentials.client_id)
+    apply_now(api_clients.revoke_client, credentials.client_id)
 
     _assert_envelope(_worst_request(erp), 401, "unauthenticated")
 

@@ -22,7 +22,7 @@ from tests.integration.http.rate_limit_headers import (
 from tests.integration.write_routes import BOLT
 from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 
 
 def use_up(erp: Erp) -> None:
@@ -156,7 +156,7 @@ def test_request_refused_by_the_total_does_not_use_the_limit_of_its_client(
             pass
     for _ in range(10):
         assert_refused(mini.get("/products"), seconds=60, limit=TOTAL)
-    at_once(provisioning.set_plan, "mini", "professional")
+    apply_now(provisioning.set_plan, "mini", "professional")
 
     assert read_rate_limit(mini.get("/products")) == (300, 298, 60)
 
@@ -219,7 +219,7 @@ def test_request_without_the_scope_is_counted(stack: Stack, mini: Erp) -> None:
 def test_request_of_inactive_tenant_has_headers_and_is_not_counted(mini: Erp, state: str) -> None:
     mini.get("/products")
     moved_to = "https://wms.mini.test" if state == "moved" else None
-    at_once(provisioning.set_state, "mini", state, moved_to=moved_to)  # type: ignore[arg-type]
+    apply_now(provisioning.set_state, "mini", state, moved_to=moved_to)  # type: ignore[arg-type]
 
     for path in ("/products", "/products/1/2/3"):
         answer = mini.get(path)
@@ -231,7 +231,7 @@ def test_request_of_revoked_client_has_headers_and_is_not_counted(stack: Stack, 
     assert mini
     credentials = api_clients.create_client("mini", "ERP")
     revoked = stack.erp("mini", client=credentials.client_id)
-    at_once(api_clients.revoke_client, credentials.client_id)
+    apply_now(api_clients.revoke_client, credentials.client_id)
 
     answer = revoked.get("/products")
 
@@ -295,21 +295,21 @@ def test_refused_request_does_not_use_the_key(mini: Erp, minute_clock: Clock, st
 
 def test_new_plan_applies_in_the_same_minute(mini: Erp) -> None:
     use_up(mini)
-    at_once(provisioning.set_plan, "mini", "professional")
+    apply_now(provisioning.set_plan, "mini", "professional")
 
     answers = [mini.get("/products") for _ in range(181)]
 
     assert [answer.status for answer in answers] == [200] * 180 + [429]
     assert read_rate_limit(answers[0]) == (300, 179, 60)
-    at_once(provisioning.set_plan, "mini", "essentials")
+    apply_now(provisioning.set_plan, "mini", "essentials")
     assert_refused(mini.get("/products"), seconds=60)
 
 
 def test_agreed_limit_replaces_that_of_the_plan(mini: Erp) -> None:
-    at_once(provisioning.set_requests_per_minute, "mini", 3)
+    apply_now(provisioning.set_requests_per_minute, "mini", 3)
 
     assert [mini.get("/products").status for _ in range(4)] == [200, 200, 200, 429]
-    at_once(provisioning.set_plan, "mini", "enterprise")
+    apply_now(provisioning.set_plan, "mini", "enterprise")
     assert mini.get("/products").headers["RateLimit-Limit"] == "3"
-    at_once(provisioning.set_requests_per_minute, "mini", None)
+    apply_now(provisioning.set_requests_per_minute, "mini", None)
     assert read_rate_limit(mini.get("/products")) == (1_200, 1_196, 60)

@@ -14,7 +14,7 @@ from shared.identity.tenancy.directory import directory
 from tests.clock import ManualClock
 from tests.gateway import Erp, Response
 from tests.stack import Stack
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 
 MOVED_TO = "https://wms.acme.example/api/v1"
 PATHS = ("/products", "/warehouses", "/entry-documents", "/stock-levels", "/receipts", "/imports")
@@ -111,13 +111,13 @@ def test_change_and_its_reversal_take_effect_within_ten_seconds(
 
 
 def test_wrong_secret_hides_the_tenant_state(stack: Stack, credentials: Credentials) -> None:
-    at_once(provisioning.set_state, "acme", "suspended")
+    apply_now(provisioning.set_state, "acme", "suspended")
     answer = ask_for_token(stack, credentials._replace(client_secret="sws_no"))
     assert (answer.status, answer.json()["error"]) == (401, "invalid_client")
 
 
 def test_limited_tokens_and_users_get_the_same_refusal(stack: Stack) -> None:
-    at_once(provisioning.set_state, "acme", "moved", moved_to=MOVED_TO)
+    apply_now(provisioning.set_state, "acme", "moved", moved_to=MOVED_TO)
     for claims in ({}, {"kind": "mobile"}, {"second_factor": False}):
         user = Erp(stack.gateway, stack.user_token(**claims))
         assert_refused(user.get("/products"), CHANGES["moved"])

@@ -15,7 +15,7 @@ from tests.gateway import Erp
 from tests.integration.http.rate_limit_headers import LIMIT, assert_refused, read_rate_limit
 from tests.integration.roles import Roles
 from tests.stack import Stack
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 
 PATHS = ["/nothing", "/", "/a/b/c"]
 
@@ -55,13 +55,13 @@ def test_unknown_path_of_a_revoked_client_is_401(stack: Stack) -> None:
     credentials = create_client("acme", "ERP")
     revoked = stack.erp(client=credentials.client_id)
     assert revoked.get("/nothing").status == 404
-    at_once(revoke_client, credentials.client_id)
+    apply_now(revoke_client, credentials.client_id)
 
     assert revoked.get("/nothing").status == 401
 
 
 def test_unknown_path_with_a_token_of_another_tenant_is_401(stack: Stack) -> None:
-    at_once(provisioning.set_address, "acme", host="wms.acme.test")
+    apply_now(provisioning.set_address, "acme", host="wms.acme.test")
 
     answer = stack.erp("beta").get("/nothing", headers={"Host": "wms.acme.test"})
 
@@ -75,7 +75,7 @@ def test_unknown_path_of_an_inactive_tenant_tells_its_state(
     stack: Stack, state: str, status: int
 ) -> None:
     moved_to = "https://wms.acme.test" if state == "moved" else None
-    at_once(provisioning.set_state, "acme", state, moved_to=moved_to)  # type: ignore[arg-type]
+    apply_now(provisioning.set_state, "acme", state, moved_to=moved_to)  # type: ignore[arg-type]
 
     assert stack.erp().get("/nothing").status == status
 

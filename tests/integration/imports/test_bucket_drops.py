@@ -19,7 +19,7 @@ from tests.integration.imports.kind_examples import (
     KindExample,
 )
 from tests.integration.imports.outcome import all_imports, report_problems
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 from tests.warehouse_scenario import WarehouseScenario
 
 GOODS = as_csv([["item_code", "name"], ["A", "Good"], ["B", ""]])
@@ -137,7 +137,7 @@ def test_files_of_an_inactive_tenant_are_refused(
     state: Any, reason: str, scenario: ImportScenario
 ) -> None:
     moved_to = "https://wms.acme.example/api/v1" if state == "moved" else None
-    at_once(provisioning.set_state, scenario.slug, state, moved_to=moved_to)
+    apply_now(provisioning.set_state, scenario.slug, state, moved_to=moved_to)
     files = drop(scenario, "products/goods.csv")
     written_reason = files.pop("rejected/products/goods.csv.reason.txt").decode()
     assert files == {"rejected/products/goods.csv": GOODS}
@@ -161,13 +161,13 @@ _DISABLED = pytest.mark.parametrize(
 def test_files_are_refused_while_a_module_is_off(
     module: str, kind: str, message: str, scenario: ImportScenario
 ) -> None:
-    at_once(provisioning.switch_modules, scenario.slug, off=[module])
+    apply_now(provisioning.switch_modules, scenario.slug, off=[module])
     files = drop(scenario, f"{kind}/goods.csv")
     assert files == {
         f"rejected/{kind}/goods.csv": GOODS,
         f"rejected/{kind}/goods.csv.reason.txt": f"{message}\n".encode(),
     }
-    at_once(provisioning.switch_modules, scenario.slug, on=MODULES)
+    apply_now(provisioning.switch_modules, scenario.slug, on=MODULES)
     assert all_imports(scenario) == []
 
 
@@ -177,20 +177,20 @@ def test_an_upload_fails_if_a_module_was_switched_off(
 ) -> None:
     body = {"kind": kind, "filename": "goods.csv"}
     answer = scenario.erp.post("/imports/uploads", body)
-    at_once(provisioning.switch_modules, scenario.slug, off=[module])
+    apply_now(provisioning.switch_modules, scenario.slug, off=[module])
     scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
     scenario.drain_queue()
-    at_once(provisioning.switch_modules, scenario.slug, on=MODULES)
+    apply_now(provisioning.switch_modules, scenario.slug, on=MODULES)
     [one] = all_imports(scenario)
     assert (one["status"], one["structure_errors"]) == ("failed", [message])
 
 
 def test_an_upload_of_an_inactive_tenant_fails(scenario: ImportScenario) -> None:
     answer = scenario.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
-    at_once(provisioning.set_state, scenario.slug, "suspended")
+    apply_now(provisioning.set_state, scenario.slug, "suspended")
     scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
     scenario.drain_queue()
-    at_once(provisioning.set_state, scenario.slug, "active")
+    apply_now(provisioning.set_state, scenario.slug, "active")
     [one] = all_imports(scenario)
     assert one["status"] == "failed"
     assert "suspended" in one["structure_errors"][0]
@@ -221,11 +221,11 @@ def test_drops_are_not_committed_automatically_once_a_module_is_off(
     name = f"{example.kind}/file.csv"
     scenario.put_file(f"drop/{name}", as_csv(table(example.kind, example.rows())))
     assert not scenario.deliver(*scenario.take_messages()), "the file arrives"
-    at_once(provisioning.switch_modules, scenario.slug, off=[module])
+    apply_now(provisioning.switch_modules, scenario.slug, off=[module])
     scenario.drain_queue()
     assert json.loads(scenario.files()[f"drop/{name}.result.json"])["status"] == "validated"
 
-    at_once(provisioning.switch_modules, scenario.slug, on=MODULES)
+    apply_now(provisioning.switch_modules, scenario.slug, on=MODULES)
     [one] = all_imports(scenario)
     assert scenario.commit(one["id"])["status"] == "committed"
 
@@ -236,9 +236,9 @@ def test_drops_are_not_committed_automatically_once_the_tenant_is_suspended(
     WarehouseScenario(scenario.erp).change_settings(commit_drops=True)
     scenario.put_file("drop/products/goods.csv", GOODS)
     assert not scenario.deliver(*scenario.take_messages())
-    at_once(provisioning.set_state, scenario.slug, "suspended")
+    apply_now(provisioning.set_state, scenario.slug, "suspended")
     scenario.drain_queue()
-    at_once(provisioning.set_state, scenario.slug, "active")
+    apply_now(provisioning.set_state, scenario.slug, "active")
     [one] = all_imports(scenario)
     assert one["status"] == "validated"
 

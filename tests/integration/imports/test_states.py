@@ -10,7 +10,7 @@ from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, table
 from tests.integration.imports.kind_examples import TRANSFERS
 from tests.integration.imports.outcome import snapshot
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 from tests.warehouse_scenario import WarehouseScenario
 
 GOODS = as_csv([["item_code", "name"], ["A", "Good"]])
@@ -127,7 +127,7 @@ def test_a_file_that_is_received_after_the_cancellation_is_ignored(
 
 def switch_transfer_orders(scenario: ImportScenario, *, on: bool) -> None:
     module = ["transfer_orders"]
-    at_once(provisioning.switch_modules, scenario.slug, **{"on" if on else "off": module})
+    apply_now(provisioning.switch_modules, scenario.slug, **{"on" if on else "off": module})
 
 
 def test_transfer_orders_are_refused_while_their_module_is_off(

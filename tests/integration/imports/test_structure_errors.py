@@ -9,7 +9,7 @@ from shared.identity.tenancy.tenant import PLANS, Plan
 from shared.integration.imports.models import ImportKind
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, as_xlsx
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 from tests.warehouse_scenario import WarehouseScenario
 
 type Rows = Sequence[Sequence[object]]
@@ -130,7 +130,7 @@ def test_the_plan_limits_the_number_of_rows(
         "essentials",
         Plan(frozenset({"api.public.enabled"}), limits, "professional"),
     )
-    at_once(provisioning.set_plan, scenario.slug, "essentials")
+    apply_now(provisioning.set_plan, scenario.slug, "essentials")
     header, *rows = [["item_code", "name"], *([f"P-{n}", "Good"] for n in range(4))]
     blank: list[str] = []
     for write, name in ((as_csv, "rows.csv"), (as_xlsx, "rows.xlsx")):

@@ -33,7 +33,7 @@ from tests.integration.moving.two_deployments import (
 from tests.integration.offboarding.test_export import read_all_files
 from tests.sampling import deadly_calls
 from tests.stack import ACCOUNT, REGION
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 from tests.webhook_scenario import RELAY, URL, stream_batch
 
 LISTS = (
@@ -111,7 +111,7 @@ def test_user_signs_in_with_password_and_app(both: TwoDeployments, tmp_path: Pat
 def test_source_names_the_new_address_after_the_move(both: TwoDeployments, tmp_path: Path) -> None:
     both.import_(both.export(tmp_path / "acme"))
     both.enter_source()
-    at_once(provisioning.set_state, "acme", "moved", moved_to=ADDRESS)
+    apply_now(provisioning.set_state, "acme", "moved", moved_to=ADDRESS)
     answer = both.client_erp.get("/products")
     assert (answer.status, answer.code) == (410, "tenant_moved")
     assert ADDRESS in answer.text

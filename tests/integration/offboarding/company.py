@@ -15,7 +15,7 @@ from shared.kernel import aws
 from shared.kernel.config import config
 from tests.gateway import Erp
 from tests.stack import ACCOUNT, REGION, Stack, prepare_once
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 
 HOST = "wms.acme.test"
 CERTIFICATE = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/0f6c"
@@ -80,7 +80,7 @@ class Company:
 
     def cancel(self) -> None:
         """Cancel acme, and clear the cache of tenants."""
-        at_once(provisioning.set_state, "acme", "cancelled")
+        apply_now(provisioning.set_state, "acme", "cancelled")
 
     def remains(self) -> dict[str, Any]:
         """Return the remaining data of acme by location; empty after a complete deletion."""

@@ -25,7 +25,7 @@ from tests.faults import AwsFaults, Fault, Killed
 from tests.integration.user_grants.oauth_requests import SOURCE_IP, ExampleUser, request_token
 from tests.sampling import deadly_calls
 from tests.stack import Stack
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 
 INVALID_GRANT = (400, "invalid_grant")
 
@@ -90,7 +90,7 @@ def test_unknown_names_and_inactive_tenants_have_no_entries(user: ExampleUser) -
     """Nothing bounds the number of names, and some people type their password as their name."""
     for name in ("berta@acme", "0@acme", "@acme", "anna@nowhere"):
         assert guess(user, username=name) == INVALID_GRANT
-    at_once(set_state, "acme", "suspended")
+    apply_now(set_state, "acme", "suspended")
     assert guess(user) == INVALID_GRANT
     assert entries() == []
 

@@ -31,7 +31,7 @@ from tests.integration.user_grants.oauth_requests import (
     request_token,
 )
 from tests.stack import Stack
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 
 pytestmark = pytest.mark.usefixtures("stack")
 
@@ -69,10 +69,10 @@ def test_case_and_spaces_of_the_user_name_are_ignored(written: str, user: Exampl
 
 
 def test_user_name_without_tenant_is_accepted_at_the_tenants_host(user: ExampleUser) -> None:
-    at_once(set_address, "acme", host="wms.acme.test")
+    apply_now(set_address, "acme", host="wms.acme.test")
     for name in ("anna", "anna@acme"):
         assert request_token(user.form(username=name), host="wms.acme.test").status == 200
-    at_once(set_address, "beta", host="wms.beta.test")
+    apply_now(set_address, "beta", host="wms.beta.test")
     for name in ("anna", "anna@acme"):
         answer = request_token(user.form(username=name), host="wms.beta.test")
         assert (answer.status, answer.body) == (400, INVALID_CREDENTIALS)
@@ -237,7 +237,7 @@ def test_state_of_an_inactive_tenant_is_only_revealed_to_authenticated_users(
     state: Any, outcome: tuple[int, str], user: ExampleUser
 ) -> None:
     token = user.sign_in().refresh_token
-    at_once(set_state, "acme", state, moved_to="https://acme.test" if state == "moved" else None)
+    apply_now(set_state, "acme", state, moved_to="https://acme.test" if state == "moved" else None)
     # not counted as failures
     for _ in range(12):
         assert user.sign_in().outcome == outcome

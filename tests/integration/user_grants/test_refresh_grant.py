@@ -24,7 +24,7 @@ from tests.integration.user_grants.oauth_requests import (
     refresh,
 )
 from tests.stack import Stack
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 
 INVALID_GRANT = (400, "invalid_grant")
 
@@ -131,7 +131,7 @@ def test_refresh_token_is_refused_at_the_host_of_another_tenant(
 ) -> None:
     token = user.sign_in().refresh_token
     assert refresh(token.replace("str_acme.", "str_beta.")).outcome == INVALID_GRANT
-    at_once(set_address, "beta", host="wms.beta.test")
+    apply_now(set_address, "beta", host="wms.beta.test")
     assert refresh(token, host="wms.beta.test").outcome == INVALID_GRANT
     assert refresh(token).status == 200
 

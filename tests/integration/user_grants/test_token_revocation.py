@@ -19,7 +19,7 @@ from tests.integration.user_grants.test_refresh_grant import (
     reused_sessions,
     revocation_keys,
 )
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 
 pytestmark = pytest.mark.usefixtures("stack")
 
@@ -93,7 +93,7 @@ def test_clients_and_users_can_only_revoke_their_own_tokens(user: ExampleUser) -
 
 
 def test_revocation_at_the_host_of_another_tenant_is_ignored(user: ExampleUser) -> None:
-    at_once(set_address, "beta", host="wms.beta.test")
+    apply_now(set_address, "beta", host="wms.beta.test")
     tokens = user.sign_in()
     for token in (tokens.access_token, tokens.refresh_token):
         assert revoke(token, host="wms.beta.test").status == 200
@@ -102,7 +102,7 @@ def test_revocation_at_the_host_of_another_tenant_is_ignored(user: ExampleUser) 
 
 def test_tokens_of_a_suspended_tenant_can_be_revoked(user: ExampleUser) -> None:
     tokens = user.sign_in()
-    at_once(set_state, "acme", "suspended")
+    apply_now(set_state, "acme", "suspended")
     assert revoke(tokens.refresh_token).status == 200
     assert len(revocation_keys()) == 1
 

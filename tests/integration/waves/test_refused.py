@@ -6,7 +6,7 @@ from operations.provisioning import switch_modules
 from tests.cases import each_case
 from tests.integration.entity_factories import picking
 from tests.stack import Stack
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 
@@ -115,5 +115,5 @@ def test_picking_of_a_transfer_order_is_refused(wave_scenario: WaveScenario, sta
 
 def test_pickings_of_a_wave_need_no_module(wave_scenario: WaveScenario) -> None:
     wave_scenario.wave([1])
-    at_once(switch_modules, "acme", off=["waves"])
+    apply_now(switch_modules, "acme", off=["waves"])
     assert wave_scenario.yard.act(1, "start").status == 200

@@ -6,7 +6,7 @@ from stripe import WebhookSignature
 
 from operations import provisioning
 from tests.clock import Clock
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 from tests.webhook_scenario import WebhookScenario, respond_204, respond_500
 
 
@@ -284,9 +284,9 @@ def test_a_downgrade_to_a_plan_without_webhooks_cancels_deliveries(
 ) -> None:
     webhook = webhooks.subscribe()
     fail_first_attempt(webhooks)
-    at_once(provisioning.set_plan, "acme", "essentials")
+    apply_now(provisioning.set_plan, "acme", "essentials")
     webhooks.run_until_idle()
-    at_once(provisioning.set_plan, "acme", "enterprise")
+    apply_now(provisioning.set_plan, "acme", "enterprise")
 
     (row,) = webhooks.deliveries(webhook["id"])
     assert row["status"] == "cancelled"

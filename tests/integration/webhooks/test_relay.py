@@ -25,7 +25,7 @@ from shared.kernel.events.outbox import (
 )
 from shared.kernel.queue import Queue
 from tests.integration.cli.command_line import deploy_stack
-from tests.tenant_cache import at_once
+from tests.tenant_cache import apply_now
 from tests.webhook_scenario import WebhookScenario, run_relay, stream_batch
 
 DAYS_31 = 31 * 86_400
@@ -166,7 +166,7 @@ def test_an_unknown_tenant_receives_nothing(webhooks: WebhookScenario) -> None:
 def test_an_upgrade_to_a_plan_with_webhooks_loses_no_event(webhooks: WebhookScenario) -> None:
     """Relay and worker still have the tenant with its old plan in their cache."""
     webhook = webhooks.subscribe("wave.planned")
-    at_once(provisioning.set_plan, "acme", "essentials")
+    apply_now(provisioning.set_plan, "acme", "essentials")
     raise_wave_event(webhooks, id=1)
     assert webhooks.run_relay() == []
     assert webhooks.messages() == []
@@ -175,7 +175,7 @@ def test_an_upgrade_to_a_plan_with_webhooks_loses_no_event(webhooks: WebhookScen
     raise_wave_event(webhooks, id=2)
     assert webhooks.run_relay() == []
     (message,) = webhooks.take_messages()
-    at_once(provisioning.set_plan, "acme", "essentials")
+    apply_now(provisioning.set_plan, "acme", "essentials")
     assert directory.tenant("acme") is not None
     provisioning.set_plan("acme", "professional")
     assert webhooks.run_worker({**message, "slow": True}) == []
