@@ -299,6 +299,18 @@ def stuck_at(moment: int, meanwhile: Callable[[], object]) -> Fault:
     return (stuck_after if moment % 2 else stuck_before)(moment // 2, meanwhile)
 
 
+def before_first(operation: str, act: Callable[[], object]) -> Fault:
+    """Do something just before the first call of an operation reaches AWS."""
+    left = [act]
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        if call.operation == operation and left:
+            left.pop()()
+        return forward()
+
+    return fault
+
+
 def kill_after_step(last: int = 1) -> Fault:
     """Kill the process after transaction number `last`, counted from 1, took effect."""
     steps = count(1)
@@ -331,6 +343,15 @@ def throttle(at: int, times: int = 1) -> Fault:
         if at <= turn() < at + times:
             return refusal("ThrottlingException")
         return forward()
+
+    return fault
+
+
+def refuse_calls(*operations: str, code: str = "AccessDeniedException") -> Fault:
+    """Refuse every call of these operations."""
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        return refusal(code) if call.operation in operations else forward()
 
     return fault
 

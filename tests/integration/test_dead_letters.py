@@ -29,7 +29,7 @@ from tests.faults import (
     kill_after,
     kill_before,
     lose_answer,
-    refusal,
+    refuse_calls,
     success,
 )
 from tests.gateway import LambdaContext
@@ -185,10 +185,7 @@ def test_webhook_worker_records_why_the_last_delivery_failed(
     (message,) = webhooks.take_messages()
     body = json.dumps({**message, "slow": True})
 
-    def denied(call: Call, forward: Forward) -> Any:
-        return refusal("AccessDeniedException") if "Get" in call.operation else forward()
-
-    with aws_faults.faulty(denied):
+    with aws_faults.faulty(refuse_calls("GetItem", "BatchGetItem")):
         assert _deliver_event(body, receives=webhook_worker.MAX_DELIVERIES) == []
 
     (cause,) = _causes("webhooks")
@@ -216,10 +213,7 @@ def test_cause_has_no_secrets_and_no_quoted_values() -> None:
 def test_worker_leaves_the_message_to_sqs_when_the_cause_cannot_be_recorded(
     aws_faults: AwsFaults,
 ) -> None:
-    def unavailable(call: Call, forward: Forward) -> Any:
-        return refusal("AccessDenied") if call.operation == "SendMessage" else forward()
-
-    with aws_faults.faulty(unavailable):
+    with aws_faults.faulty(refuse_calls("SendMessage", code="AccessDenied")):
         assert _deliver_event("[]", receives=webhook_worker.MAX_DELIVERIES) == ["m1"]
     assert not _stored("WebhookDeadLetters")
 
@@ -442,10 +436,7 @@ def test_failures_of_the_relay_are_kept_while_events_cannot_be_relayed(
 ) -> None:
     _given_up(webhooks)
 
-    def denied(call: Call, forward: Forward) -> Any:
-        return refusal("AccessDenied") if call.operation == "SendMessageBatch" else forward()
-
-    with aws_faults.faulty(denied):
+    with aws_faults.faulty(refuse_calls("SendMessageBatch", code="AccessDenied")):
         refused = run("queues", "redrive", "relay")
 
     assert refused.exit_code == 1

@@ -9,12 +9,10 @@ import pytest
 from tests.clock import Clock
 from tests.concurrency import run_concurrently
 from tests.faults import (
-    Answer,
     AwsFaults,
-    Call,
     Fault,
-    Forward,
     Killed,
+    before_first,
     kill_after,
     kill_before,
     lose_answer,
@@ -129,19 +127,16 @@ def test_decision_that_commits_after_the_expiry_leaves_the_next_approval_alone(
 ) -> None:
     number, later = scenario.requested(), list[int]()
 
-    def expired_before_the_commit(call: Call, forward: Forward) -> Answer:
-        if call.operation == "TransactWriteItems" and not later:
-            later.append(number)
-            clock.advance(_DAY)
-            later.append(scenario.requested())
-        return forward()
+    def expire() -> None:
+        clock.advance(_DAY)
+        later.append(scenario.requested())
 
-    with aws_faults.faulty(expired_before_the_commit):
+    with aws_faults.faulty(before_first("TransactWriteItems", expire)):
         answer = scenario.decide(number, decision)
 
     assert answer.status in {409, 503}, answer.text
-    assert scenario.statuses() == [(number, "expired"), (later[1], "pending")]
-    assert scenario.requested() == later[1]
+    assert scenario.statuses() == [(number, "expired"), (later[0], "pending")]
+    assert scenario.requested() == later[0]
 
 
 def test_requests_at_once_after_the_expiry_make_one_approval(

@@ -20,7 +20,7 @@ from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.db.table import table_definition
 from tests.cases import each_case
-from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_at
+from tests.faults import AwsFaults, Killed, before_first, kill_at
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
 from tests.stack import ADDRESS
 
@@ -203,15 +203,11 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
 
 def test_concurrent_module_switches_are_both_applied(stowage: Run, bare_faults: AwsFaults) -> None:
     stowage("tenant", "create", "acme", "--module", "bulk_import")
-    interrupted: list[str] = []
 
-    def switch_concurrently(call: Call, forward: Forward) -> Answer:
-        if call.operation == "TransactWriteItems" and not interrupted:
-            interrupted.append(call.operation)
-            assert run("tenant", "modules", "acme", "--on", "transfer_orders").exit_code == 0
-        return forward()
+    def switch_concurrently() -> None:
+        assert run("tenant", "modules", "acme", "--on", "transfer_orders").exit_code == 0
 
-    with bare_faults.faulty(switch_concurrently):
+    with bare_faults.faulty(before_first("TransactWriteItems", switch_concurrently)):
         switched = as_json(
             stowage(
                 "--json",

@@ -3,7 +3,7 @@
 import pytest
 
 from cli.operator import CommandContext
-from tests.faults import Answer, AwsFaults, Call, Forward, refusal
+from tests.faults import AwsFaults, refuse_calls
 from tests.integration.cli.command_line import as_json, deploy_stack, run
 from tests.integration.restore.conftest import Recovery, item, recovery
 from tests.integration.restore.test_restore import FIRST
@@ -73,11 +73,7 @@ def test_prepared_table_is_named_and_can_be_given_up(recovery: Recovery) -> None
 def test_failed_restore_says_that_requests_are_refused(
     recovery: Recovery, aws_faults: AwsFaults
 ) -> None:
-    def deny(call: Call, forward: Forward) -> Answer:
-        denied = call.operation == "TagResource"
-        return refusal("AccessDeniedException") if denied else forward()
-
-    with aws_faults.faulty(deny):
+    with aws_faults.faulty(refuse_calls("TagResource")):
         failed = run("tenant", "restore", "acme", "--at", recovery.at, "--yes")
     assert failed.exit_code == 3
     assert "Requests of acme are refused until the restore is finished" in failed.stderr
@@ -88,11 +84,7 @@ def test_failed_restore_says_that_requests_are_refused(
 def test_restore_that_cannot_begin_refuses_nothing(
     recovery: Recovery, aws_faults: AwsFaults
 ) -> None:
-    def deny(call: Call, forward: Forward) -> Answer:
-        denied = call.operation == "RestoreTableToPointInTime"
-        return refusal("AccessDeniedException") if denied else forward()
-
-    with aws_faults.faulty(deny):
+    with aws_faults.faulty(refuse_calls("RestoreTableToPointInTime")):
         failed = run("tenant", "restore", "acme", "--at", recovery.at, "--yes")
     assert failed.exit_code == 3
     assert "refused until the restore is finished" not in failed.stderr

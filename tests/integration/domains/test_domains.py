@@ -24,6 +24,7 @@ from tests.faults import (
     kill_after,
     kill_before,
     refusal,
+    refuse_calls,
     success,
 )
 from tests.integration.offboarding.company import CERTIFICATE, HOST, deploy_api
@@ -184,11 +185,8 @@ def test_refusal_of_api_gateway_is_reported_with_its_reason(
     if operation == "UpdateDomainName":
         add(api)
 
-    def refuse(call: Call, forward: Forward) -> Answer:
-        return refusal("BadRequestException") if call.operation == operation else forward()
-
     with (
-        aws_faults.faulty(refuse),
+        aws_faults.faulty(refuse_calls(operation, code="BadRequestException")),
         pytest.raises(Conflict, match=f"API Gateway refuses the domain {HOST}: BadRequest"),
     ):
         add(api, certificate=OTHER_CERTIFICATE)

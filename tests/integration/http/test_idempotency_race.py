@@ -1,8 +1,6 @@
 """A repeated request while the first one commits."""
 
-from typing import Any
-
-from tests.faults import AwsFaults, Call, refusal
+from tests.faults import AwsFaults, refuse_calls
 from tests.gateway import Erp
 from tests.integration.write_routes import BOLT
 
@@ -10,12 +8,7 @@ from tests.integration.write_routes import BOLT
 def test_repeat_during_the_commit_is_duplicate_in_flight(erp: Erp, aws_faults: AwsFaults) -> None:
     first = erp.post("/products", BOLT, key="k1")
 
-    def meets_transaction(call: Call, forward: Any) -> Any:
-        if call.operation == "PutItem":
-            return refusal("TransactionConflictException")
-        return forward()
-
-    with aws_faults.faulty(meets_transaction):
+    with aws_faults.faulty(refuse_calls("PutItem", code="TransactionConflictException")):
         meanwhile = erp.post("/products", BOLT, key="k1")
 
     assert (meanwhile.status, meanwhile.code) == (409, "duplicate_in_flight")

@@ -20,7 +20,7 @@ from tests.faults import (
     kill_after,
     lose_answer,
     lost,
-    refusal,
+    refuse_calls,
 )
 from tests.gateway import Erp
 from tests.integration.http.rate_limit_headers import ERP, LIMIT, read_rate_limit
@@ -32,23 +32,16 @@ pytestmark = pytest.mark.usefixtures("mini")
 # Faults
 
 
-def _missing(call: Call, forward: Forward) -> Answer:
-    return refusal("ResourceNotFoundException") if call.operation == "UpdateItem" else forward()
-
-
-def _throttled(call: Call, forward: Forward) -> Answer:
-    return refusal("ThrottlingException") if call.operation == "UpdateItem" else forward()
-
-
-def _denied(call: Call, forward: Forward) -> Answer:
-    return refusal("AccessDeniedException") if call.operation == "UpdateItem" else forward()
-
-
 def _cut_off(call: Call, forward: Forward) -> Answer:
     return lost() if call.operation == "UpdateItem" else forward()
 
 
-@pytest.mark.parametrize("fault", [_missing, _throttled, _denied, _cut_off])
+_REFUSALS = ["ResourceNotFoundException", "ThrottlingException", "AccessDeniedException"]
+
+
+@pytest.mark.parametrize(
+    "fault", [*(refuse_calls("UpdateItem", code=code) for code in _REFUSALS), _cut_off]
+)
 def test_request_is_admitted_when_the_lease_fails(
     mini: Erp, aws_faults: AwsFaults, fault: Fault, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ from shared.integration.imports.worker import MAX_ATTEMPTS
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward, refusal
+from tests.faults import Answer, AwsFaults, Call, Forward, refusal, refuse_calls
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
 from tests.integration.imports.outcome import all_imports, report_problems, snapshot
@@ -224,15 +224,6 @@ def test_a_message_for_an_import_of_another_tenant_has_no_effect(scenario: Impor
     assert scenario.get_import(number)["status"] == "validating"
 
 
-def broken(operation: str) -> Any:
-    """Return a fault that makes every call of an operation fail."""
-
-    def fault(call: Call, forward: Forward) -> Answer:
-        return refusal("InvalidRequest") if call.operation == operation else forward()
-
-    return fault
-
-
 def deliveries(
     scenario: ImportScenario, clock: Clock, aws_faults: AwsFaults, operation: str
 ) -> Iterator[bool]:
@@ -240,7 +231,7 @@ def deliveries(
     body = scenario.take_messages()[-1]
     for receives in range(1, MAX_ATTEMPTS + 1):
         clock.advance(720)
-        with aws_faults.faulty(broken(operation)):
+        with aws_faults.faulty(refuse_calls(operation, code="InvalidRequest")):
             yield bool(scenario.deliver(body, receives=receives))
 
 

@@ -14,7 +14,7 @@ from shared.kernel.config import config
 from shared.kernel.db.table import table_definition
 from shared.kernel.errors import Conflict
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward
+from tests.faults import AwsFaults, before_first
 
 ACME = NewTenant("acme", host="wms.acme.test")
 TABLE = "stowage-tenant-acme"
@@ -76,14 +76,8 @@ def test_table_that_an_operator_has_tagged_is_taken() -> None:
 
 
 def test_foreign_table_created_during_the_creation_is_refused(aws_faults: AwsFaults) -> None:
-    def interleave(call: Call, forward: Forward) -> Answer:
-        if call.operation == "CreateTable" and not made:
-            made.append(call.operation)
-            _create_table({"stack_id": _OTHER_STACK})
-        return forward()
-
-    made: list[str] = []
-    with aws_faults.faulty(interleave), pytest.raises(Conflict, match="another deployment"):
+    create = before_first("CreateTable", lambda: _create_table({"stack_id": _OTHER_STACK}))
+    with aws_faults.faulty(create), pytest.raises(Conflict, match="another deployment"):
         create_tenant(ACME)
     directory.clear()
     assert directory.tenant("acme") is None

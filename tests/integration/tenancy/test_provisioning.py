@@ -27,7 +27,7 @@ from shared.kernel.db.schema import current_version
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
 from shared.warehouse.settings.values import Settings, settings_of
-from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_at, refusal
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed, before_first, kill_at, refusal
 from tests.sampling import sampled
 from tests.stack import ADDRESS
 
@@ -378,15 +378,8 @@ def test_invalid_client_is_refused(name: str, scopes: list[str]) -> None:
 def test_concurrent_rotation_of_a_secret_is_refused(aws_faults: AwsFaults) -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP")
-    rotated: list[Any] = []
-
-    def interleave(call: Call, forward: Forward) -> Answer:
-        if call.operation == "UpdateItem" and not rotated:
-            rotated.append(None)
-            rotate_client(created.client_id)
-        return forward()
-
-    with aws_faults.faulty(interleave), pytest.raises(Conflict):
+    rotate = before_first("UpdateItem", lambda: rotate_client(created.client_id))
+    with aws_faults.faulty(rotate), pytest.raises(Conflict):
         rotate_client(created.client_id)
 
 

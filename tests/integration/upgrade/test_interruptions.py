@@ -24,7 +24,7 @@ from shared.kernel.errors import Conflict, NotFound
 from shared.warehouse.catalog.repository import PRODUCTS
 from shared.warehouse.picking.repository import PICKINGS
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, kill_after, refusal
+from tests.faults import AwsFaults, Killed, kill_after, refusal, refuse_calls
 from tests.integration.upgrade.conftest import PutTable
 from tests.integration.upgrade.invention import TARGET, changed_kinds, invented_version
 from tests.integration.upgrade.writers import store_of
@@ -220,12 +220,9 @@ def test_failed_run_gives_its_lease_back(
 ) -> None:
     put_table("/products")
 
-    def refuse(call: Any, forward: Any) -> Any:
-        denied = call.operation == "UpdateTable"
-        return refusal("AccessDeniedException") if denied else forward()
-
     with invented_version(monkeypatch, PRODUCTS):
-        with aws_faults.faulty(refuse), pytest.raises(Exception, match="AccessDenied"):
+        denied = aws_faults.faulty(refuse_calls("UpdateTable"))
+        with denied, pytest.raises(Exception, match="AccessDenied"):
             upgrade()
         assert "table_lease" not in tenant()
 

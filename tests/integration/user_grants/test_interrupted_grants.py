@@ -9,7 +9,7 @@ import pytest
 from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
+from tests.faults import AwsFaults, Fault, Killed
 from tests.integration.user_grants.oauth_requests import (
     ExampleUser,
     OAuthResponse,
@@ -168,20 +168,11 @@ def test_conflicts_and_throttling_are_retried(
     assert third.status == 200
 
 
-def _only(operation: str, code: str) -> Fault:
-    """Return a fault that refuses every call of one operation."""
-
-    def fault(call: Call, forward: Forward) -> Answer:
-        return faults.refusal(code) if call.operation == operation else forward()
-
-    return fault
-
-
 def test_kms_failure_keeps_the_refresh_token_valid(
     user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     token = user.sign_in().refresh_token
-    with aws_faults.faulty(_only("Sign", "KMSInternalException")):
+    with aws_faults.faulty(faults.refuse_calls("Sign", code="KMSInternalException")):
         assert user.sign_in().outcome == (503, "service_unavailable")
         assert refresh(token).outcome == (503, "service_unavailable")
     assert refresh(token).status == 200

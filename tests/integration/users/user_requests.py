@@ -2,14 +2,13 @@
 
 import base64
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from threading import Barrier
 from typing import Any
 
 from shared.identity.users import totp
 from shared.kernel.clock import now_ms
-from tests.faults import Answer, AwsFaults, Call, Forward
+from tests import concurrency
+from tests.faults import AwsFaults, before_first
 from tests.gateway import Erp, Response
 from tests.integration.write_users import MARIA, PASSWORD
 from tests.stack import Stack
@@ -19,28 +18,14 @@ CONCURRENCY = 20
 
 def run_concurrently[R](act: Callable[[int], R]) -> list[R]:
     """Run an action CONCURRENCY times at the same moment; return the results."""
-    barrier = Barrier(CONCURRENCY)
-
-    def worker(number: int) -> R:
-        barrier.wait()
-        return act(number)
-
-    with ThreadPoolExecutor(CONCURRENCY) as workers:
-        return list(workers.map(worker, range(CONCURRENCY)))
+    return concurrency.run_concurrently(CONCURRENCY, act)
 
 
 def before_next_commit(
     aws_faults: AwsFaults, act: Callable[[], object]
 ) -> AbstractContextManager[None]:
     """Run an action just before the next transaction is committed."""
-    left = [act]
-
-    def meanwhile(call: Call, forward: Forward) -> Answer:
-        if call.operation == "TransactWriteItems" and left:
-            left.pop()()
-        return forward()
-
-    return aws_faults.faulty(meanwhile)
+    return aws_faults.faulty(before_first("TransactWriteItems", act))
 
 
 def create_role(erp: Erp, name: str = "Packers", *permissions: str) -> int:

@@ -14,7 +14,7 @@ from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, NotFound, UnservedTable
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, kill_after
+from tests.faults import AwsFaults, Killed, before_first, kill_after
 from tests.integration.verify.planting import Table
 from tests.integration.verify.plants import PLANTS
 from tests.sampling import deadly_calls, is_complete, sampled
@@ -87,9 +87,7 @@ def test_killed_verification_is_completed_by_the_next_run(
         assert _without_times(table) == repaired, call
 
 
-def test_interrupted_verification_goes_on_where_it_stopped(
-    table: Table, aws_faults: AwsFaults
-) -> None:
+def _interrupt_verification(table: Table, aws_faults: AwsFaults) -> None:
     def kill(call: Any, forward: Any) -> Any:
         if call.operation == "Query" and "count#entry" in str(call.request):
             raise Killed
@@ -98,6 +96,12 @@ def test_interrupted_verification_goes_on_where_it_stopped(
     _plant(table)
     with aws_faults.faulty(kill), pytest.raises(Killed):
         verify_tenant("acme")
+
+
+def test_interrupted_verification_goes_on_where_it_stopped(
+    table: Table, aws_faults: AwsFaults
+) -> None:
+    _interrupt_verification(table, aws_faults)
     assert "verification" in _tenant()
     steps: list[str] = []
     with aws_faults.recorded() as seen:
@@ -110,14 +114,7 @@ def test_interrupted_verification_goes_on_where_it_stopped(
 def test_interrupted_verification_without_repair_is_not_continued_by_a_repair(
     table: Table, aws_faults: AwsFaults
 ) -> None:
-    def kill(call: Any, forward: Any) -> Any:
-        if call.operation == "Query" and "count#entry" in str(call.request):
-            raise Killed
-        return forward()
-
-    _plant(table)
-    with aws_faults.faulty(kill), pytest.raises(Killed):
-        verify_tenant("acme")
+    _interrupt_verification(table, aws_faults)
     found = verify_tenant("acme", repair=True)
     assert {one.kind for one in found.listed if not one.repaired} == {"entity.unreadable"}
 
@@ -155,20 +152,15 @@ def test_repair_never_overwrites_a_concurrent_change(table: Table, aws_faults: A
     """A request changes the row between the look that confirms its drift, and the repair."""
     before = table.record("stock", 1).entity.qty
     table.edit("stock", 1, qty=before + 5)
-    erp, done = table.stack.erp(), False
+    erp = table.stack.erp()
     body = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "increase": 7,
             "reason": "Found"}  # fmt: skip
 
-    def change(call: Any, forward: Any) -> Any:
-        nonlocal done
-        if not done and call.operation == "TransactWriteItems":
-            done = True
-            assert erp.post("/stock-adjustments", body).status == 201
-        return forward()
+    def change() -> None:
+        assert erp.post("/stock-adjustments", body).status == 201
 
-    with aws_faults.faulty(change):
+    with aws_faults.faulty(before_first("TransactWriteItems", change)):
         found = verify_tenant("acme", repair=True)
-    assert done
     assert {one.kind for one in found.listed} == {"stock.qty"}
     assert table.record("stock", 1).entity.qty == before + 7
     assert verify_tenant("acme").listed == []

@@ -3,7 +3,7 @@
 import pytest
 
 from operations.api_clients import create_client
-from tests.faults import Answer, AwsFaults, Call, Forward, refusal, throttle
+from tests.faults import AwsFaults, refuse_calls, throttle
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
 from tests.log_lines import Written, captured
@@ -54,11 +54,7 @@ def _send_requests(stack: Stack, aws_faults: AwsFaults) -> None:
     gateway.request("GET", "/v1/openapi.json")
     with aws_faults.faulty(throttle(0, 1)):
         assert erp.get("/products").status == 200
-
-    def fail(call: Call, forward: Forward) -> Answer:
-        return refusal("AccessDeniedException") if call.operation == "Query" else forward()
-
-    with aws_faults.faulty(fail):
+    with aws_faults.faulty(refuse_calls("Query")):
         assert erp.get("/products").status == 500
 
 

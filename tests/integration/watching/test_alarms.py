@@ -27,7 +27,7 @@ from shared.kernel.queue import MAX_DELAY_SECONDS
 from tests import gateway
 from tests.cases import each_case
 from tests.clock import Clock, ManualClock
-from tests.faults import Answer, AwsFaults, Call, Forward, refusal, throttle
+from tests.faults import Answer, AwsFaults, Call, Forward, refuse_calls, throttle
 from tests.gateway import LambdaContext
 from tests.import_scenario import ImportScenario
 from tests.integration.watching.activity import FUNCTIONS, PRODUCTS, run_activity
@@ -94,15 +94,6 @@ def is_breached(name: str, found: list[float]) -> bool:
     return value > threshold
 
 
-def fail_at(operation: str) -> Callable[[Call, Forward], Answer]:
-    """Return a fault: AWS refuses every call of one operation."""
-
-    def fault(call: Call, forward: Forward) -> Answer:
-        return refusal("AccessDeniedException") if call.operation == operation else forward()
-
-    return fault
-
-
 @pytest.fixture
 def webhooks(
     stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
@@ -125,7 +116,7 @@ def test_failure_of_a_function_or_the_authorizer_is_a_5xx_response(
     assert dimensions("ApiFailuresAlarm") == _stage()
     erp = stack.erp()
     _clear_stack_caches()
-    with aws_faults.faulty(fail_at(operation)):
+    with aws_faults.faulty(refuse_calls(operation)):
         assert erp.get("/products").status >= 500
     assert erp.get("/products").status == 200
 
@@ -218,7 +209,7 @@ def test_import_message_that_fails_five_times_is_a_dead_letter(
     assert letters == dimensions("ImportDeadLettersAlarm")["QueueName"]
 
     def deliver(body: str, receives: int) -> bool:
-        with aws_faults.faulty(fail_at("GetItem")):
+        with aws_faults.faulty(refuse_calls("GetItem")):
             return bool(imports.deliver(body, receives=receives))
 
     assert _receive_until_dead("ImportQueue", deliver) == 5
@@ -271,7 +262,7 @@ def test_events_that_are_not_relayed_stay_in_the_stream_until_the_queue_gets_the
     webhooks.subscribe()
     webhooks.create_product()
     batch = webhooks.new_stream_batch()
-    with aws_faults.faulty(fail_at("SendMessageBatch")):
+    with aws_faults.faulty(refuse_calls("SendMessageBatch")):
         assert run_relay(batch) == ["1"]
     assert run_relay(batch) == []
     assert dimensions("RelayDelayAlarm") == {"FunctionName": "EventRelayFunction"}
@@ -335,7 +326,7 @@ def test_delivery_that_cannot_be_processed_is_a_dead_letter(
     assert _redrive("WebhookSlowQueue") == letters
 
     def deliver(body: str, receives: int) -> bool:
-        with aws_faults.faulty(fail_at("BatchGetItem")), aws_faults.faulty(fail_at("GetItem")):
+        with aws_faults.faulty(refuse_calls("BatchGetItem", "GetItem")):
             return bool(webhooks.run_worker(json.loads(body), receives=receives))
 
     assert _receive_until_dead("WebhookQueue", deliver) == 20

@@ -8,7 +8,7 @@ import pytest
 from tests.cases import each_case
 from tests.deployment_alarms import evaluated, metrics_of
 from tests.expanded_template import expanded
-from tests.faults import Answer, AwsFaults, Call, Forward, refusal
+from tests.faults import Answer, AwsFaults, Call, Forward, refusal, refuse_calls
 from tests.gateway import Erp
 from tests.log_lines import Written, captured
 from tests.stack import HOST, Stack, _clear_stack_caches
@@ -64,11 +64,6 @@ def total(metric: Mapping[str, Any], written: Written) -> float | None:
     return sum(found) if found else None
 
 
-def refuse_reads(call: Call, forward: Forward) -> Answer:
-    is_read = call.operation in {"Query", "GetItem"}
-    return refusal("AccessDeniedException") if is_read else forward()
-
-
 def refuse_everything(_call: Call, _forward: Forward) -> Answer:
     return refusal("AccessDeniedException")
 
@@ -98,7 +93,7 @@ def test_a_release_that_answers_5xx_raises_its_alarm(
         assert send() < 500
     assert total(metric, written) is None, "a request without a failure writes no metric"
     assert evaluated(function, **others, answers_5xx=total(metric, written)) == 0
-    fault = refuse_reads if function in _READS else refuse_everything
+    fault = refuse_calls("Query", "GetItem") if function in _READS else refuse_everything
     if function not in _READS:
         _clear_stack_caches()
     with captured() as written, aws_faults.faulty(fault):
