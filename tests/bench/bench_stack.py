@@ -1,6 +1,9 @@
 """The stack in which everything is measured: deployed on moto, with the cost of each AWS call."""
 
 import base64
+import random
+import secrets
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,10 +43,14 @@ class BenchStack:
 def bench_stack() -> Iterator[BenchStack]:
     """Deploy a stack for the block.
 
-    Its clock moves only between requests, by the same time, so that neither the date nor the speed
-    of the machine changes the packed sizes of items or what caches still hold.
+    Its clock moves only between requests, by the same time, and its random ids are the same in
+    every run, so that neither the date, nor the speed of the machine, nor chance changes the packed
+    sizes of items or what caches still hold.
     """
+    ids = random.Random(1)  # noqa: S311 - of tests
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(secrets, "token_bytes", ids.randbytes)
+        patch.setattr(uuid, "uuid4", lambda: uuid.UUID(int=ids.getrandbits(128), version=4))
         aws_faults = faults.install(patch)
         clock, request = clocks.install_for_tokens(patch), Gateway.request
         clock.freeze()
