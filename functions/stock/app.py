@@ -1,16 +1,11 @@
-"""Stock: rows, levels, movements and adjustments."""
+"""Stock: rows, levels and movements. Adjustments are in `adjustments`."""
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import DeferredRoutes, ListResponse, ResourceResponse, Routes
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction
-from shared.kernel.validation import Checked
-from shared.warehouse.settings.values import settings_of
-from shared.warehouse.stock import adjustments, service, views
+from shared.warehouse.stock import service, views
 from shared.warehouse.stock.models import (
-    Adjustment,
-    AdjustmentDraft,
     LevelParameters,
     Movement,
     MovementParameters,
@@ -77,31 +72,6 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_movement(store, request.id).entity)
 
 
-@routes.write(
-    "POST",
-    "/stock-adjustments",
-    "Adjust stock",
-    scope="stocks:write",
-    permission="inventory.manage",
-    response=Adjustment,
-    body=AdjustmentDraft,
-    statuses=(200, 201),
-    errors=("conflict", "approval_required"),
-    description="Set a counted quantity, add or remove a quantity, or change the inventory status."
-    " Status 200 means that the counted quantity equals the stock and nothing changed. Goods that"
-    " have expired can be added in quarantine, damaged or blocked, and do not become available."
-    " Without a quantity or status, `item_code`, `batch` and `expiry_date` correct the expiry date"
-    " of all stock of the batch, with status 200; no other field but `reason` is allowed then."
-    " An adjustment of more units than `approval_adjustment_qty` is refused with"
-    " `approval_required`.",
+lambda_handler = ApiHandler(
+    routes, DeferredRoutes("functions.stock.adjustments", ("/stock-adjustments",))
 )
-def adjust_stock(tx: Transaction, request: Request[Checked[AdjustmentDraft]]) -> ResourceResponse:
-    """Adjust the stock of one product at one position."""
-    limit = settings_of(request.tenant).approval_adjustment_qty
-    made = adjustments.adjust_stock(tx, request.body, request.tenant.timezone, limit)
-    if made.movement_id is None:
-        return ResourceResponse(made)
-    return ResourceResponse(made, 201, f"/stock-movements/{made.movement_id}")
-
-
-lambda_handler = ApiHandler(routes)

@@ -65,7 +65,6 @@ from shared.kernel.sent_request import SentRequest
 from shared.kernel.tracing import span
 from shared.kernel.validation import InvalidBody, check, ensure_valid
 from shared.warehouse.approvals.models import ApprovalNotRequested
-from shared.warehouse.approvals.service import request_approval
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -250,6 +249,9 @@ class ApiHandler:
                 request_name=claim.claim.request if claim else None,
             )
         except ApprovalNotRequested as refused:
+            # Imported here: few requests are refused, and all would wait for the import.
+            from shared.warehouse.approvals.service import request_approval  # noqa: PLC0415
+
             approval_id, replayed = run_all(
                 partial(request_approval, store, refused, sent),
                 partial(_end_claim, claim, refused, call),

@@ -1,0 +1,38 @@
+"""Adjustments of stock."""
+
+from shared.http.request import Request
+from shared.http.routes import ResourceResponse, Routes
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
+from shared.warehouse.settings.values import settings_of
+from shared.warehouse.stock import adjustments
+from shared.warehouse.stock.models import Adjustment, AdjustmentDraft
+
+routes = Routes()
+
+
+@routes.write(
+    "POST",
+    "/stock-adjustments",
+    "Adjust stock",
+    scope="stocks:write",
+    permission="inventory.manage",
+    response=Adjustment,
+    body=AdjustmentDraft,
+    statuses=(200, 201),
+    errors=("conflict", "approval_required"),
+    description="Set a counted quantity, add or remove a quantity, or change the inventory status."
+    " Status 200 means that the counted quantity equals the stock and nothing changed. Goods that"
+    " have expired can be added in quarantine, damaged or blocked, and do not become available."
+    " Without a quantity or status, `item_code`, `batch` and `expiry_date` correct the expiry date"
+    " of all stock of the batch, with status 200; no other field but `reason` is allowed then."
+    " An adjustment of more units than `approval_adjustment_qty` is refused with"
+    " `approval_required`.",
+)
+def adjust_stock(tx: Transaction, request: Request[Checked[AdjustmentDraft]]) -> ResourceResponse:
+    """Adjust the stock of one product at one position."""
+    limit = settings_of(request.tenant).approval_adjustment_qty
+    made = adjustments.adjust_stock(tx, request.body, request.tenant.timezone, limit)
+    if made.movement_id is None:
+        return ResourceResponse(made)
+    return ResourceResponse(made, 201, f"/stock-movements/{made.movement_id}")
