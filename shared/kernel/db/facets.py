@@ -42,9 +42,10 @@ def searchable(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text)
-    plain = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return plain.casefold()
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text)
+        text = "".join(char for char in decomposed if not unicodedata.combining(char))
+    return text.casefold()
 
 
 def id_text(number: int) -> str:
