@@ -286,7 +286,7 @@ class ApiHandler:
                 resource_to_http(shown_by(operation, result), call.tenant.base_url),
                 has_secret=operation.response_has_secret,
             )
-            if etag := self._etag(call, operation, result):
+            if etag := self._etag(call, operation, result, response):
                 response = replace(response, headers={**response.headers, "ETag": etag})
         if claim:
             claim.complete(tx, response)
@@ -297,7 +297,9 @@ class ApiHandler:
         read = self._match(result.location or call.path)["GET"].operation
         return call.caller.kind != "client" or read.scope in call.caller.scopes
 
-    def _etag(self, call: _Call, operation: Operation, result: ResourceResponse) -> str | None:
+    def _etag(
+        self, call: _Call, operation: Operation, result: ResourceResponse, response: HttpResponse
+    ) -> str | None:
         """Return the ETag that GET of the written resource responds with, or None.
 
         None if the response does not show the resource as GET does.
@@ -307,8 +309,9 @@ class ApiHandler:
         match = next((match for match in found if match), None)
         if match is None or not operation.shows_as(match.operation):
             return None
-        shown = resource_to_http(shown_by(match.operation, result), call.tenant.base_url)
-        return conditional.etag_of(shown.body, match.operation.volatile_fields)
+        if result.warning or match.operation.response is not operation.response:
+            response = resource_to_http(shown_by(match.operation, result), call.tenant.base_url)
+        return conditional.etag_of(response.body, match.operation.volatile_fields)
 
     def _ensure_if_match(self, tx: Transaction, call: _Call, request: Request[Any, Any]) -> None:
         """Compare If-Match with what GET would respond now.

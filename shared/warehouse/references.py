@@ -399,6 +399,8 @@ def record_use(tx: Transaction, found: Iterable[Item]) -> None:
     """
     keys = {key_of(item) for item in found if UNUSED in item}
     new = [key for key in sorted(keys) if tx.is_first(f"use of {key}")]
+    if not new:
+        return
     if has_room(tx, Cost(len(new))):
         _remove_unused(tx, new)
         return
