@@ -9,10 +9,9 @@ import copy
 import json
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from botocore import xform_name
@@ -35,12 +34,12 @@ from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.parsing.executors import UpdateExpressionExecutor
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined]
-from moto.dynamodb.parsing.reserved_keywords import ReservedKeywords
 from moto.dynamodb.parsing.validators import UpdateExpressionValidator
 from moto.dynamodb.responses import DynamoHandler
 from werkzeug.exceptions import HTTPException
 
 from tests import engine
+from tests.plain_updates import PlainUpdate, plain_update
 from tests.snapshot import copy_of_table
 from tests.wire_rules import Body, broken_rule
 
@@ -48,9 +47,8 @@ _TARGET = re.compile(
     r"DynamoDB_20120810\.(Batch(?:Get|Write)Item|(?:Delete|Get|Put|Update)Item|DescribeTable"
     r"|Query|Scan|TransactWriteItems)"
 )
-_READS = {"BatchGetItemOutput", "GetItemOutput", "QueryOutput"}
+_READS = {"BatchGetItemOutput", "GetItemOutput", "QueryOutput", "ScanOutput"}
 _MAX_SIZE = 405_000  # bytes of an item; moto's own limit
-_ACTION = re.compile(r"(#?\w+)(?:\s*=?\s*(:\w+))?")
 
 
 def install(patch: pytest.MonkeyPatch) -> None:
@@ -59,6 +57,7 @@ def install(patch: pytest.MonkeyPatch) -> None:
         _call_handlers_directly(patch)
         _call_without_service_model(patch)
     _copy_less(patch)
+    _project_at_once(patch)
     _process_updates_at_once(patch)
     _check_sizes_once(patch)
     _look_only_where_a_query_asks(patch)
@@ -161,18 +160,18 @@ def _to_json(value: Any) -> Any:
 
 
 def _copy_less(patch: pytest.MonkeyPatch) -> None:
-    """Moto copies the whole table for each action of a transaction, and changes items in place.
+    """Moto copies tables for transactions, and items that it reads, and changes items in place.
 
-    Here a copy takes the place of an item first, so that copies of a table share their items.
+    Here a copy takes the place of an item first, so that tables and reads share their items.
     """
-    update = DynamoDBBackend.update_item
+    update, clone = DynamoDBBackend.update_item, Item.__deepcopy__
 
     def update_item(backend: DynamoDBBackend, table_name: str, key: Any, **rest: Any) -> Any:
         table = backend.get_table(table_name)
         *partition, place = (DynamoType(key[name]) for name in table.table_key_attrs if name in key)
         items: Any = table.items.get(partition[0], {}) if partition else table.items
         if old := items.get(place):
-            items[place] = copy.deepcopy(old)
+            items[place] = clone(old, {})
         new = update(backend, table_name, key, **rest)
         if new.size() > _MAX_SIZE:
             backend.delete_item(table_name, key)
@@ -182,6 +181,23 @@ def _copy_less(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(DynamoDBBackend, "update_item", update_item)
     patch.setattr(Table, "__deepcopy__", lambda table, _: copy_of_table(table), raising=False)
+    patch.setattr(Item, "__deepcopy__", lambda item, _: item)
+
+
+def _project_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Moto decodes the whole item for each attribute of a projection; it still does nested ones."""
+    project = Item.project
+
+    def project_plain(item: Item, paths: list[list[str]]) -> Item:
+        if any(len(path) > 1 or "[" in path[0] for path in paths):
+            return project(item, paths)
+        some = copy.copy(item)
+        vars(some).pop("bytes", None)
+        some.attrs = LimitedSizeDict()
+        dict.update(some.attrs, {name: item.attrs[name] for (name,) in paths if name in item.attrs})
+        return some
+
+    patch.setattr(Item, "project", project_plain)
 
 
 def _check_sizes_once(patch: pytest.MonkeyPatch) -> None:
@@ -207,9 +223,10 @@ def _look_only_where_a_query_asks(patch: pytest.MonkeyPatch) -> None:
 
     def query_some(table: Table, *rest: Any, **named: Any) -> Any:
         ((name, wanted), *_), narrow = named["hash_key_conditions"], copy.copy(table)
-        items: Any = table.items.values()
+        items: Any = table.items
         if table.range_key_attr:
-            every = (one for some in items for one in some.values() if name in one.attrs)
+            some = items.values() if name != table.hash_key_attr else [items.get(wanted, {})]
+            every = (one for part in some for one in part.values() if name in one.attrs)
             found = [one for one in every if one.attrs[name].value == wanted.value]
             narrow.all_items = lambda: found  # type: ignore[method-assign]
         return query(narrow, *rest, **named)
@@ -235,65 +252,11 @@ def _process_updates_at_once(patch: pytest.MonkeyPatch) -> None:
         return tree
 
     def validator(tree: Any, **call: Any) -> Any:
-        new = _new_attributes(tree.text, **call)
-        return _Update(call["item"], new) if new else UpdateExpressionValidator(tree, **call)
+        return plain_update(tree.text, **call) or UpdateExpressionValidator(tree, **call)
 
     def executor(tree: Any, *call: Any) -> Any:
-        return tree if isinstance(tree, _Update) else UpdateExpressionExecutor(tree, *call)
+        return tree if isinstance(tree, PlainUpdate) else UpdateExpressionExecutor(tree, *call)
 
     patch.setattr(UpdateExpressionParser, "make", parse)
     patch.setattr("moto.dynamodb.models.UpdateExpressionValidator", validator)
     patch.setattr("moto.dynamodb.models.UpdateExpressionExecutor", executor)
-
-
-class _Update(NamedTuple):
-    """The new attributes of an item; None removes one. Takes the place of moto's tree."""
-
-    item: Item
-    attributes: dict[str, DynamoType | None]
-
-    def validate(self) -> "_Update":
-        return self
-
-    def normalize(self) -> None:
-        pass
-
-    def execute(self) -> None:
-        dict.update(self.item.attrs, self.attributes)
-        for name in [name for name, value in self.attributes.items() if value is None]:
-            del self.item.attrs[name]
-
-
-def _new_attributes(
-    text: str, item: Item, table: Table, **call: Mapping[str, Any] | None
-) -> dict[str, DynamoType | None] | None:
-    """Return the new attributes; None for an update that moto has to process, or to refuse."""
-    names = call["expression_attribute_names"] or {}
-    values = call["expression_attribute_values"] or {}
-    types = {one["AttributeName"]: one["AttributeType"] for one in table.attr}
-    new: dict[str, DynamoType | None] = {}
-    for kind, named, placeholder in _changes(text):
-        name = names.get(named, "") if named.startswith("#") else named
-        value = DynamoType(values[placeholder]) if placeholder in values else None
-        if kind == "ADD" and value:
-            present = item.attrs.get(name, DynamoType({"N": "0"}))
-            value = present + value if value.is_number() and present.is_number() else None
-        fits = kind == "REMOVE" if value is None else types.get(name, value.type) == value.type
-        is_empty_key = name in types and value is not None and not value.value
-        if not fits or is_empty_key or not name or name in new or name in table.table_key_attrs:
-            return None
-        new[name] = value
-    return new
-
-
-@lru_cache(4_096)
-def _changes(text: str) -> Sequence[tuple[str, str, str]]:
-    """Return clause, attribute and value of each action; none if an action does anything else."""
-    start, *parts = re.split(r"\b(SET|ADD|REMOVE) ", text)
-    clauses = list(zip(parts[::2], parts[1::2], strict=True))
-    actions = [(kind, one.strip()) for kind, listed in clauses for one in listed.split(",")]
-    found = [(kind, m[1], m[2]) for kind, one in actions if (m := _ACTION.fullmatch(one))]
-    words = ReservedKeywords.get_reserved_keywords()
-    is_once = not start and len(dict(clauses)) == len(clauses)
-    is_plain = len(found) == len(actions) and not any(name.upper() in words for _, name, _ in found)
-    return found if is_once and is_plain else ()

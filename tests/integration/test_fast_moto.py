@@ -153,6 +153,7 @@ _READS: tuple[_Call, ...] = (
     ("query", {**_INDEX, "ExpressionAttributeValues": {":pk": {"S": "no"}, ":from": {"S": "0"}}}),
     ("query", {**_INDEX, "ProjectionExpression": "PK, S1"}),
     ("query", {**_PARTITION, "ProjectionExpression": "secret, facets.deep, sizes[0], nowhere"}),
+    ("query", {**_PARTITION, "ProjectionExpression": "secret, sizes, facets, tags, nowhere"}),
     ("query", {**_INDEX, "IndexName": "none"}),
     ("query", {**_INDEX, "KeyConditionExpression": "S1 = :pk"}),
     ("scan", {"TableName": "goods"}),
