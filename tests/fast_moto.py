@@ -9,6 +9,7 @@ import copy
 import json
 import re
 from collections import deque
+from collections.abc import Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -48,6 +49,7 @@ _TARGET = re.compile(
     r"|Query|Scan|TransactWriteItems)"
 )
 _READS = {"BatchGetItemOutput", "GetItemOutput", "QueryOutput", "ScanOutput"}
+_PLAIN_TYPES = {"S": str, "N": str, "BOOL": bool, "B": bytes}
 _MAX_SIZE = 405_000  # bytes of an item; moto's own limit
 
 
@@ -58,6 +60,7 @@ def install(patch: pytest.MonkeyPatch) -> None:
         _call_without_service_model(patch)
     _copy_less(patch)
     _project_at_once(patch)
+    _validate_plain_values_at_once(patch)
     _process_updates_at_once(patch)
     _check_sizes_once(patch)
     _look_only_where_a_query_asks(patch)
@@ -160,11 +163,12 @@ def _to_json(value: Any) -> Any:
 
 
 def _copy_less(patch: pytest.MonkeyPatch) -> None:
-    """Moto copies tables for transactions, and items that it reads, and changes items in place.
+    """Moto copies a table for each action of a transaction, and items that it reads.
 
-    Here a copy takes the place of an item first, so that tables and reads share their items.
+    Here all actions share a copy, and a copy takes the place of an item that moto changes in place.
     """
     update, clone = DynamoDBBackend.update_item, Item.__deepcopy__
+    transact, copies = DynamoDBBackend.transact_write_items, dict[int, Table]()
 
     def update_item(backend: DynamoDBBackend, table_name: str, key: Any, **rest: Any) -> Any:
         table = backend.get_table(table_name)
@@ -179,9 +183,36 @@ def _copy_less(patch: pytest.MonkeyPatch) -> None:
             raise ItemSizeToUpdateTooLarge
         return new
 
+    def transact_write_items(backend: DynamoDBBackend, actions: Sequence[Any]) -> None:
+        names = {target.get("TableName") for action in actions for target in action.values()}
+        tables = [backend.tables[name] for name in names & backend.tables.keys()]
+        copies.update({id(table): copy_of_table(table) for table in tables})
+        try:
+            transact(backend, [*actions])
+        finally:
+            copies.clear()
+
+    def copy_once(table: Table, _: object) -> Table:
+        return copies[id(table)] if id(table) in copies else copy_of_table(table)
+
     patch.setattr(DynamoDBBackend, "update_item", update_item)
-    patch.setattr(Table, "__deepcopy__", lambda table, _: copy_of_table(table), raising=False)
+    patch.setattr(DynamoDBBackend, "transact_write_items", transact_write_items)
+    patch.setattr(Table, "__deepcopy__", copy_once, raising=False)
     patch.setattr(Item, "__deepcopy__", lambda item, _: item)
+
+
+def _validate_plain_values_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Botocore takes four steps for each attribute; it still validates lists, maps and sets."""
+    validate = ParamValidator._validate  # type: ignore[attr-defined]
+
+    def validate_value(validator: Any, value: Any, shape: Any, errors: Any, name: str) -> None:
+        if shape.name == "AttributeValue" and isinstance(value, dict) and len(value) == 1:
+            ((kind, content),) = value.items()
+            if type(content) is _PLAIN_TYPES.get(kind):
+                return
+        validate(validator, value, shape, errors, name)
+
+    patch.setattr(ParamValidator, "_validate", validate_value)
 
 
 def _project_at_once(patch: pytest.MonkeyPatch) -> None:

@@ -169,6 +169,10 @@ _CALLS: tuple[_Call, ...] = (
     ("get_item", {"TableName": "goods", "Key": _ABSENT}),
     ("delete_item", {"TableName": "goods", "Key": _ABSENT}),
     *(("get_item", {"TableName": "goods", "Key": value}) for value in ("PK", {"PK": "a"})),
+    *(
+        ("put_item", _put(_ABSENT, Item={**_ABSENT, "wrong": value}))
+        for value in ({"S": 5}, {"N": 5}, {"BOOL": "true"}, {"B": 5}, {"Q": "a"})
+    ),
     *_READS,
     *(("update_item", _update(expression)) for expression in _EXPRESSIONS),
     *(("update_item", _update(_EXPRESSIONS[0], condition=each)) for each in _CONDITIONS),
