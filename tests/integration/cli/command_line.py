@@ -1,18 +1,25 @@
 """Running the command line in tests, against a stack with the outputs of template.yaml."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
 from click.testing import CliRunner, Result
+from moto.cloudformation.models import cloudformation_backends
 
+from cli import deployment
 from cli.main import main
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db import schema
-from tests.stack import ADDRESS
+from tests.stack import ACCOUNT, ADDRESS, REGION
 
 type Run = Callable[..., Result]
+
+_describe = deployment._describe
+_descriptions: dict[str, Mapping[str, Any]] = {}
+"""The stacks that tests have deployed, by their ids."""
 
 
 def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
@@ -39,7 +46,7 @@ def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
         or "arn:aws:iam::123456789012:role/import",
         **changes,
     }
-    client("cloudformation").create_stack(
+    created = client("cloudformation").create_stack(
         StackName="stowage",
         TemplateBody=json.dumps(
             {
@@ -48,11 +55,23 @@ def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
             }
         ),
     )
+    shown = [{"OutputKey": key, "OutputValue": value} for key, value in outputs.items() if value]
+    _descriptions[created["StackId"]] = {**created, "Outputs": shown}
+
+
+def _described(target: deployment.StackTarget) -> Mapping[str, Any]:
+    """Return the description of a stack; moto needs longer for it than most commands in all."""
+    for stack in cloudformation_backends[ACCOUNT][REGION].stacks.values():
+        if stack.name == target.stack and stack.stack_id in _descriptions:
+            return _descriptions[stack.stack_id]
+    return _describe(target)
 
 
 def run(*arguments: str, typed: str = "") -> Result:
     """Run `stowage` with these arguments, and `typed` as its standard input."""
-    return CliRunner(mix_stderr=False).invoke(main, arguments, input=typed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deployment, "_describe", _described)
+        return CliRunner(mix_stderr=False).invoke(main, arguments, input=typed)
 
 
 def as_json(result: Result) -> Any:

@@ -20,9 +20,10 @@ from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.db.table import table_definition
 from tests.cases import each_case
+from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, before_first, kill_at
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
-from tests.stack import ADDRESS
+from tests.stack import ADDRESS, clear_all_caches
 
 
 def test_create_tenant_and_show_it(stowage: Run) -> None:
@@ -375,21 +376,22 @@ def test_local_stack_is_found_through_its_stack_file(
     assert as_json(run("--json", "tenant", "show", "acme"))["address"] == address
 
 
-def test_a_stopped_local_stack_is_reported_in_one_sentence(tmp_path: Path) -> None:
+def test_a_stopped_local_stack_is_reported_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    assert clock  # botocore waits between its attempts
+    monkeypatch.chdir(tmp_path)
+    for name in ("AWS_ENDPOINT_URL", "AWS_REGION"):
+        monkeypatch.setenv(name, "")  # monkeypatch restores the original value
     (tmp_path / ".local").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as free:
         endpoint = f"http://127.0.0.1:{free.getsockname()[1]}"
     content = {"base_url": f"{endpoint}/api/v1", "endpoint_url": endpoint}
     (tmp_path / ".local/stack.json").write_text(json.dumps(content))
-    stopped = subprocess.run(  # noqa: S603 - a program of this project
-        [Path(sys.executable).with_name("stowage"), "--local", "tenant", "list"],
-        check=False,
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"]},
-        capture_output=True,
-        text=True,
-    )
-    assert (stopped.stdout, stopped.returncode) == ("", 3)
+    clear_all_caches()
+    stopped = run("--local", "tenant", "list")
+    clear_all_caches()
+    assert (stopped.stdout, stopped.exit_code) == ("", 3)
     assert stopped.stderr == "Error: The local stack is not running. Start it with `make run`.\n"
 
 
