@@ -9,9 +9,8 @@ import pytest
 from cli import verify as cli_verify
 from operations.verify import Findings
 from tests.clock import Clock
-from tests.gateway import Erp
 from tests.integration.cli.command_line import as_json, deploy_stack, run
-from tests.integration.verify.company import build_company
+from tests.integration.verify.company import build_small_company
 from tests.integration.verify.planting import Table
 from tests.stack import Stack
 
@@ -19,9 +18,9 @@ pytestmark = pytest.mark.usefixtures("table")
 
 
 @pytest.fixture
-def table(stack: Stack, erp: Erp, clock: Clock) -> Table:
-    """The table of a company in a stack that the command line finds."""
-    build_company(erp)
+def table(stack: Stack, clock: Clock) -> Table:
+    """The table of a tenant with stock, in a stack that the command line finds."""
+    build_small_company(stack.erp())
     deploy_stack()
     clock.freeze()
     return Table(stack)

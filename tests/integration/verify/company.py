@@ -28,6 +28,12 @@ def build_company(erp: Erp) -> None:
     prepare_once(erp, "company to verify", lambda: _build(erp))
 
 
+def build_small_company(erp: Erp) -> None:
+    """Create products, and a warehouse with stock of one of them."""
+    WarehouseScenario.create_goods(erp, ("YARD",))
+    WarehouseScenario(erp).stock("BRICK", 100)
+
+
 def _post(
     erp: Erp, path: str, body: Any = None, *, status: int = 201, key: str | None = None
 ) -> Any:

@@ -63,6 +63,18 @@ def _without_times(table: Table) -> dict[Any, Any]:
     }
 
 
+def _interrupt(aws_faults: AwsFaults) -> None:
+    """Kill a verification when it looks at the totals of entry documents."""
+
+    def kill(call: Any, forward: Any) -> Any:
+        if call.operation == "Query" and "count#entry" in str(call.request):
+            raise Killed
+        return forward()
+
+    with aws_faults.faulty(kill), pytest.raises(Killed):
+        verify_tenant("acme")
+
+
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_killed_verification_is_completed_by_the_next_run(
     part: int, table: Table, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
@@ -87,21 +99,11 @@ def test_killed_verification_is_completed_by_the_next_run(
         assert _without_times(table) == repaired, call
 
 
-def _interrupt_verification(table: Table, aws_faults: AwsFaults) -> None:
-    def kill(call: Any, forward: Any) -> Any:
-        if call.operation == "Query" and "count#entry" in str(call.request):
-            raise Killed
-        return forward()
-
-    _plant(table)
-    with aws_faults.faulty(kill), pytest.raises(Killed):
-        verify_tenant("acme")
-
-
 def test_interrupted_verification_goes_on_where_it_stopped(
     table: Table, aws_faults: AwsFaults
 ) -> None:
-    _interrupt_verification(table, aws_faults)
+    _plant(table)
+    _interrupt(aws_faults)
     assert "verification" in _tenant()
     steps: list[str] = []
     with aws_faults.recorded() as seen:
@@ -114,7 +116,8 @@ def test_interrupted_verification_goes_on_where_it_stopped(
 def test_interrupted_verification_without_repair_is_not_continued_by_a_repair(
     table: Table, aws_faults: AwsFaults
 ) -> None:
-    _interrupt_verification(table, aws_faults)
+    _plant(table)
+    _interrupt(aws_faults)
     found = verify_tenant("acme", repair=True)
     assert {one.kind for one in found.listed if not one.repaired} == {"entity.unreadable"}
 
@@ -128,31 +131,33 @@ def test_verification_without_repair_changes_nothing(table: Table) -> None:
     assert _tenant() == tenant
 
 
-def test_repairs_are_in_the_audit_log_of_the_tenant(table: Table) -> None:
-    table.add_to_total("product", "n", 1)
+def test_repairs_are_in_the_audit_log_of_the_tenant(small_table: Table) -> None:
+    small_table.add_to_total("product", "n", 1)
     verify_tenant("acme", repair=True)
-    (entry, *_) = table.stack.erp().get("/audit-log").json()["data"]
+    (entry, *_) = small_table.stack.erp().get("/audit-log").json()["data"]
     assert entry["action"] == "tenant.changed"
     assert entry["details"] == {"repaired": 1, "found": {"counter.n": 1}}
-    before = len(table.stack.erp().get("/audit-log").json()["data"])
+    before = len(small_table.stack.erp().get("/audit-log").json()["data"])
     verify_tenant("acme", repair=True)
-    assert len(table.stack.erp().get("/audit-log").json()["data"]) == before
+    assert len(small_table.stack.erp().get("/audit-log").json()["data"]) == before
 
 
-def test_repaired_data_has_a_new_time_so_that_clients_get_it(table: Table) -> None:
-    before = table.record("stock", 1).entity
-    table.edit("stock", 1, qty=before.qty + 5)
+def test_repaired_data_has_a_new_time_so_that_clients_get_it(small_table: Table) -> None:
+    before = small_table.record("stock", 1).entity
+    small_table.edit("stock", 1, qty=before.qty + 5)
     verify_tenant("acme", repair=True)
-    after = table.record("stock", 1)
+    after = small_table.record("stock", 1)
     assert after.entity.qty == before.qty
     assert after.entity.updated_at > before.updated_at
 
 
-def test_repair_never_overwrites_a_concurrent_change(table: Table, aws_faults: AwsFaults) -> None:
+def test_repair_never_overwrites_a_concurrent_change(
+    small_table: Table, aws_faults: AwsFaults
+) -> None:
     """A request changes the row between the look that confirms its drift, and the repair."""
-    before = table.record("stock", 1).entity.qty
-    table.edit("stock", 1, qty=before + 5)
-    erp = table.stack.erp()
+    before = small_table.record("stock", 1).entity.qty
+    small_table.edit("stock", 1, qty=before + 5)
+    erp = small_table.stack.erp()
     body = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "increase": 7,
             "reason": "Found"}  # fmt: skip
 
@@ -162,7 +167,7 @@ def test_repair_never_overwrites_a_concurrent_change(table: Table, aws_faults: A
     with aws_faults.faulty(before_first("TransactWriteItems", change)):
         found = verify_tenant("acme", repair=True)
     assert {one.kind for one in found.listed} == {"stock.qty"}
-    assert table.record("stock", 1).entity.qty == before + 7
+    assert small_table.record("stock", 1).entity.qty == before + 7
     assert verify_tenant("acme").listed == []
 
 
@@ -170,11 +175,11 @@ def test_repair_never_overwrites_a_concurrent_change(table: Table, aws_faults: A
 
 
 def test_second_run_is_told_who_runs_the_verification(
-    table: Table, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    small_table: Table, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = Lease("acme", "verification", by="arn:aws:iam::1:user/ana")
     assert first.take()
-    assert table
+    assert small_table
     advance = clock.advance
 
     def sleep(seconds: float) -> None:
@@ -187,7 +192,7 @@ def test_second_run_is_told_who_runs_the_verification(
         verify_tenant("acme")
 
 
-def test_run_that_lost_its_lease_ends(table: Table, clock: Clock) -> None:
+def test_run_that_lost_its_lease_ends(small_table: Table, clock: Clock) -> None:
     """Its computer may have slept, so that another run has taken over."""
     other = Lease("acme", "verification", by="ben")
 
@@ -195,7 +200,7 @@ def test_run_that_lost_its_lease_ends(table: Table, clock: Clock) -> None:
         clock.advance(LEASE_SECONDS + 1)
         other.take()
 
-    assert table
+    assert small_table
     with pytest.raises(Conflict, match="Another run has taken over the verification of acme"):
         verify_tenant("acme", report=overtake)
 
@@ -243,11 +248,11 @@ def test_table_of_another_release_is_refused() -> None:
 
 
 def test_verification_that_is_a_day_old_begins_anew(
-    table: Table, clock: Clock, aws_faults: AwsFaults
+    small_table: Table, clock: Clock, aws_faults: AwsFaults
 ) -> None:
     with aws_faults.faulty(kill_after(20)), pytest.raises(Killed):
         verify_tenant("acme")
-    assert table
+    assert small_table
     clock.advance(run._RESUMED_MS / 1000 + 1)
     with aws_faults.recorded() as seen:
         verify_tenant("acme")

@@ -8,8 +8,9 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import count
 from threading import Event, Semaphore, get_ident
 
@@ -195,15 +196,10 @@ class _Client:
             assert self._erp.delete(f"/products/{number}").status in {200, 204, 409, 503}
 
 
-@pytest.mark.usefixtures("aws_faults")
-def test_traffic_during_a_verification_causes_no_finding(
-    stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert aws_faults  # moto is not thread-safe; this lets calls pass one at a time
-    monkeypatch.setattr(settling, "PAUSE_SECONDS", 0.3)  # moto has no lag
-    build_company(erp)
-    clients = [_Client(stack.erp(), _SEED + number) for number in range(_CLIENTS)]
-    ended, turns, runs, began = Event(), Semaphore(_CLIENTS), 0, time.monotonic()
+@contextmanager
+def _traffic(clients: Sequence[_Client], aws_faults: AwsFaults) -> Iterator[None]:
+    """Let the clients work while the block verifies; both take turns with their calls of moto."""
+    ended, turns = Event(), Semaphore(len(clients))
     verifier, calls = get_ident(), count(1)
 
     def give_turns(_call: Call, forward: Forward) -> Answer:
@@ -216,45 +212,51 @@ def test_traffic_during_a_verification_causes_no_finding(
             turns.acquire()
         return ended.is_set()
 
-    with aws_faults.faulty(give_turns), ThreadPoolExecutor(_CLIENTS) as pool:
+    with aws_faults.faulty(give_turns), ThreadPoolExecutor(len(clients)) as pool:
         working = [pool.submit(client.work_until, is_over) for client in clients]
         try:
-            while runs < _RUNS or time.monotonic() - began < _SECONDS:
-                found = verify_tenant("acme", repair=runs % 2 == 1, rate=100_000)
-                assert found.listed == []
-                runs += 1
+            yield
         finally:
             ended.set()
-            turns.release(_CLIENTS)
+            turns.release(len(clients))
         for one in working:
             one.result()
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settling, "PAUSE_SECONDS", 0.3)  # moto has no lag
+
+
+def test_traffic_during_a_verification_causes_no_finding(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
+    build_company(erp)
+    clients = [_Client(stack.erp(), _SEED + number) for number in range(_CLIENTS)]
+    runs, began = 0, time.monotonic()
+    with _traffic(clients, aws_faults):
+        while runs < _RUNS or time.monotonic() - began < _SECONDS:
+            found = verify_tenant("acme", repair=runs % 2 == 1, rate=100_000)
+            assert found.listed == []
+            runs += 1
     answers = sum((client.answers for client in clients), Counter())
     assert answers[200] + answers[201] > 5 * runs > 0
     found = verify_tenant("acme", rate=100_000)
     assert (found.listed, found.unsettled) == ([], [])
 
 
-@pytest.mark.usefixtures("aws_faults")
 def test_drift_is_found_and_repaired_during_traffic(
-    stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
     """The traffic is on other data than the drifts, whose confirmation needs a quiet moment."""
-    assert aws_faults
-    monkeypatch.setattr(settling, "PAUSE_SECONDS", 0.3)
     build_company(erp)
     table = Table(stack)
     table.add_to_total("warehouse", "n", 1)
     table.delete(("item_code#CEMENT", "ALIAS"))
     cement = table.find("stock", lambda row: row.batch_num == "L1")
     table.edit("stock", cement.id, qty=cement.entity.qty + 2)
-    client, ended = _Client(stack.erp(), _SEED), Event()
-    with ThreadPoolExecutor(1) as pool:
-        working = pool.submit(client.work_until, ended.is_set)
-        try:
-            found = verify_tenant("acme", repair=True, rate=100_000)
-        finally:
-            ended.set()
-        working.result()
+    with _traffic([_Client(stack.erp(), _SEED)], aws_faults):
+        found = verify_tenant("acme", repair=True, rate=100_000)
     assert {one.kind for one in found.listed} == {"counter.n", "alias.missing", "stock.qty"}
     assert not found.left
     assert verify_tenant("acme", rate=100_000).listed == []
