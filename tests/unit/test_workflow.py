@@ -71,18 +71,17 @@ def make(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
 def test_hostile_values_of_a_deployment_are_not_evaluated(way: str, tmp_path: Path) -> None:
     created = tmp_path / "evaluated"
     hostile = HOSTILE.format(created)
-    for name in VARIABLES:
-        values = {"YES": "1", "STACK_NAME": "my_stack", name: hostile}
-        given = [f"{one}={value}" for one, value in values.items()]
-        for options in (["--dry-run"], []):
-            if way == "arguments":
-                run = make("deploy", *options, *given)
-            else:
-                run = make("deploy", *options, **values)
-            assert not created.exists(), (name, options)
-            assert hostile not in run.stdout, "a command has the value in it"
-        assert run.returncode, "the name of the stack is wrong"
-        assert "Nothing was deployed." in run.stderr
+    values = dict.fromkeys(VARIABLES, hostile)
+    given = [f"{name}={value}" for name, value in values.items()]
+    for options in (["--dry-run"], []):
+        if way == "arguments":
+            run = make("deploy", *options, *given)
+        else:
+            run = make("deploy", *options, **values)
+        assert not created.exists(), options
+        assert hostile not in run.stdout, "a command has the value in it"
+    assert run.returncode, "the name of the stack is wrong"
+    assert "Nothing was deployed." in run.stderr
 
 
 def test_values_of_a_deployment_arrive_as_they_are() -> None:

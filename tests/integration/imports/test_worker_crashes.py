@@ -21,16 +21,16 @@ from tests.stock_invariants import check_invariants, read_state
 from tests.warehouse_scenario import WarehouseScenario
 
 SEED = int(os.environ.get("RANDOM_SEED", "1"))
-DOCUMENTS = int(os.environ.get("RANDOM_DOCUMENTS", "60"))
+DOCUMENTS = int(os.environ.get("RANDOM_DOCUMENTS", "30"))
 _STEPS = 60
 """Transactions of a commit, so that crashes between them are likely."""
-_CRASHES = 50
+_CRASHES = 25
 _AFTER_CRASH = 121
 """Seconds after which the lease of a crashed worker has expired."""
 _LINES = 5
 """Lines of each document."""
-_INVALID_EVERY = 10
-"""Every tenth document has a line with an unknown product."""
+_INVALID_EVERY = 6
+"""Every sixth document has a line with an unknown product."""
 
 type Message = tuple[str, int]
 """Body, and number of deliveries."""
