@@ -296,14 +296,6 @@ def test_refused_command_prints_the_reason_and_exits_with_1(
     assert result.stdout == ""
 
 
-def test_client_above_the_limit_of_the_plan_is_refused(stowage: Run) -> None:
-    stowage("tenant", "create", "acme")
-    create = ("client", "create", "acme", "--name", "ERP", "--scope", "stocks:read")
-    results = [stowage(*create) for _ in range(3)]
-    assert [result.exit_code for result in results] == [0, 0, 1]
-    assert "essentials allows 2 integration clients" in results[2].stderr
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -393,13 +385,6 @@ def test_a_stopped_local_stack_is_reported_in_one_sentence(
     clear_all_caches()
     assert (stopped.stdout, stopped.exit_code) == ("", 3)
     assert stopped.stderr == "Error: The local stack is not running. Start it with `make run`.\n"
-
-
-@pytest.mark.parametrize("group", [[], ["tenant"], ["client"], ["tenant", "create"]])
-def test_help_works_without_a_deployment(group: list[str]) -> None:
-    result = run(*group, "--help")
-    assert result.exit_code == 0
-    assert "Usage:" in result.stdout
 
 
 def test_main_help_shows_examples_and_exit_codes() -> None:

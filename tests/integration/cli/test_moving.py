@@ -70,13 +70,6 @@ def test_without_terminal_the_passphrase_must_be_in_the_environment(
     assert "Set STOWAGE_PASSPHRASE in scripts" in refused.stderr
 
 
-def test_folder_without_export_is_refused(exported: Path, tmp_path: Path) -> None:
-    assert exported
-    refused = run("tenant", "import", str(tmp_path / "nothing"))
-    assert refused.exit_code == 1
-    assert "is no export of a tenant" in refused.stderr
-
-
 def test_host_and_base_url_exclude_each_other(exported: Path) -> None:
     refused = run("tenant", "import", str(exported), "--host", "a.test", "--base-url", ADDRESS)
     assert refused.exit_code == 2

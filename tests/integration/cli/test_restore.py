@@ -91,16 +91,6 @@ def test_restore_that_cannot_begin_refuses_nothing(
     assert "refused_at" not in item()["restoring"]["M"]
 
 
-def test_bad_time_is_one_sentence(recovery: Recovery) -> None:
-    assert recovery
-    refused = run("tenant", "restore", "acme", "--at", "2026-11-23T02:10:00", "--yes")
-    assert refused.exit_code == 1
-    assert refused.stderr.strip() == (
-        "Error: at: 2026-11-23T02:10:00 has no time zone; add Z for UTC or an offset, as in "
-        "2026-11-23T03:10:00+01:00"
-    )
-
-
 @pytest.mark.parametrize(
     "options",
     [

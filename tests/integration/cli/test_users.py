@@ -9,7 +9,6 @@ from operations.provisioning import set_plan, set_state
 from shared.identity.tenancy.access import operator_store
 from shared.identity.users.passwords import verify
 from shared.identity.users.repository import read_account
-from tests.cases import each_case
 from tests.clock import install_for_tokens
 from tests.gateway import Erp
 from tests.integration.cli.command_line import as_json as read_json
@@ -237,19 +236,3 @@ def test_users_of_a_suspended_tenant_can_be_managed(stack: Stack, erp: Erp) -> N
     assert [entry["action"] for entry in entries] == ["user.created", "user.disabled"]
     assert {entry["actor"]["type"] for entry in entries} == {"operator"}
     assert stack.tenant().state == "active"
-
-
-@each_case(
-    "command",
-    [
-        ("user", "create"), ("user", "list"), ("user", "show"), ("user", "roles"),
-        ("user", "disable"), ("user", "enable"), ("user", "reset-password"),
-        ("user", "unlock"),
-        ("user", "remove-second-factor"), ("user", "delete"), ("role", "create"),
-        ("role", "list"), ("role", "change"), ("role", "delete"),
-    ],
-)  # fmt: skip
-def test_every_command_has_help(command: tuple[str, ...]) -> None:
-    help_ = run(*command, "--help")
-    assert help_.exit_code == 0
-    assert "TENANT" in help_.stdout

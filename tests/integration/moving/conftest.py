@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from copy import copy
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +39,19 @@ def both(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterato
     pair.put_files()
     yield pair
     clear_all_caches()
+
+
+_moved: list[Snapshot] = []
+"""The tables and keys of both deployments after the first move of the process."""
+
+
+@pytest.fixture
+def moved(both: TwoDeployments, tmp_path: Path) -> TwoDeployments:
+    """Two deployments after acme has moved from the first to the second, without its files."""
+    if not _moved:
+        both.import_(both.export(tmp_path / "acme"))
+        _moved.append(Snapshot.take(ACCOUNT, REGION))
+    else:
+        _moved[0].restore()
+        both.enter_target()
+    return both

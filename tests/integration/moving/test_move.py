@@ -82,45 +82,38 @@ def test_lists_are_equal_and_requests_work(both: TwoDeployments, tmp_path: Path)
     assert made.data["id"] == both.created.data["id"] + 2
 
 
-def test_key_that_was_used_at_the_source_returns_the_stored_response(
-    both: TwoDeployments, tmp_path: Path
-) -> None:
-    both.import_(both.export(tmp_path / "acme"))
-    erp = Erp(both.gateway, both.token(HOST))
+def test_key_that_was_used_at_the_source_returns_the_stored_response(moved: TwoDeployments) -> None:
+    erp = Erp(moved.gateway, moved.token(HOST))
     again = erp.post("/products", PRODUCT, key=KEY)
-    assert (again.status, again.data) == (201, both.created.data)
+    assert (again.status, again.data) == (201, moved.created.data)
     assert again.headers["Idempotent-Replayed"] == "true"
     body = {"url": URL, "events": ["product.created"]}
     again = erp.post("/webhooks", body, key=SECRET_KEY)
-    assert again.data["secret"] == both.webhook["secret"]
+    assert again.data["secret"] == moved.webhook["secret"]
 
 
-def test_signing_secret_is_that_of_the_source(both: TwoDeployments, tmp_path: Path) -> None:
-    both.import_(both.export(tmp_path / "acme"))
-    number = both.webhook["id"]
+def test_signing_secret_is_that_of_the_source(moved: TwoDeployments) -> None:
+    number = moved.webhook["id"]
     data = table_items("other")[f"webhook#{number:012d} HEAD"]["data"]["B"]
     (secret,) = loads(unpack([data]))["secrets"]
-    assert unseal_secret("acme", number, secret["sealed"]) == both.webhook["secret"]
+    assert unseal_secret("acme", number, secret["sealed"]) == moved.webhook["secret"]
 
 
-def test_user_signs_in_with_password_and_app(both: TwoDeployments, tmp_path: Path) -> None:
-    both.import_(both.export(tmp_path / "acme"))
-    assert both.sign_in(HOST).status == 200
+def test_user_signs_in_with_password_and_app(moved: TwoDeployments) -> None:
+    assert moved.sign_in(HOST).status == 200
 
 
-def test_source_names_the_new_address_after_the_move(both: TwoDeployments, tmp_path: Path) -> None:
-    both.import_(both.export(tmp_path / "acme"))
-    both.enter_source()
+def test_source_names_the_new_address_after_the_move(moved: TwoDeployments) -> None:
+    moved.enter_source()
     apply_now(provisioning.set_state, "acme", "moved", moved_to=ADDRESS)
-    answer = both.client_erp.get("/products")
+    answer = moved.client_erp.get("/products")
     assert (answer.status, answer.code) == (410, "tenant_moved")
     assert ADDRESS in answer.text
 
 
-def test_tenant_keeps_plan_limits_and_counters(both: TwoDeployments, tmp_path: Path) -> None:
-    both.import_(both.export(tmp_path / "acme"))
+def test_tenant_keeps_plan_limits_and_counters(moved: TwoDeployments) -> None:
     before, after = (
-        control_items(template)["TENANT#acme"] for template in (both.source.template, both.other)
+        control_items(template)["TENANT#acme"] for template in (moved.source.template, moved.other)
     )
     assert before.setdefault("mobile_clients", {"N": "0"}) == {"N": "0"}  # none was ever created
     differing = {name for name in before | after if before.get(name) != after.get(name)}
@@ -129,11 +122,8 @@ def test_tenant_keeps_plan_limits_and_counters(both: TwoDeployments, tmp_path: P
     assert "suspended_for" not in after
 
 
-def test_only_events_that_were_not_relayed_are_relayed(
-    both: TwoDeployments, tmp_path: Path
-) -> None:
-    both.import_(both.export(tmp_path / "acme"))
-    events = both.target.events()
+def test_only_events_that_were_not_relayed_are_relayed(moved: TwoDeployments) -> None:
+    events = moved.target.events()
     assert len(events) > 1
     batch = stream_batch(events)
     relayed: list[str] = []
@@ -143,7 +133,7 @@ def test_only_events_that_were_not_relayed_are_relayed(
         return set()
 
     original = "shared.integration.webhooks.relay.Relay.relay"
-    both.monkeypatch.setattr(original, _relay)
+    moved.monkeypatch.setattr(original, _relay)
     _function(RELAY)(batch, LambdaContext())
     assert len(relayed) == 1
 

@@ -41,7 +41,9 @@ def test_malformed_time_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["2026-11-23T02:10:00", "2026-11-23"])
 def test_time_without_time_zone_is_refused(text: str) -> None:
-    assert refused(text).startswith(f"at: {text} has no time zone; add Z for UTC or an offset")
+    message = refused(text)
+    assert message.startswith(f"at: {text} has no time zone; add Z for UTC or an offset, as in ")
+    assert message.endswith("+01:00")
 
 
 def test_offset_is_understood(recovery: Recovery) -> None:

@@ -342,6 +342,7 @@ def test_number_of_clients_is_limited_by_the_plan() -> None:
     with pytest.raises(ServiceError) as refusal:
         create_client("acme", "third")
     assert refusal.value.code == "limit_reached"
+    assert "essentials allows 2 integration clients" in str(refusal.value)
     assert refusal.value.extra["offer"]["next_plan"] == "professional"
     for _ in range(2):
         revoke_client(first.client_id)

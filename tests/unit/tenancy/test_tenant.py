@@ -103,7 +103,8 @@ def test_valid_slug_is_accepted(slug: str) -> None:
     "slug",
     [
         *("", "ab", "a" * 33, "Acme", "1acme", "-acme", "acme-", "ac_me", "ac.me", "acme\n"),
-        *("ácme", "ac me", "xn--acme-k1a", *sorted(RESERVED_SLUGS)),
+        *("ácme", "ac me", "xn--acme-k1a", "\u0430cme", "\uff41cme", "a\u200bcme", "acme\u0000"),
+        *("acme/..", "{slug}", "acme#1", *sorted(RESERVED_SLUGS)),
     ],
 )
 def test_invalid_slug_is_refused(slug: str) -> None:
