@@ -133,18 +133,32 @@ def test_suspend_resume_cancel_and_move_change_the_state(stowage: Run) -> None:
 
 def test_plan_modules_and_address_can_be_changed(stowage: Run) -> None:
     stowage("tenant", "create", "acme", "--module", "waves")
-    assert as_json(stowage("--json", "tenant", "plan", "acme", "professional"))["plan"] == (
-        "professional"
-    )
-    switched = stowage(
-        "--json", "tenant", "modules", "acme", "--on", "bulk_import", "--off", "waves", "--yes"
-    )
-    assert as_json(switched)["modules"] == ["bulk_import"]
-    assert as_json(stowage("--json", "tenant", "modules", "acme"))["modules"] == ["bulk_import"]
-    assert (
-        as_json(stowage("--json", "tenant", "address", "acme", "--base-url", ADDRESS))["address"]
-        == ADDRESS
-    )
+    for command, name, value in (
+        ("plan acme professional", "plan", "professional"),
+        ("modules acme --on bulk_import --off waves --yes", "modules", ["bulk_import"]),
+        ("modules acme", "modules", ["bulk_import"]),
+        (f"address acme --base-url {ADDRESS}", "address", ADDRESS),
+    ):
+        assert as_json(stowage("--json", "tenant", *command.split()))[name] == value
+
+
+_SETTINGS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("--receipt-tolerance 5 --pick-substitution batch",
+     {"receipt_tolerance": 5, "pick_substitution": "batch"}),
+    ("--minutes-per-unit 0.25 --minutes-per-trip 0 --commit-drops",
+     {"minutes_per_unit": 0.25, "minutes_per_trip": 0, "commit_drops": True}),
+    ("--imports-require-kind-scope --no-commit-drops",
+     {"imports_require_kind_scope": True, "commit_drops": False}),
+    ("--approval-shortage-percent 10", {"approval_shortage_percent": 10}),
+    ("--approval-shortage-percent none", {"approval_shortage_percent": None}),
+    ("--blind-returns", {"blind_returns": True}),
+    ("--packing-required --rfid-required --sscc-extension-digit 3 --gs1-company-prefix 4006381",
+     {"packing_required": True, "rfid_required": True, "sscc_extension_digit": 3,
+      "gs1_company_prefix": "4006381"}),
+    ("--gs1-company-prefix none", {"gs1_company_prefix": None}),
+    ("--timezone Europe/Madrid", {"timezone": "Europe/Madrid"}),
+)  # fmt: skip
+"""Options of `stowage tenant settings`, each after those before it, and what they change."""
 
 
 def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
@@ -167,39 +181,11 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
         "gs1_company_prefix": None,
         "sscc_extension_digit": 0,
     }
-    changes = ("--receipt-tolerance", "5", "--pick-substitution", "batch")
-    changed = shown | {"receipt_tolerance": 5, "pick_substitution": "batch"}
-    assert as_json(stowage("--json", "tenant", "settings", "acme", *changes)) == changed
-    more = ("--minutes-per-unit", "0.25", "--minutes-per-trip", "0", "--commit-drops")
-    changed |= {"minutes_per_unit": 0.25, "minutes_per_trip": 0, "commit_drops": True}
-    assert as_json(stowage("--json", "tenant", "settings", "acme", *more)) == changed
-    strict = ("--imports-require-kind-scope", "--no-commit-drops")
-    changed |= {"imports_require_kind_scope": True, "commit_drops": False}
-    assert as_json(stowage("--json", "tenant", "settings", "acme", *strict)) == changed
-    for text, limit in (("10", 10), ("none", None)):
-        option = ("--approval-shortage-percent", text)
-        changed |= {"approval_shortage_percent": limit}
-        assert as_json(stowage("--json", "tenant", "settings", "acme", *option)) == changed
-    blind = stowage("--json", "tenant", "settings", "acme", "--blind-returns")
-    changed |= {"blind_returns": True}
-    assert as_json(blind) == changed
-    packing = (
-        "--packing-required",
-        "--rfid-required",
-        "--sscc-extension-digit",
-        "3",
-        "--gs1-company-prefix",
-        "4006381",
-    )
-    changed |= {"packing_required": True, "rfid_required": True, "sscc_extension_digit": 3}
-    packed = changed | {"gs1_company_prefix": "4006381"}
-    assert as_json(stowage("--json", "tenant", "settings", "acme", *packing)) == packed
-    unset = ("--gs1-company-prefix", "none")
-    assert as_json(stowage("--json", "tenant", "settings", "acme", *unset)) == changed
-    zone = stowage("--json", "tenant", "settings", "acme", "--timezone", "Europe/Madrid")
-    changed |= {"timezone": "Europe/Madrid"}
-    assert as_json(zone) == changed
-    assert as_json(stowage("--json", "tenant", "settings", "acme")) == changed
+    for options, values in _SETTINGS:
+        shown |= values
+        changed = stowage("--json", "tenant", "settings", "acme", *options.split())
+        assert as_json(changed) == shown
+    assert as_json(stowage("--json", "tenant", "settings", "acme")) == shown
 
 
 def test_concurrent_module_switches_are_both_applied(stowage: Run, bare_faults: AwsFaults) -> None:
@@ -208,20 +194,9 @@ def test_concurrent_module_switches_are_both_applied(stowage: Run, bare_faults: 
     def switch_concurrently() -> None:
         assert run("tenant", "modules", "acme", "--on", "transfer_orders").exit_code == 0
 
+    options = ("--on", "waves", "--off", "bulk_import", "--yes")
     with bare_faults.faulty(before_first("TransactWriteItems", switch_concurrently)):
-        switched = as_json(
-            stowage(
-                "--json",
-                "tenant",
-                "modules",
-                "acme",
-                "--on",
-                "waves",
-                "--off",
-                "bulk_import",
-                "--yes",
-            )
-        )
+        switched = as_json(stowage("--json", "tenant", "modules", "acme", *options))
     assert switched["modules"] == ["transfer_orders", "waves"]
     assert show_tenant("acme").modules == {"transfer_orders", "waves"}
 
