@@ -58,7 +58,7 @@ def _short_refusals() -> Iterator[None]:
 
 @pytest.fixture
 def roles(stack: Stack) -> Roles:
-    return Roles(stack)
+    return Roles.of(stack)
 
 
 @pytest.fixture

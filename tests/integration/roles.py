@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -31,16 +32,9 @@ USER_KEYS = (
 
 
 class Roles:
-    """The permissions that the template grants, with the names of one deployment.
+    """The permissions that the template grants, with the names of one deployment."""
 
-    Args:
-        stack: The deployment.
-        lacking: An action or a value of a condition (such as a pattern of leading keys) that is
-            removed from all policies.
-    """
-
-    def __init__(self, stack: Stack, without: str = "") -> None:
-        self._omitted = without
+    def __init__(self, stack: Stack) -> None:
         names = {**stack.template._names, "AWS::Partition": "aws"}
         template = Template(names)
         for table in template.resources("AWS::DynamoDB::Table"):
@@ -82,6 +76,19 @@ class Roles:
         }
         """Logical id of a data role → its policy."""
 
+    @classmethod
+    @lru_cache(2)
+    def of(cls, stack: Stack) -> "Roles":
+        """Read the permissions once per process."""
+        return cls(stack)
+
+    def lacking(self, removed: str) -> "Roles":
+        """Return the permissions without an action or a value of a condition, in all policies."""
+        fewer = copy(self)
+        fewer.functions = _without(self.functions, removed)
+        fewer.data_roles = _without(self.data_roles, removed)
+        return fewer
+
     def _of_function(self, policies: Sequence[Mapping[str, Any]]) -> Policy:
         documents = (
             self._managed[policy["Ref"]]["PolicyDocument"] if "Ref" in policy else policy
@@ -90,8 +97,7 @@ class Roles:
         return [statement for document in documents for statement in self._read(document)]
 
     def _read(self, document: Mapping[str, Any]) -> Policy:
-        whole = read_policy(document["Statement"], self._template.text)
-        return [_without(statement, self._omitted) for statement in whole]
+        return read_policy(document["Statement"], self._template.text)
 
     def functions_assuming(self, role: str) -> set[str]:
         """Return the handlers that may assume a data role and are trusted by it."""
@@ -173,7 +179,14 @@ def _of_neighbour(access: Access) -> Access:
     return replace(access, resource=access.resource.replace("-tenant-acme", "-tenant-beta"))
 
 
-def _without(statement: Statement, lacking: str) -> Statement:
+def _without(policies: Mapping[str, Policy], lacking: str) -> dict[str, Policy]:
+    return {
+        name: [_lacking(statement, lacking) for statement in policy]
+        for name, policy in policies.items()
+    }
+
+
+def _lacking(statement: Statement, lacking: str) -> Statement:
     return replace(
         statement,
         actions=[each for each in statement.actions if each != lacking],

@@ -92,7 +92,7 @@ def _read(path: str, stack: Stack, preparing: _Preparing) -> None:
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_calls_of_a_route_are_allowed_for_its_tenant_only(route: str, stack: Stack) -> None:
-    roles = Roles(stack)
+    roles = Roles.of(stack)
     with recorded_calls(ARNS, stack.template.environment) as watch:
         # The requests that prepare a route are those of other routes, which have their own case.
         _call_route(route, stack, nullcontext if is_complete() else watch.paused)
@@ -148,7 +148,7 @@ def test_functions_may_use_rotated_keys_by_their_tags(
     assert used == {"kms:Sign", "kms:GetPublicKey"}
     assert roles.denied(watch.made) == []
     for tag in ("stowage", "signing"):
-        without_tag = Roles(stack, tag).denied(watch.made)
+        without_tag = roles.lacking(tag).denied(watch.made)
         assert {name for name, _ in without_tag} == {OAUTH, AUTHORIZER}
         assert {access.resource for _, access in without_tag} == {new}
 
@@ -228,6 +228,11 @@ def test_functions_may_read_the_names_of_clients_but_not_their_secrets(
     assert not may(select="ALL_ATTRIBUTES"), "without a projection DynamoDB returns everything"
 
 
+_ITEM_ACTIONS = (
+    "BatchGetItem", "ConditionCheckItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("key", ["login#1", "session#1-abc"])
 def test_warehouse_functions_reach_no_logins_and_sessions(key: str, roles: Roles) -> None:
     table = ARNS.table("stowage-tenant-acme")
@@ -236,15 +241,7 @@ def test_warehouse_functions_reach_no_logins_and_sessions(key: str, roles: Roles
     def may(role: str) -> set[str]:
         return {
             action
-            for action in (
-                "BatchGetItem",
-                "ConditionCheckItem",
-                "DeleteItem",
-                "GetItem",
-                "PutItem",
-                "Query",
-                "UpdateItem",
-            )
+            for action in _ITEM_ACTIONS
             for resource in tables
             if allows(roles.data_roles[role], Access(f"dynamodb:{action}", resource, (key,)))
         }
@@ -440,14 +437,14 @@ _NEEDED: Sequence[tuple[str, _Calls, Sequence[str]]] = (
 @pytest.mark.parametrize(
     ("handler", "calls", "needed"), _NEEDED, ids=["catalog", "oauth", "webhooks"]
 )
-def test_missing_permission_is_detected(
-    handler: str, calls: _Calls, needed: Sequence[str], stack: Stack, watch: Watch
-) -> None:
+def test_missing_permission_is_detected(  # noqa: PLR0917
+    handler: str, calls: _Calls, needed: Sequence[str], stack: Stack, roles: Roles, watch: Watch
+) -> None:  # fmt: skip
     calls(stack)
 
     for lacking in needed:
         denied = [
-            access for name, access in Roles(stack, lacking).denied(watch.made) if name == handler
+            access for name, access in roles.lacking(lacking).denied(watch.made) if name == handler
         ]
         assert denied, f"no call needs {lacking}"
         assert all(concerns(access, lacking) for access in denied)

@@ -185,7 +185,7 @@ _NEEDED = {
 
 
 def test_a_removed_permission_is_detected(
-    webhooks: WebhookScenario, stack: Stack, watch: Watch, request: pytest.FixtureRequest
+    webhooks: WebhookScenario, roles: Roles, watch: Watch, request: pytest.FixtureRequest
 ) -> None:
     _failing_deliveries(webhooks)
 
@@ -195,7 +195,7 @@ def test_a_removed_permission_is_detected(
     )
     def check(handler: str, removed: str) -> None:
         denied = [
-            access for name, access in Roles(stack, removed).denied(watch.made) if name == handler
+            access for name, access in roles.lacking(removed).denied(watch.made) if name == handler
         ]
         assert denied, f"no call needs {removed}"
         assert all(concerns(access, removed) for access in denied)
