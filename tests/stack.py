@@ -149,13 +149,7 @@ class Stack:
     def reset_tenant(self, slug: str = "acme") -> None:
         """Restore the tenant as deployed, without events and revocations."""
         _deployment().snapshot.restore_table(config().tenant_table(slug))
-        aws.client("dynamodb").update_item(
-            TableName=config().control_table,
-            Key={"pk": {"S": tenant_key(slug)}},
-            UpdateExpression="SET revoked = :nobody",
-            ExpressionAttributeValues={":nobody": {"M": {}}},
-        )
-        directory.directory.clear()
+        set_attributes(slug, revoked={"M": {}})
         for event in self.events(slug):
             key = {name: event[name] for name in ("PK", "SK")}
             aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)
@@ -205,6 +199,18 @@ class Stack:
         """Return every item of a tenant in the outbox, oldest first, in DynamoDB's JSON."""
         items = [item for item in _outbox() if parse_entry(item)[0] == slug]
         return sorted(items, key=lambda item: str(item["SK"]["S"]))
+
+
+def set_attributes(slug: str = "acme", **values: Mapping[str, Any]) -> None:
+    """Set attributes of a tenant's item in DynamoDB's JSON; the functions see them at once."""
+    aws.client("dynamodb").update_item(
+        TableName=config().control_table,
+        Key={"pk": {"S": tenant_key(slug)}},
+        UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in values),
+        ExpressionAttributeNames={f"#{name}": name for name in values},
+        ExpressionAttributeValues={f":{name}": value for name, value in values.items()},
+    )
+    directory.directory.clear()
 
 
 def events_in(item: dict[str, Any]) -> list[dict[str, Any]]:
@@ -345,12 +351,7 @@ def _deployment() -> _Deployment:
                 NewTenant(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
             )
             # Not through provisioning, which would add an entry to the tenant's audit log.
-            aws.client("dynamodb").update_item(
-                TableName=config().control_table,
-                Key={"pk": {"S": tenant_key(slug)}},
-                UpdateExpression="SET requests_per_minute = :most",
-                ExpressionAttributeValues={":most": {"N": str(MAX_REQUESTS_PER_MINUTE)}},
-            )
+            set_attributes(slug, requests_per_minute={"N": str(MAX_REQUESTS_PER_MINUTE)})
         return _Deployment(template, Snapshot.take(ACCOUNT, REGION))
 
 

@@ -13,7 +13,7 @@ from operations import provisioning
 from operations.api_clients import Credentials, create_client, revoke_client
 from operations.export import export_tenant
 from operations.tenant_import import ImportedTenant, Terms, import_tenant, open_export
-from shared.identity.tenancy.directory import directory, tenant_key
+from shared.identity.tenancy.directory import directory
 from shared.kernel import aws
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
@@ -29,7 +29,7 @@ from tests.integration.users.user_requests import (
 )
 from tests.integration.write_users import PASSWORD
 from tests.snapshot import stored_items
-from tests.stack import ACCOUNT, NAME, REGION, STACK_ID, Stack, enter_stack
+from tests.stack import ACCOUNT, NAME, REGION, STACK_ID, Stack, enter_stack, set_attributes
 from tests.template import Template
 from tests.webhook_scenario import URL
 
@@ -77,13 +77,7 @@ class TwoDeployments:
     def populate(self) -> None:
         """Fill the tenant acme of the first deployment."""
         recorded.put(recorded.recorded().tables[recorded.STORY])
-        aws.client("dynamodb").update_item(  # the story has a user
-            TableName=config().control_table,
-            Key={"pk": {"S": tenant_key("acme")}},
-            UpdateExpression="SET #users = :one",
-            ExpressionAttributeNames={"#users": "users"},
-            ExpressionAttributeValues={":one": {"N": "1"}},
-        )
+        set_attributes(users={"N": "1"})  # the story has a user
         self.credentials = create_client("acme", "ERP of the move")
         revoke_client(create_client("acme", "Old shop", ["products:read"]).client_id)
         self.client_erp = Erp(self.source.gateway, self.token())

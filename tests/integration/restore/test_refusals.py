@@ -10,10 +10,10 @@ from operations.provisioning import set_state
 from operations.restore import plan_restore, restore_tenant, switch_table
 from shared.kernel import aws
 from shared.kernel.clock import now_ms
-from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound, ServiceError, ValidationFailed
 from tests.integration.restore.conftest import Recovery, item, text_of
 from tests.integration.restore.test_restore import FIRST
+from tests.stack import set_attributes
 
 pytestmark = pytest.mark.usefixtures("recovery")
 
@@ -116,16 +116,6 @@ def test_unknown_tenant_is_refused(recovery: Recovery) -> None:
         restore_tenant("nobody", recovery.remember())
 
 
-def _set_hidden_state(state: str) -> None:
-    aws.client("dynamodb").update_item(
-        TableName=config().control_table,
-        Key={"pk": {"S": "TENANT#acme"}},
-        UpdateExpression="SET #state = :state",
-        ExpressionAttributeNames={"#state": "state"},
-        ExpressionAttributeValues={":state": {"S": state}},
-    )
-
-
 @pytest.mark.parametrize(
     ("state", "reason"),
     [("creating", "was not created completely"), ("deleting", "was not deleted completely")],
@@ -134,7 +124,7 @@ def test_tenant_that_is_created_or_deleted_is_refused(
     state: str, reason: str, recovery: Recovery
 ) -> None:
     at = recovery.remember()
-    _set_hidden_state(state)
+    set_attributes(state={"S": state})
     with pytest.raises(NotFound, match=reason):
         restore_tenant("acme", at)
     with pytest.raises(NotFound, match=reason):

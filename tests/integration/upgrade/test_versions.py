@@ -12,9 +12,6 @@ from local import tenants
 from local.server import LocalRunFailed
 from operations import api_clients, provisioning
 from operations.upgrade import upgrade_tables
-from shared.identity.tenancy.directory import directory, tenant_key
-from shared.kernel import aws
-from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.db.schema import TableVersion, served
 from shared.kernel.errors import UnservedTable
@@ -26,7 +23,7 @@ from tests.integration.upgrade.conftest import set_version
 from tests.integration.upgrade.invention import TARGET, changed_kinds, invented_version
 from tests.integration.user_grants.oauth_requests import request_token
 from tests.lists import LISTS
-from tests.stack import ADDRESS, NAME, Stack
+from tests.stack import ADDRESS, NAME, Stack, set_attributes
 from tests.template import Template
 from tests.webhook_scenario import open_webhook_scenario
 
@@ -46,13 +43,7 @@ def release(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
 def announce(version: int) -> None:
     """Record that the table of acme is being upgraded."""
     upgrade = {"to": {"N": str(version)}, "announced_at": {"N": "1"}}
-    aws.client("dynamodb").update_item(
-        TableName=config().control_table,
-        Key={"pk": {"S": tenant_key("acme")}},
-        UpdateExpression="SET upgrade = :upgrade",
-        ExpressionAttributeValues={":upgrade": {"M": upgrade}},
-    )
-    directory.clear()
+    set_attributes(upgrade={"M": upgrade})
 
 
 def _prepare_upgrade_to_a_newer_one() -> None:

@@ -8,9 +8,7 @@ from operations import table_lease
 from operations.table_lease import LEASE_SECONDS, Lease
 from operations.verify import run, verify_tenant
 from operations.verify.metering import default_rate
-from shared.identity.tenancy.directory import directory, read_item, tenant_key
-from shared.kernel import aws
-from shared.kernel.config import config
+from shared.identity.tenancy.directory import read_item, tenant_key
 from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, NotFound, UnservedTable
 from tests.clock import Clock
@@ -18,6 +16,7 @@ from tests.faults import AwsFaults, Killed, before_first, kill_after
 from tests.integration.verify.planting import Table
 from tests.integration.verify.plants import PLANTS
 from tests.sampling import deadly_calls, is_complete, sampled
+from tests.stack import set_attributes
 
 pytestmark = pytest.mark.usefixtures("stack")
 
@@ -39,18 +38,6 @@ def _plant(table: Table) -> None:
 
 def _tenant() -> dict[str, Any]:
     return read_item(tenant_key("acme")) or {}
-
-
-def _set(**values: dict[str, Any]) -> None:
-    """Set attributes of the tenant's item."""
-    aws.client("dynamodb").update_item(
-        TableName=config().control_table,
-        Key={"pk": {"S": tenant_key("acme")}},
-        UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in values),
-        ExpressionAttributeNames={f"#{name}": name for name in values},
-        ExpressionAttributeValues={f":{name}": value for name, value in values.items()},
-    )
-    directory.clear()
 
 
 def _without_times(table: Table) -> dict[Any, Any]:
@@ -214,7 +201,7 @@ def test_run_that_lost_its_lease_ends(small_table: Table, clock: Clock) -> None:
     ],
 )
 def test_tenant_without_a_complete_table_is_refused(state: str, message: str) -> None:
-    _set(state={"S": state})
+    set_attributes(state={"S": state})
     with pytest.raises(NotFound, match=message):
         verify_tenant("acme")
     assert "table_lease" not in _tenant()
@@ -228,21 +215,21 @@ def test_unknown_tenant_is_refused() -> None:
 @pytest.mark.parametrize("state", ["suspended", "cancelled", "moved"])
 def test_tenant_that_is_not_active_can_be_verified(state: str, clock: Clock) -> None:
     assert clock
-    _set(state={"S": state})
+    set_attributes(state={"S": state})
     assert verify_tenant("acme").listed == []
 
 
 def test_table_that_is_being_upgraded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     target = schema.SCHEMA_VERSION + 1
     monkeypatch.setattr(schema, "SCHEMA_VERSION", target)
-    _set(upgrade={"M": {"to": {"N": str(target)}, "announced_at": {"N": "1"}}})
+    set_attributes(upgrade={"M": {"to": {"N": str(target)}, "announced_at": {"N": "1"}}})
     message = rf"is being upgraded to version {target}\. Complete the upgrade"
     with pytest.raises(Conflict, match=message):
         verify_tenant("acme")
 
 
 def test_table_of_another_release_is_refused() -> None:
-    _set(table_version={"N": "9"})
+    set_attributes(table_version={"N": "9"})
     with pytest.raises(UnservedTable, match="has version 9"):
         verify_tenant("acme")
 

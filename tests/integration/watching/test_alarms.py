@@ -19,7 +19,6 @@ from functions.canary import app as canary
 from operations.api_clients import create_client
 from shared.http import api_handler
 from shared.http.api_handler import _RESERVE_MS
-from shared.identity.tenancy.directory import tenant_key
 from shared.kernel import aws
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
@@ -32,7 +31,7 @@ from tests.gateway import LambdaContext
 from tests.import_scenario import ImportScenario
 from tests.integration.watching.activity import FUNCTIONS, PRODUCTS, run_activity
 from tests.log_lines import Written, captured
-from tests.stack import ACCOUNT, NAME, REGION, Stack, _clear_stack_caches
+from tests.stack import ACCOUNT, NAME, REGION, Stack, _clear_stack_caches, set_attributes
 from tests.template import Template
 from tests.watched_metrics import is_documented
 from tests.webhook_scenario import (
@@ -183,12 +182,7 @@ def test_request_for_a_table_that_is_not_served_is_counted(stack: Stack) -> None
     with captured() as written:
         assert stack.erp().get("/products").status == 200
         assert not is_breached("UnservedTablesAlarm", values("UnservedTablesAlarm", written))
-        aws.client("dynamodb").update_item(
-            TableName=config().control_table,
-            Key={"pk": {"S": tenant_key("acme")}},
-            UpdateExpression="SET table_version = :none",
-            ExpressionAttributeValues={":none": {"N": "99"}},
-        )
+        set_attributes(table_version={"N": "99"})
         _clear_stack_caches()
         assert stack.erp().get("/products").status == 503
     assert is_breached("UnservedTablesAlarm", values("UnservedTablesAlarm", written))
