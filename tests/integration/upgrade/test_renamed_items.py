@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 
 from operations.upgrade import upgrade_tables
-from shared.identity.tenancy.directory import directory, tenant_key
+from shared.identity.tenancy.directory import directory
 from shared.integration.webhooks import delivery, repository
 from shared.integration.webhooks.tasks import DeliveryTask
-from shared.kernel import aws
-from shared.kernel.config import config
 from shared.kernel.db import steps
 from shared.kernel.db.items import from_attributes, item_at, to_attributes
 from shared.kernel.db.schema import TableVersion
@@ -23,7 +21,7 @@ from tests.cases import each_case
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.integration.upgrade.conftest import set_version
-from tests.stack import Stack
+from tests.stack import Stack, set_attributes
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 from tests.webhook_scenario import WebhookScenario, open_webhook_scenario
@@ -40,13 +38,7 @@ def upgrade() -> None:
 def let_write_the_new_form() -> None:
     """Bring the tenant into the state in which an upgrade lets changes write the new form."""
     progress = {name: {"N": "3"} for name in ("to", "announced_at", "written_at")}
-    aws.client("dynamodb").update_item(
-        TableName=config().control_table,
-        Key={"pk": {"S": tenant_key("acme")}},
-        UpdateExpression="SET upgrade = :upgrade",
-        ExpressionAttributeValues={":upgrade": {"M": progress}},
-    )
-    directory.clear()
+    set_attributes(upgrade={"M": progress})
 
 
 def at_call(
