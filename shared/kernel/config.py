@@ -45,9 +45,7 @@ class Config:
     """Whether the function may change users, roles and administrators."""
     tenant_import_role: str = _setting("TENANT_IMPORT_ROLE_ARN")
     """ARN of the role for what an import of a tenant writes; only operators have it."""
-    signing_keys: tuple[str, ...] = _setting(
-        "SIGNING_KEY_IDS", parse=lambda text: tuple(filter(None, text.split(",")))
-    )
+    signing_keys: tuple[str, ...] = _setting("SIGNING_KEY_IDS", parse=_ids)
     """KMS key ids that verify tokens; the first one signs."""
     docs_base: str = _setting(
         "DOCS_BASE", "https://docs.stowage.example", parse=lambda text: text.rstrip("/")
