@@ -15,7 +15,8 @@ from typing import Any
 from operations.progress import ReportProgress
 from operations.stored_collections import COLLECTIONS
 from shared.kernel.clock import instant_of
-from shared.kernel.db.collection import UPDATED_AT, Collection
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.entity_items import UPDATED_AT
 from shared.kernel.db.items import encode
 from shared.kernel.db.records import HEAD
 from shared.kernel.db.store import Store

@@ -16,8 +16,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.calendar_days import first_instant, last_instant
-from shared.kernel.db.collection import UPDATED_AT, Collection
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor
+from shared.kernel.db.entity_items import UPDATED_AT
 from shared.kernel.db.facets import facet_text, searchable
 from shared.kernel.db.indexes import Range
 from shared.kernel.db.listing import read_page

@@ -170,11 +170,11 @@ def _conditions_of_entities() -> Iterator[Mutant]:
 def _writes_of_derived_items() -> Iterator[Mutant]:
     """Yield mutants in which a collection does not write or delete entries of the search index."""
     for old, new in (
-        ("for item in (*tails, *form._derived_items(number, entity)):", "for item in tails:"),
+        ("for item in (*tails, *self.derived_items(record)):", "for item in tails:"),
         ("for key in (*self._tail_keys(record), *derived):", "for key in ():"),
-        ("if before.pop(key_of(item), None) != item:", "if before.pop(key_of(item), None):"),
-        ("for key in before:", "for key in ():"),
-        ("if before.pop(key_of(item), None) != item:", "if not before.pop(key_of(item), None):"),
+        ("if former.pop(key_of(item), None) != item:", "if former.pop(key_of(item), None):"),
+        ("for key in former:", "for key in ():"),
+        ("if former.pop(key_of(item), None) != item:", "if not former.pop(key_of(item), None):"),
     ):
         yield _of_collection(old, new, new.rstrip(":"))
 

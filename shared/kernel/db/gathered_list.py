@@ -16,9 +16,9 @@ from pydantic import BaseModel
 from shared.kernel.clock import now_ms
 from shared.kernel.db import bookmarks
 from shared.kernel.db.bookmarks import State
-from shared.kernel.db.collection import UPDATED_AT
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import InvalidCursor
+from shared.kernel.db.entity_items import UPDATED_AT
 from shared.kernel.db.facets import ID, id_of, value_of
 from shared.kernel.db.items import AttributeMap, Item
 from shared.kernel.db.list_request import ListRequest

@@ -9,9 +9,10 @@ from pydantic import BaseModel
 
 from shared.kernel.clock import milliseconds_of
 from shared.kernel.db.bookmarks import State
-from shared.kernel.db.collection import UPDATED_AT, Collection
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import Mark
+from shared.kernel.db.entity_items import UPDATED_AT
 from shared.kernel.db.facets import value_of
 from shared.kernel.db.items import Key
 from shared.kernel.db.page import Page

@@ -83,8 +83,7 @@ def test_recorded_items_are_what_this_code_writes_in_a_table_of_their_version(na
         form = collection.at(RECORDED.version)
         for head in heads(items, kind):
             entity = decode_entity(form.model, head, {}).entity  # type: ignore[union-attr]
-            facets = form.facets(entity)
-            _, wanted, _ = form._items(_Writing(RECORDED.version), head["id"], 1, entity, facets)  # type: ignore[arg-type]
+            _, wanted, _ = form._items(_Writing(RECORDED.version), head["id"], 1, entity)  # type: ignore[arg-type]
             shown = {key: value for key, value in wanted.items() if value is not None}
             for attribute in (head.keys() | shown.keys()) - {"data", "version", "parts"}:
                 assert head.get(attribute) == shown.get(attribute), (kind, head["id"], attribute)
