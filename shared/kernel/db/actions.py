@@ -1,8 +1,8 @@
 """The actions of a transaction, what they cost, and the error of a change that must be repeated."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from shared.kernel.db.items import Key, size_of
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
@@ -24,6 +24,21 @@ type ErrorFactory = Callable[[], Exception]
 """Returns the error to raise when the condition of an action fails."""
 
 type Verb = Literal["Put", "Update", "Delete", "ConditionCheck"]
+
+
+class ActionOptions(TypedDict, total=False):
+    """The condition of an action, and the names and values of its expressions.
+
+    `protects_reads` is whether the condition may stand for more than this item, so that a retry
+    reads everything again; by default it is. The version of the item, or its absence, says only
+    that this item is as it was read.
+    """
+
+    condition: str | None
+    names: Mapping[str, str]
+    values: Mapping[str, Any]
+    on_condition_failed: ErrorFactory
+    protects_reads: bool
 
 
 @dataclass(frozen=True, slots=True)

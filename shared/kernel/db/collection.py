@@ -7,11 +7,10 @@ totals consistent; what they are follows from the declaration (`shared.kernel.db
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
 
 from pydantic import BaseModel
 
-from shared.kernel.db.actions import StaleRead
+from shared.kernel.db.actions import ActionOptions, StaleRead
 from shared.kernel.db.counters import Totals, own_kind, read_totals
 from shared.kernel.db.entity_items import EntityItems
 from shared.kernel.db.items import Item, Key, key_of
@@ -34,15 +33,6 @@ from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
 _UNCHANGED = "version = :seen"
 _TRIES = 5
 """Attempts to read an entity in parts that other requests keep replacing."""
-
-
-class _Condition(TypedDict, total=False):
-    """The arguments of a conditional put."""
-
-    protects_reads: bool
-    condition: str
-    names: Mapping[str, str]
-    values: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +184,14 @@ class Collection[E: BaseModel](EntityItems[E]):
             tx.delete(key)
         self._count(tx, {"n": -1, **dict.fromkeys(self.counted_in(record), -1)})
 
-    def _unchanged(self, tx: Transaction, record: Record[E]) -> "_Condition":
+    def _unchanged(self, tx: Transaction, record: Record[E]) -> ActionOptions:
         """Return the condition that the head is as it was read.
 
         `bring_up_to_date` does not change the version. So as long as it can rewrite the head, the
         schema is compared, too.
         """
         values = {":seen": record.version}
-        unchanged = _Condition(condition=_UNCHANGED, values=values, protects_reads=False)
+        unchanged = ActionOptions(condition=_UNCHANGED, values=values, protects_reads=False)
         if self.differs(record.schema, tx.store.version.announced):
             schema = "attribute_not_exists(#schema)"
             if record.schema > FIRST_VERSION:

@@ -7,7 +7,7 @@ on fresh reads (`shared.kernel.db.unit_of_work`).
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
@@ -17,6 +17,7 @@ from shared.kernel.db.actions import (
     MAX_ACTIONS,
     MAX_PLANNED_ACTIONS,
     Action,
+    ActionOptions,
     Cost,
     ErrorFactory,
     StaleRead,
@@ -94,25 +95,12 @@ class Transaction:
         self.combined_events: list[Item] | None = None
         """Events for one item of the outbox; None while each has its own."""
 
-    def put(  # noqa: PLR0913 - the parts of one action
-        self,
-        item: Item,
-        *,
-        condition: str | None = None,
-        names: Mapping[str, str] | None = None,
-        values: Mapping[str, Any] | None = None,
-        on_condition_failed: ErrorFactory = StaleRead,
-        protects_reads: bool = True,
-        table: str | None = None,
+    def put(
+        self, item: Item, *, table: str | None = None, **options: Unpack[ActionOptions]
     ) -> None:
-        """Write an item; replaces an existing one unless the condition fails.
-
-        `protects_reads` is whether the condition may stand for more than this item, so that a retry
-        reads everything again. The version of the item, or its absence, says only that this item is
-        as it was read.
-        """
+        """Write an item; replaces an existing one unless the condition fails."""
         body = {"TableName": table or self.store.table, "Item": to_attributes(item)}
-        self._add("Put", body, condition, names, values, on_condition_failed, protects_reads)
+        self._add("Put", body, **options)
 
     def insert(
         self, item: Item, *, on_condition_failed: ErrorFactory = StaleRead, table: str | None = None
@@ -136,22 +124,15 @@ class Transaction:
             self.insert(item)
 
     def check(
-        self,
-        key: Key,
-        *,
-        version: int | None = None,
-        condition: str | None = None,
-        values: Mapping[str, Any] | None = None,
-        on_condition_failed: ErrorFactory = StaleRead,
+        self, key: Key, *, version: int | None = None, **options: Unpack[ActionOptions]
     ) -> None:
         """Make the commit depend on an item that it does not write.
 
-        It must have the `version` that was read, or else fulfil the `condition`.
+        It must have the `version` that was read, or else fulfil the condition.
         """
         if version is not None:
-            condition, values = "version = :seen", {":seen": version}
-        body = {"TableName": self.store.table, "Key": key_attributes(key)}
-        self._add("ConditionCheck", body, condition, None, values, on_condition_failed)
+            options |= {"condition": "version = :seen", "values": {":seen": version}}
+        self._add("ConditionCheck", self._place(key), **options)
 
     def end_claim(self, item: Item) -> None:
         """Replace the claim of the store by `item`; the commit depends on the claim as always."""
@@ -161,35 +142,13 @@ class Transaction:
         body = {"TableName": claim.table, "Item": to_attributes(item), **claim.condition()}
         self.add_action("Put", body, _claim_lost)
 
-    def delete(
-        self,
-        key: Key,
-        *,
-        condition: str | None = None,
-        values: Mapping[str, Any] | None = None,
-        on_condition_failed: ErrorFactory = StaleRead,
-    ) -> None:
+    def delete(self, key: Key, **options: Unpack[ActionOptions]) -> None:
         """Delete an item."""
-        body = {"TableName": self.store.table, "Key": key_attributes(key)}
-        self._add("Delete", body, condition, None, values, on_condition_failed)
+        self._add("Delete", self._place(key), **options)
 
-    def update(  # noqa: PLR0913 - the parts of one UpdateItem
-        self,
-        key: Key,
-        expression: str,
-        *,
-        condition: str | None = None,
-        names: Mapping[str, str] | None = None,
-        values: Mapping[str, Any] | None = None,
-        on_condition_failed: ErrorFactory = StaleRead,
-    ) -> None:
+    def update(self, key: Key, expression: str, **options: Unpack[ActionOptions]) -> None:
         """Update an item in place."""
-        body = {
-            "TableName": self.store.table,
-            "Key": key_attributes(key),
-            "UpdateExpression": expression,
-        }
-        self._add("Update", body, condition, names, values, on_condition_failed)
+        self._add("Update", {**self._place(key), "UpdateExpression": expression}, **options)
 
     def add_action(
         self, verb: Verb, body: dict[str, Any], on_condition_failed: ErrorFactory = StaleRead
@@ -428,8 +387,7 @@ class Transaction:
     def _addition(self, where: tuple[Key, str], numbers: set[int]) -> Action:
         key, name = where
         body = {
-            "TableName": self.store.table,
-            "Key": key_attributes(key),
+            **self._place(key),
             "UpdateExpression": "ADD #set :numbers",
             "ConditionExpression": f"attribute_exists({PARTITION_KEY})",
             "ExpressionAttributeNames": {"#set": name},
@@ -438,34 +396,26 @@ class Transaction:
         return Action({"Update": body}, StaleRead, protects_reads=True)
 
     def _count_action(self, kind: str, change: CounterChange) -> Action:
-        body = {
-            "TableName": self.store.table,
-            "Key": key_attributes(shard_key(kind, change.shard)),
-            **change.expressions(self.now_ms),
-        }
+        body = {**self._place(shard_key(kind, change.shard)), **change.expressions(self.now_ms)}
         return Action({"Update": body}, StaleRead, is_counter=True)
 
-    def _add(  # noqa: PLR0913, PLR0917 - the parts of one action
-        self,
-        verb: str,
-        body: dict[str, Any],
-        condition: str | None,
-        names: Mapping[str, str] | None,
-        values: Mapping[str, Any] | None,
-        on_condition_failed: ErrorFactory,
-        protects_reads: bool = True,  # noqa: FBT001, FBT002
-    ) -> None:
+    def _place(self, key: Key) -> dict[str, Any]:
+        """Return the table and the key of an action on an item of this table."""
+        return {"TableName": self.store.table, "Key": key_attributes(key)}
+
+    def _add(self, verb: Verb, body: dict[str, Any], **options: Unpack[ActionOptions]) -> None:
+        condition = options.get("condition")
+        on_condition_failed = options.get("on_condition_failed", StaleRead)
         if condition:
             body["ConditionExpression"] = condition
             if on_condition_failed is StaleRead and body["TableName"] == self.store.table:
                 body["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        if names:
+        if names := options.get("names"):
             body["ExpressionAttributeNames"] = dict(names)
-        if values:
-            body["ExpressionAttributeValues"] = {
-                name: encode(value) for name, value in values.items()
-            }
-        protects_reads = protects_reads and condition is not None
+        if values := options.get("values"):
+            encoded = {name: encode(value) for name, value in values.items()}
+            body["ExpressionAttributeValues"] = encoded
+        protects_reads = condition is not None and options.get("protects_reads", True)
         self._actions.append(Action({verb: body}, on_condition_failed, protects_reads))
 
 
