@@ -127,7 +127,7 @@ def test_credentials_of_a_tenant_are_renewed_while_an_environment_is_frozen(
 def test_cached_position_of_a_list_expires_while_an_environment_is_frozen(
     stack: Stack, environment: FrozenEnvironment
 ) -> None:
-    position = ListPosition(10, "after", "1/", State("1/", touched_ms=0).valid_until)
+    position = ListPosition("1/", State("1/", touched_ms=0).valid_until, 10, "after")
     bookmarks.cache_position(stack.store(), "products", position)
     assert bookmarks.cached_position(stack.store(), "products", 10)
     environment.freeze_for(_HOUR)

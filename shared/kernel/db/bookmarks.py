@@ -46,11 +46,9 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class ListPosition:
-    """The last entry before `offset` has the sort key `after`."""
+class _Bookmark:
+    """What was read of a list in the state `state`; it is good until `valid_until`."""
 
-    offset: int
-    after: str
     state: str
     valid_until: int
 
@@ -60,19 +58,21 @@ class ListPosition:
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class ListPosition(_Bookmark):
+    """The last entry before `offset` has the sort key `after`."""
+
+    offset: int
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot(_Bookmark):
     """One chunk of a filtered list: the ids from offset `first` on; the list has `total` ids."""
 
     first: int
     ids: Sequence[int]
     total: int
     taken_ms: int
-    state: str
-    valid_until: int
-
-    def is_valid(self, state: State) -> bool:
-        """Return whether the list has not changed since."""
-        return self.state == state.text and now_ms() < self.valid_until
 
 
 # Positions are also cached in the execution environment, which saves the read. They hold only
@@ -102,7 +102,7 @@ def find_position(store: Store, listing: str, offset: int) -> ListPosition | Non
     if not page.items:
         return None
     item = page.items[0]
-    return ListPosition(int(item[SORT_KEY]), item["after"], item["state"], int(item["good_until"]))
+    return ListPosition(item["state"], int(item["good_until"]), int(item[SORT_KEY]), item["after"])
 
 
 def cache_position(store: Store, listing: str, position: ListPosition) -> None:

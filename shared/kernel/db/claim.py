@@ -61,25 +61,18 @@ class Claim:
 
     def renewal(self) -> dict[str, Any]:
         """Return the update that renews the lease, for a call or an action of a transaction."""
-        body = self.condition()
-        body["ExpressionAttributeValues"][":until"] = encode(now_ms() + LEASE_MS)
-        return {
-            "TableName": self.table,
-            "Key": self.attributes,
-            "UpdateExpression": "SET lease_until = :until",
-            **body,
-        }
+        return self._update("SET lease_until = :until", until=now_ms() + LEASE_MS)
 
     def release(self) -> dict[str, Any]:
         """Return the update that ends the claim of a request that has failed; its name is kept."""
+        expression = "SET #owner = :released, lease_until = :ended"
+        return self._update(expression, released=RELEASED, ended=0)
+
+    def _update(self, expression: str, **values: object) -> dict[str, Any]:
         body = self.condition()
-        body["ExpressionAttributeValues"] |= {":released": encode(RELEASED), ":ended": encode(0)}
-        return {
-            "TableName": self.table,
-            "Key": self.attributes,
-            "UpdateExpression": "SET #owner = :released, lease_until = :ended",
-            **body,
-        }
+        body["ExpressionAttributeValues"] |= {f":{name}": encode(values[name]) for name in values}
+        body |= {"TableName": self.table, "Key": self.attributes, "UpdateExpression": expression}
+        return body
 
     @property
     def attributes(self) -> AttributeMap:

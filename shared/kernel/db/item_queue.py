@@ -19,7 +19,7 @@ from contextlib import suppress
 from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.kernel.clock import now_ms
-from shared.kernel.db.items import Item, Key, key_of, to_attributes
+from shared.kernel.db.items import Item, Key, item_at, key_of, to_attributes
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
@@ -52,16 +52,8 @@ class QueuePlace:
         self.key: Key = (item[0], f"{_PLACE}{now_ms():013d}#{uuid.uuid4().hex}")
         self.has_turn = False
         self.is_followed = False
-        store.client.put_item(
-            TableName=store.table,
-            Item=to_attributes(
-                {
-                    PARTITION_KEY: self.key[0],
-                    SORT_KEY: self.key[1],
-                    EXPIRY: (now_ms() + 2 * _LIFETIME_MS) // 1000,
-                }
-            ),
-        )
+        place = item_at(self.key, **{EXPIRY: (now_ms() + 2 * _LIFETIME_MS) // 1000})
+        store.client.put_item(TableName=store.table, Item=to_attributes(place))
 
     def wait(self, read_again: Callable[[Sequence[Key]], Mapping[Key, Item]]) -> bool:
         """Wait for the turn; return whether it was necessary.

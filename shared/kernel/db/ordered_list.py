@@ -100,7 +100,7 @@ class OrderedList[E: BaseModel]:
         if not keys:
             return self._request.page([], total, None)
         end = query.offset + len(keys)
-        position = ListPosition(end, keys[-1], state.text, state.valid_until)
+        position = ListPosition(state.text, state.valid_until, end, keys[-1])
         bookmarks.cache_position(self._store, self._listing, position)
         if end >= total:
             return self._request.page(self._records_of(keys), total, None)
