@@ -1,8 +1,10 @@
 """Storage of entry and exit documents. Keys and indexes: see docs/storage.md."""
 
+from dataclasses import replace
+
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.facets import SEPARATOR, Facets, integer_text
-from shared.kernel.db.indexes import Lookup, Partition
+from shared.kernel.db.facets import SEPARATOR, Facets, facets_of, integer_text
+from shared.kernel.db.indexes import AnyLookup, Lookup, Partition
 from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
@@ -12,19 +14,10 @@ from shared.warehouse.documents.models import Document, EntryParameters, ExitPar
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
 from shared.warehouse.ranks import RANK, by_rank, rank_of
 
-
-def _facets(document: Document) -> Facets:
-    return {
-        "status": document.status,
-        "type": document.type,
-        "external_ref": document.external_ref,
-        "card_code": document.card_code,
-        "source": document.source,
-        "doc_date": document.doc_date,
-        "due_date": document.due_date,
-        "created_at": document.created_at,
-        "updated_at": document.updated_at,
-    }
+_facets = facets_of(
+    "status", "type", "external_ref", "card_code", "source",
+    "doc_date", "due_date", "created_at", "updated_at",
+)  # fmt: skip
 
 
 def _exit_facets(document: Document) -> Facets:
@@ -35,13 +28,14 @@ def _exit_facets(document: Document) -> Facets:
     }
 
 
-_FIXED = frozenset({"type", "source", "card_code", "doc_date", "due_date", "created_at"})
-_PARTITIONS = {
-    "status": Partition({"created_at": 4}),
-    "type": Partition({"created_at": 8}),
-    "source": Partition({"created_at": 9}),
-}
-_SINCE: dict[str | int, int] = {8: 3, 9: 3, "due_date": 3}
+def _lookups(kind: DocumentKind) -> dict[str, AnyLookup]:
+    return {
+        "external_ref": lambda reference: [
+            reference_key(kind, document_type, reference) for document_type in TYPES[kind]
+        ],
+        "card_code": Lookup(5),
+    }
+
 
 ENTRIES = Collection(
     kind="entry",
@@ -49,28 +43,24 @@ ENTRIES = Collection(
     model=Document,
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2, "doc_date": 3},
-    partitions=_PARTITIONS,
-    fixed=_FIXED,
-    lookups={
-        "external_ref": lambda reference: _reference_keys("entry", reference),
-        "card_code": Lookup(5),
+    partitions={
+        "status": Partition({"created_at": 4}),
+        "type": Partition({"created_at": 8}),
+        "source": Partition({"created_at": 9}),
     },
-    since=_SINCE,
+    fixed=frozenset({"type", "source", "card_code", "doc_date", "due_date", "created_at"}),
+    lookups=_lookups("entry"),
+    since={8: 3, 9: 3, "due_date": 3},
 )
 
-EXITS = Collection(
+EXITS = replace(
+    ENTRIES,
     kind="exit",
     noun="Exit document",
-    model=Document,
     facets=_exit_facets,
-    sorts={"created_at": 1, "updated_at": 2, "doc_date": 3, "priority": 6, RANK: 7},
-    partitions=_PARTITIONS,
-    fixed=_FIXED | {"priority", RANK},
-    lookups={
-        "external_ref": lambda reference: _reference_keys("exit", reference),
-        "card_code": Lookup(5),
-    },
-    since=_SINCE,
+    sorts={**ENTRIES.sorts, "priority": 6, RANK: 7},
+    fixed=ENTRIES.fixed | {"priority", RANK},
+    lookups=_lookups("exit"),
 )
 
 COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}
@@ -79,10 +69,6 @@ COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit
 def reference_key(kind: DocumentKind, document_type: str, external_ref: str) -> Key:
     """Return the key of the alias that makes a reference unique within a document type."""
     return alias_key(f"{kind}_ref", f"{document_type}{SEPARATOR}{external_ref}")
-
-
-def _reference_keys(kind: DocumentKind, external_ref: str) -> list[Key]:
-    return [reference_key(kind, document_type, external_ref) for document_type in TYPES[kind]]
 
 
 def put_reference(tx: Transaction, kind: DocumentKind, document: Document) -> None:

@@ -10,6 +10,7 @@ from shared.kernel.db.facets import (
     PAIR_DIGITS,
     SEPARATOR,
     Facets,
+    facets_of,
     flag_text,
     id_of,
     id_text,
@@ -101,13 +102,7 @@ STOCK = Collection(
 because no row has both."""
 
 
-def _level_facets(level: StoredLevel) -> Facets:
-    return {
-        "product_id": id_text(level.product_id),
-        "item_code": level.item_code,
-        "whs_code": level.whs_code,
-        "updated_at": level.updated_at,
-    }
+_level_facets = facets_of("product_id", "item_code", "whs_code", "updated_at")
 
 
 LEVELS = Collection(
