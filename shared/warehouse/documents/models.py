@@ -139,15 +139,14 @@ class DocumentProgress:
     """The effect of a receipt or picking on a document.
 
     `done` has the change of the received or picked quantity by line_num; it is negative if
-    work is undone. `started_work` and `ended_work` are ids of work that begins or ends,
-    `ended_work_with_goods` is the id of work that ends with goods in stock or staged.
-    `closes_document` closes the document.
+    work is undone. `started_work` and `ended_work` are ids of work that begins or ends; it may
+    end `with_goods` in stock or staged. `closes_document` closes the document.
     """
 
     done: Mapping[int, Decimal] = field(default_factory=dict)
     started_work: int | None = None
     ended_work: int | None = None
-    ended_work_with_goods: int | None = None
+    with_goods: bool = False
     closes_document: bool = False
 
 

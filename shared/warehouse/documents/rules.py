@@ -180,13 +180,11 @@ def ensure_workable(document: Document) -> None:
 
 def advanced(document: Document, progress: DocumentProgress, now: str) -> Document:
     """Return the document after `progress`, with the states that follow from its quantities."""
-    ended = {progress.ended_work, progress.ended_work_with_goods}
-    works = [work for work in document.works if work not in ended]
-    works += [progress.started_work] if progress.started_work is not None else []
-    finished = [work for work in document.finished if work not in ended]
-    finished += (
-        [progress.ended_work_with_goods] if progress.ended_work_with_goods is not None else []
-    )
+    started, ended = progress.started_work, progress.ended_work
+    works = [work for work in document.works if work != ended]
+    works += [] if started is None else [started]
+    finished = [work for work in document.finished if work != ended]
+    finished += [ended] if ended is not None and progress.with_goods else []
     lines = [_advanced(line, progress.done.get(line.line_num, ZERO)) for line in document.lines]
     if document.status == "closed":
         # Undoing work on a closed document does not reopen its lines.

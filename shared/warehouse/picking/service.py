@@ -271,8 +271,7 @@ def release_and_finalize(
     record = PICKINGS.get(tx.store, record.id)
     ensure_status("Picking", record.entity, "started")
     goods = any(line.picks for line in record.entity.lines)
-    ended = back.progress(finishes=record.id) if goods else back.progress(ends=record.id)
-    record_progress(tx, back.picking, ended)
+    record_progress(tx, back.picking, back.progress(record.id, with_goods=goods))
     if grant:
         approvals.use(tx, grant)
     return mark_finalized(tx, record, back.picking, end)
@@ -341,7 +340,7 @@ def undo_picking(
     back = undo_work(tx, number, record_progress, picks=True)
     record = PICKINGS.get(tx.store, number)
     ensure_status("Picking", record.entity, *allowed)
-    record_progress(tx, back.picking, back.progress(ends=number))
+    record_progress(tx, back.picking, back.progress(number))
     # Lines that ended short without any picks, too: nothing is picked now.
     lines = [
         line.model_copy(update={"status": rules.line_status(line)}) for line in back.picking.lines

@@ -44,14 +44,12 @@ class UndoneWork:
     quantities: Mapping[int, Mapping[int, Decimal]]
 
     def progress(
-        self, *, ends: int | None = None, finishes: int | None = None
+        self, ended_work: int | None = None, *, with_goods: bool = False
     ) -> dict[int, DocumentProgress]:
         """Return the progress of each document of the picking, by document id."""
         return {
             one.id: DocumentProgress(
-                done=self.quantities.get(one.id, {}),
-                ended_work=ends,
-                ended_work_with_goods=finishes,
+                self.quantities.get(one.id, {}), ended_work=ended_work, with_goods=with_goods
             )
             for one in self.picking.documents
         }

@@ -80,11 +80,8 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """
     record = get_entry_receipt(tx.store, number)
     ensure_status("Receipt", record.entity, "started")
-    ended = (
-        DocumentProgress(ended_work_with_goods=number)
-        if rules.received_lines(record.entity)
-        else DocumentProgress(ended_work=number)
-    )
+    goods = bool(rules.received_lines(record.entity))
+    ended = DocumentProgress(ended_work=number, with_goods=goods)
     documents.advance_document(tx, "entry", entry_document_of(tx.store, record.entity), ended)
     after = update_receipt(tx, record, status="finalized", finalized_at=tx.now)
     raise_record_event(tx, "receipt.completed", views.RECEIPT_EVENTS, after)

@@ -183,7 +183,7 @@ def test_closing_cancels_open_quantities_and_keeps_complete_lines() -> None:
 def test_undone_work_does_not_reopen_a_closed_document() -> None:
     received = rules.advanced(
         document(),
-        DocumentProgress(done={1: Decimal(10), 2: Decimal(2)}, ended_work_with_goods=3),
+        DocumentProgress(done={1: Decimal(10), 2: Decimal(2)}, ended_work=3, with_goods=True),
         NOW,
     )
     closed = rules.closed(received, "later")
