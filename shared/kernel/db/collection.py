@@ -172,8 +172,11 @@ class Collection[E: BaseModel](EntityItems[E]):
         """
         if all(getattr(record.entity, name) == value for name, value in values.items()):
             return record
-        after = record.entity.model_copy(update={**values, "updated_at": tx.now})
-        return self.replace(tx, record, after)
+        return self.save(tx, record, record.entity, **values)
+
+    def save(self, tx: Transaction, record: Record[E], entity: E, **values: object) -> Record[E]:
+        """Replace an entity by `entity` with other `values` of some fields and of `updated_at`."""
+        return self.replace(tx, record, entity.model_copy(update={**values, "updated_at": tx.now}))
 
     def remove(self, tx: Transaction, record: Record[E]) -> None:
         """Delete an entity in the transaction; a tombstone keeps its id."""

@@ -129,5 +129,4 @@ def mark_dispatched(
         )
         for line in record.entity.lines
     ]
-    after = record.entity.model_copy(update={"lines": lines, "updated_at": tx.now})
-    return PICKINGS.replace(tx, record, after)
+    return PICKINGS.save(tx, record, record.entity, lines=lines)

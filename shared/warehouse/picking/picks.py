@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.fields import ZERO, plain
+from shared.kernel.fields import plain
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.gtins import by_item_code
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredPicking
@@ -30,30 +28,24 @@ from shared.warehouse.stock.models import (
 from shared.warehouse.stock.posting import StockPosting
 from shared.warehouse.work_records import ensure_status, operator_from_start, read_operator
 
-if TYPE_CHECKING:
-    from decimal import Decimal
-
 
 @dataclass(frozen=True, slots=True)
-class _Source:
-    """The position and batch that were picked from."""
+class _PickPlan:
+    """The allocations that a pick uses (`parts`), and the position and batch it takes goods from.
+
+    Goods of a part that is not exact are taken instead of the allocated ones.
+    """
 
     product_id: int
     warehouse_id: int
     bin_code: str
     batch: str | None
-
-    def row_key(self, status: InventoryStatus, serial: str | None) -> RowKey:
-        return RowKey(self.product_id, self.warehouse_id, self.bin_code, status, self.batch, serial)
-
-
-@dataclass(frozen=True, slots=True)
-class _PickPlan:
-    """The allocations that a pick takes, and the position and batch that it takes them from."""
-
-    source: _Source
     parts: Sequence[PickPart]
-    documents: Sequence[int]
+
+    def row_key(self, status: InventoryStatus, part: PickPart) -> RowKey:
+        return RowKey(
+            self.product_id, self.warehouse_id, self.bin_code, status, self.batch, part.serial
+        )
 
 
 def pick(
@@ -76,12 +68,11 @@ def pick(
         posting, _ = run_all(
             lambda: _load_stock(tx, record.entity, plan),
             # Read ahead: `record_exit_progress` finds them in the cache.
-            lambda: documents.get_documents(tx.store, "exit", plan.documents),
+            lambda: documents.get_documents(tx.store, "exit", _documents(record.entity, plan)),
         )
-        picking, progress = _stage_goods(posting, record.entity, plan)
-        record_exit_progress(tx, picking, progress)
-    update = {"updated_at": tx.now, "operator": picking.operator or read_operator(tx)}
-    return PICKINGS.replace(tx, record, picking.model_copy(update=update))
+        picking = _stage_goods(posting, record.entity, plan)
+        record_exit_progress(tx, picking, rules.document_progress(record.entity, picking))
+    return PICKINGS.save(tx, record, picking, operator=picking.operator or read_operator(tx))
 
 
 # The plan
@@ -101,9 +92,13 @@ def _plan(
     parts = rules.split_pick(picking, draft, substitution)
     if any(not part.exact for part in parts):
         ensure_valid(draft, _position_problems(tx, picking, draft))
-    lines = [picking.lines[part.line] for part in parts]
-    source = _Source(lines[0].product_id, picking.warehouse_id, draft.bin_code, draft.batch)
-    return _PickPlan(source, parts, sorted({line.document_id for line in lines}))
+    product_id = picking.lines[parts[0].line].product_id
+    return _PickPlan(product_id, picking.warehouse_id, draft.bin_code, draft.batch, parts)
+
+
+def _documents(picking: StoredPicking, plan: _PickPlan) -> list[int]:
+    """Return the ids of the documents for which goods are picked."""
+    return sorted({picking.lines[part.line].document_id for part in plan.parts})
 
 
 def _position_problems(
@@ -127,38 +122,23 @@ def _position_problems(
 
 def _load_stock(tx: Transaction, picking: StoredPicking, plan: _PickPlan) -> StockPosting:
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
+    targets = [plan.row_key("staged", part) for part in plan.parts]
+    targets += [plan.row_key("available", part) for part in plan.parts if not part.exact]
     posting.load(
         rows=list({part.allocation.stock_id for part in plan.parts}),
-        targets=[key for part in plan.parts for key in _row_keys(plan.source, part)],
+        targets=targets,
         movements=len(plan.parts),
     )
     return posting
 
 
-def _row_keys(source: _Source, part: PickPart) -> list[RowKey]:
-    staged = source.row_key("staged", part.serial)
-    return [staged] if part.exact else [staged, source.row_key("available", part.serial)]
-
-
-def _stage_goods(
-    posting: StockPosting, picking: StoredPicking, plan: _PickPlan
-) -> tuple[StoredPicking, dict[int, DocumentProgress]]:
-    """Make the stock changes of a pick.
-
-    Returns the picking after it, and the progress of its documents by their ids.
-    """
-    done: dict[int, dict[int, Decimal]] = {}
+def _stage_goods(posting: StockPosting, picking: StoredPicking, plan: _PickPlan) -> StoredPicking:
+    """Make the stock changes of a pick; return the picking after it."""
     moved = _stage_parts(posting, plan)
     posting.post()
     for part, staged in moved:
         picking = rules.picked(picking, part, _stored_pick(posting, part, staged))
-        line = picking.lines[part.line]
-        of_document = done.setdefault(line.document_id, {})
-        before = of_document.get(line.document_line, ZERO)
-        of_document[line.document_line] = before + part.qty
-    return picking, {
-        document: DocumentProgress(done=quantities) for document, quantities in done.items()
-    }
+    return picking
 
 
 def _stage_parts(posting: StockPosting, plan: _PickPlan) -> list[tuple[PickPart, StockRow]]:
@@ -167,7 +147,7 @@ def _stage_parts(posting: StockPosting, plan: _PickPlan) -> list[tuple[PickPart,
     problems: list[Problem] = []
     for part in plan.parts:
         try:
-            moved.append((part, _stage_part(posting, plan.source, part)))
+            moved.append((part, _stage_part(posting, plan, part)))
         except ValidationFailed as error:
             problems += error.problems
     if problems:
@@ -175,14 +155,14 @@ def _stage_parts(posting: StockPosting, plan: _PickPlan) -> list[tuple[PickPart,
     return moved
 
 
-def _stage_part(posting: StockPosting, source: _Source, part: PickPart) -> StockRow:
+def _stage_part(posting: StockPosting, plan: _PickPlan, part: PickPart) -> StockRow:
     """Move a part of a pick from available to staged stock; return the staged row."""
     allocated = posting.row(part.allocation.stock_id)
     if part.exact:
         row = allocated
     else:
         posting.changes.release(allocated, part.qty)
-        row = _free_row(posting, source, part)
+        row = _free_row(posting, plan, part)
     staged = row.model_copy(update={"inventory_status": "staged"})
     try:
         moved = posting.changes.move(
@@ -194,28 +174,28 @@ def _stage_part(posting: StockPosting, source: _Source, part: PickPart) -> Stock
     return moved or staged
 
 
-def _free_row(posting: StockPosting, source: _Source, part: PickPart) -> StockRow:
+def _free_row(posting: StockPosting, plan: _PickPlan, part: PickPart) -> StockRow:
     """Return the row of the goods that are picked instead of the allocated ones.
 
     Raises:
         ValidationFailed: There are fewer at the position.
         Conflict: There are enough, but they are allocated to other work.
     """
-    row = posting.changes.find(source.row_key("available", part.serial))
+    row = posting.changes.find(plan.row_key("available", part))
     here = row is not None and (row.bin_code, row.batch_num, row.inventory_status) == (
-        source.bin_code, source.batch, "available",
+        plan.bin_code, plan.batch, "available",
     )  # fmt: skip
     if row is None or not here or row.qty < part.qty:
         if part.serial is not None:
-            message = f"serial {part.serial} is not available at {source.bin_code}"
+            message = f"serial {part.serial} is not available at {plan.bin_code}"
             raise ValidationFailed([Problem("serials", message)])
         there = plain(row.qty) if row and here else "0"
-        message = f"{plain(part.qty)} picked, {there} available at {source.bin_code}"
+        message = f"{plain(part.qty)} picked, {there} available at {plan.bin_code}"
         raise ValidationFailed([Problem("qty", message)])
     if row.qty - row.allocated < part.qty:
         free = (row.qty - row.allocated).normalize()
         message = (
-            f"{plain(part.qty)} of {row.item_code} picked at {source.bin_code},"
+            f"{plain(part.qty)} of {row.item_code} picked at {plan.bin_code},"
             f" {free:f} free there; the rest is allocated to other work."
         )
         raise Conflict(message)
@@ -252,20 +232,14 @@ def pick_for_transfer_order(
     def stage() -> StoredPicking:
         with by_item_code(tx.store, draft) as named:
             plan = _plan(tx, before, named, substitution)
-            return _stage_goods(_load_stock(tx, before, plan), before, plan)[0]
+            return _stage_goods(_load_stock(tx, before, plan), before, plan)
 
     picking, acting = run_all(stage, lambda: read_operator(tx))
     operator = before.operator or acting
     if before.status == "pending":
         operator = operator_from_start(before.operator, before.user_id, acting)
-    picking = picking.model_copy(
-        update={
-            "status": "started",
-            "started_at": before.started_at or tx.now,
-            "updated_at": tx.now,
-            "operator": operator,
-        }
-    )
+    start = {"status": "started", "started_at": before.started_at or tx.now, "operator": operator}
+    picking = picking.model_copy(update=start)
     if not rules.has_shortage(picking):
         return mark_finalized(tx, record, picking, PickingEnd())
-    return PICKINGS.replace(tx, record, picking)
+    return PICKINGS.save(tx, record, picking)

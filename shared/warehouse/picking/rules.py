@@ -10,7 +10,7 @@ from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import serial_problems
-from shared.warehouse.documents.models import Document
+from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.picking.models import (
     MAX_SERIALS,
     Allocation,
@@ -397,3 +397,26 @@ def _reduced(
 def has_shortage(picking: StoredPicking) -> bool:
     """Return whether a line was not picked completely."""
     return any(line.picked_qty < line.qty for line in picking.lines)
+
+
+def document_progress(
+    before: StoredPicking,
+    after: StoredPicking,
+    ended_work: int | None = None,
+    *,
+    with_goods: bool = False,
+) -> dict[int, DocumentProgress]:
+    """Return the progress of the documents of a picking between two of its states, by their ids.
+
+    Documents without progress are left out, unless the picking `ended_work` ends.
+    """
+    done: dict[int, dict[int, Decimal]] = {one.id: {} for one in after.documents}
+    for old, new in zip(before.lines, after.lines, strict=True):
+        if more := new.picked_qty - old.picked_qty:
+            of_document = done[new.document_id]
+            of_document[new.document_line] = of_document.get(new.document_line, ZERO) + more
+    return {
+        document: DocumentProgress(lines, ended_work=ended_work, with_goods=with_goods)
+        for document, lines in done.items()
+        if lines or ended_work is not None
+    }

@@ -218,7 +218,9 @@ def start_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     picking = record.entity
     ensure_status("Picking", picking, "pending")
     operator = operator_from_start(picking.operator, picking.user_id, acting)
-    return _update(tx, record, picking, status="started", started_at=tx.now, operator=operator)
+    return PICKINGS.save(
+        tx, record, picking, status="started", started_at=tx.now, operator=operator
+    )
 
 
 def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
@@ -267,14 +269,15 @@ def release_and_finalize(
     # The use of the grant belongs to the last step: a request that ends before it leaves the grant.
     grant = approvals.find_grant(tx, need) if need else None
     also = approvals.USE_COST if grant else Cost()
-    back = undo_work(tx, record.id, record_progress, picks=False, also=also)
+    picking = undo_work(tx, record.id, record_progress, picks=False, also=also)
     record = PICKINGS.get(tx.store, record.id)
     ensure_status("Picking", record.entity, "started")
-    goods = any(line.picks for line in record.entity.lines)
-    record_progress(tx, back.picking, back.progress(record.id, with_goods=goods))
+    goods = any(line.picks for line in picking.lines)
+    progress = rules.document_progress(record.entity, picking, record.id, with_goods=goods)
+    record_progress(tx, picking, progress)
     if grant:
         approvals.use(tx, grant)
-    return mark_finalized(tx, record, back.picking, end)
+    return mark_finalized(tx, record, picking, end)
 
 
 def mark_finalized(
@@ -286,7 +289,7 @@ def mark_finalized(
         line.model_copy(update={"status": rules.line_status(line, ended=True)})
         for line in picking.lines
     ]
-    changed = _update(
+    changed = PICKINGS.save(
         tx,
         record,
         picking,
@@ -337,15 +340,13 @@ def undo_picking(
 
     Raises Conflict unless its status is one of `allowed`.
     """
-    back = undo_work(tx, number, record_progress, picks=True)
+    picking = undo_work(tx, number, record_progress, picks=True)
     record = PICKINGS.get(tx.store, number)
     ensure_status("Picking", record.entity, *allowed)
-    record_progress(tx, back.picking, back.progress(number))
+    record_progress(tx, picking, rules.document_progress(record.entity, picking, number))
     # Lines that ended short without any picks, too: nothing is picked now.
-    lines = [
-        line.model_copy(update={"status": rules.line_status(line)}) for line in back.picking.lines
-    ]
-    return _update(tx, record, back.picking, status=status, lines=lines)
+    lines = [line.model_copy(update={"status": rules.line_status(line)}) for line in picking.lines]
+    return PICKINGS.save(tx, record, picking, status=status, lines=lines)
 
 
 def set_packing_order(tx: Transaction, record: Record[StoredPicking], order: int | None) -> None:
@@ -362,7 +363,7 @@ def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Record that the ERP has booked a picking. Raises Conflict unless it is finalized."""
     record = PICKINGS.get(tx.store, number)
     ensure_status("Picking", record.entity, "finalized")
-    return _update(tx, record, record.entity, status="synchronized")
+    return PICKINGS.save(tx, record, record.entity, status="synchronized")
 
 
 def get_exit_picking(store: Store, number: int) -> Record[StoredPicking]:
@@ -375,13 +376,6 @@ def get_exit_picking(store: Store, number: int) -> Record[StoredPicking]:
         )
         raise Conflict(message)
     return record
-
-
-def _update(
-    tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, **update: object
-) -> Record[StoredPicking]:
-    after = picking.model_copy(update={**update, "updated_at": tx.now})
-    return PICKINGS.replace(tx, record, after)
 
 
 get_picking = PICKINGS.get

@@ -1,14 +1,11 @@
 """Release the allocations of a picking, and put its staged goods back on the shelf."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
-from shared.kernel.fields import ZERO
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import (
@@ -32,29 +29,6 @@ _ACTIONS_PER_DOCUMENT = 2
 """A document, and its entry in the register of open documents."""
 
 
-@dataclass(frozen=True, slots=True)
-class UndoneWork:
-    """A picking without some of its allocations and picks.
-
-    `quantities` are the changes of the picked quantities, all negative, by document id and line
-    number.
-    """
-
-    picking: StoredPicking
-    quantities: Mapping[int, Mapping[int, Decimal]]
-
-    def progress(
-        self, ended_work: int | None = None, *, with_goods: bool = False
-    ) -> dict[int, DocumentProgress]:
-        """Return the progress of each document of the picking, by document id."""
-        return {
-            one.id: DocumentProgress(
-                self.quantities.get(one.id, {}), ended_work=ended_work, with_goods=with_goods
-            )
-            for one in self.picking.documents
-        }
-
-
 def undo_work(
     tx: Transaction,
     number: int,
@@ -62,23 +36,22 @@ def undo_work(
     *,
     picks: bool,
     also: Cost | None = None,
-) -> UndoneWork:
+) -> StoredPicking:
     """Release every allocation of a picking and, with `picks`, undo its picks.
 
     What does not fit into one transaction is undone before, in steps. The caller adds the
     picking that is returned; `also` is what it adds besides, more than every caller does.
     """
 
-    def step() -> UndoneWork | None:
+    def step() -> StoredPicking | None:
         record = PICKINGS.get(tx.store, number)
         parts = list(_parts(record.entity, picks=picks))
         undone_parts = _undo(tx, record.entity, parts, also or Cost())
-        undone = _without(record.entity, undone_parts)
+        picking = _without(record.entity, undone_parts)
         if len(undone_parts) == len(parts):
-            return undone
-        PICKINGS.replace(tx, record, undone.picking.model_copy(update={"updated_at": tx.now}))
-        progress = {document: one for document, one in undone.progress().items() if one.done}
-        record_progress(tx, undone.picking, progress)
+            return picking
+        PICKINGS.save(tx, record, picking)
+        record_progress(tx, picking, rules.document_progress(record.entity, picking))
         return None
 
     return run_steps(tx, step)
@@ -95,12 +68,11 @@ def _undo(
     tx: Transaction, picking: StoredPicking, parts: Sequence[_Part], also: Cost
 ) -> list[_Part]:
     """Undo as many parts as fit in the stock; return these parts."""
+    code = picking_code(picking.id)
     if any(isinstance(part, Pick) and part.dispatched for _, part in parts):
-        code = picking_code(picking.id)
         message = f"{code} cannot be undone: some of its goods are already dispatched."
         raise Conflict(message)
     if picking.packing_order_id is not None:
-        code = picking_code(picking.id)
         message = (
             f"{code} cannot be undone: its goods are in"
             f" {packing_order_code(picking.packing_order_id)}; cancel that first."
@@ -147,21 +119,15 @@ def _undo(
     return undone
 
 
-def _without(picking: StoredPicking, parts: Iterable[_Part]) -> UndoneWork:
+def _without(picking: StoredPicking, parts: Iterable[_Part]) -> StoredPicking:
     """Return the picking without these parts."""
-    quantities: dict[int, dict[int, Decimal]] = {}
     for at, part in parts:
         line = picking.lines[at]
+        update: dict[str, object]
         if isinstance(part, Allocation):
-            kept = [one for one in line.allocations if one is not part]
-            picking = rules.with_line(picking, at, line.model_copy(update={"allocations": kept}))
-            continue
-        update = {
-            "picks": [one for one in line.picks if one is not part],
-            "picked_qty": line.picked_qty - part.qty,
-        }
+            update = {"allocations": [one for one in line.allocations if one is not part]}
+        else:
+            picks = [one for one in line.picks if one is not part]
+            update = {"picks": picks, "picked_qty": line.picked_qty - part.qty}
         picking = rules.with_line(picking, at, line.model_copy(update=update))
-        of_document = quantities.setdefault(line.document_id, {})
-        done = of_document.get(line.document_line, ZERO)
-        of_document[line.document_line] = done - part.qty
-    return UndoneWork(picking, quantities)
+    return picking

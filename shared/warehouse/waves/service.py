@@ -68,15 +68,10 @@ def release_wave(tx: Transaction, number: int) -> WaveWithOrders:
     record = _planned(tx, number)
     pickings = get_pickings(tx.store, record.entity.picking_ids)
     metrics = rules.with_allocation(record.entity.metrics, [one.entity for one in pickings])
-    wave = record.entity.model_copy(
-        update={
-            "status": rules.status_from_pickings(record.entity),
-            "released_at": tx.now,
-            "updated_at": tx.now,
-            "metrics": metrics,
-        }
+    status = rules.status_from_pickings(record.entity)
+    released = WAVES.save(
+        tx, record, record.entity, status=status, released_at=tx.now, metrics=metrics
     )
-    released = WAVES.replace(tx, record, wave)
     raise_record_event(tx, "wave.released", views.WAVE_EVENTS, released)
     return with_orders(released, pickings)
 
@@ -116,8 +111,7 @@ def _change_status(
 ) -> WaveWithOrders:
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, *allowed)
-    wave = record.entity.model_copy(update={"status": status, "updated_at": tx.now})
-    changed = WAVES.replace(tx, record, wave)
+    changed = WAVES.save(tx, record, record.entity, status=status)
     if event:
         raise_record_event(tx, event, views.WAVE_EVENTS, changed)
-    return with_orders(changed, get_pickings(tx.store, wave.picking_ids))
+    return with_orders(changed, get_pickings(tx.store, record.entity.picking_ids))
