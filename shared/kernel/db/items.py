@@ -47,8 +47,7 @@ def encode(value: object) -> AttributeMap:
         case set() | frozenset():
             return {"NS": [str(number) for number in sorted(value)]}
         case _:
-            message = f"{type(value).__name__} has no attribute value"
-            raise TypeError(message)
+            raise TypeError(f"{type(value).__name__} has no attribute value")
 
 
 def from_attributes(attributes: Mapping[str, Any]) -> Item:
@@ -132,11 +131,9 @@ def unpack_at_most(data: bytes, most: int) -> bytes:
         except zlib.error as error:
             raise ValueError(str(error)) from None
         if len(text) <= most and not stream.eof:
-            message = "the data is truncated"
-            raise ValueError(message)
+            raise ValueError("the data is truncated")
     if len(text) > most:
-        message = f"the data has more than {most} bytes"
-        raise ValueError(message)
+        raise ValueError(f"the data has more than {most} bytes")
     return text
 
 

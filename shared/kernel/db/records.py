@@ -93,11 +93,10 @@ def encode_entity[E: BaseModel](
     data = pack(record.entity.model_dump_json())
     parts, size = len(data), sum(map(len, data))
     if parts > MAX_PARTS:
-        message = (
+        raise Conflict(
             f"{name} is too large: {size} bytes are to be stored,"
             f" the limit is {MAX_PARTS * PART_SIZE}."
         )
-        raise Conflict(message)
     head = item_at(key, id=record.id, version=record.version, parts=parts, data=data[0])
     tails = [
         item_at(tail, version=record.version, data=rest)

@@ -33,6 +33,5 @@ def allocate_ids(store: Store, kind: str, count: int) -> int:
     )
     last = int(answer["Attributes"]["last"]["N"])
     if last > MAX_ID:
-        message = f"No more can be created: the ids of this kind end at {MAX_ID}."
-        raise Conflict(message)
+        raise Conflict(f"No more can be created: the ids of this kind end at {MAX_ID}.")
     return last - count + 1

@@ -90,8 +90,7 @@ def commit_in_steps[I](
         try:
             done = step(left)
             if not done and tx.is_empty:
-                message = f"a step added nothing with {len(left)} items left"
-                raise AssertionError(message)
+                raise AssertionError(f"a step added nothing with {len(left)} items left")
             tx.commit_step()
         except StaleRead:
             tx.retry()
@@ -101,5 +100,4 @@ def commit_in_steps[I](
 
 def _ensure_empty(tx: Transaction) -> None:
     if not tx.is_empty:
-        message = "steps begin in a transaction that has added nothing"
-        raise AssertionError(message)
+        raise AssertionError("steps begin in a transaction that has added nothing")

@@ -331,8 +331,9 @@ class Transaction:
         """Send the transaction until it is committed, or refused for what it has read."""
         requests = [action.request for action in actions]
         if len(requests) > MAX_ACTIONS:
-            message = f"{len(requests)} actions in one transaction; split the use case into steps"
-            raise AssertionError(message)
+            raise AssertionError(
+                f"{len(requests)} actions in one transaction; split the use case into steps"
+            )
         token = uuid.uuid4().hex
         attempt = 0
         while True:

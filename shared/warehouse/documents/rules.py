@@ -135,14 +135,12 @@ def closed(document: Document, now: str) -> Document:
         Conflict: The document is closed already, or work on it is in progress.
     """
     if document.status == "closed":
-        message = f"Document {document.external_ref} is closed already."
-        raise Conflict(message)
+        raise Conflict(f"Document {document.external_ref} is closed already.")
     if document.works:
-        message = (
+        raise Conflict(
             f"Document {document.external_ref} has work in progress: {_listed(document.works)};"
             " end or cancel it first."
         )
-        raise Conflict(message)
     lines = [_closed_line(line) for line in document.lines]
     return document.model_copy(update={"status": "closed", "lines": lines, "updated_at": now})
 
@@ -151,11 +149,10 @@ def ensure_nothing_staged(document: Document) -> None:
     """Raise Conflict if picked goods wait for the dispatch of an exit document."""
     staged = sum((line.done_qty for line in document.lines), ZERO)
     if staged:
-        message = (
+        raise Conflict(
             f"Document {document.external_ref} has {plain(staged)} picked units that wait for its"
             f" dispatch. Dispatch it, or revert its pickings: {_listed(document.finished)}."
         )
-        raise Conflict(message)
 
 
 def _closed_line(line: DocumentLine) -> DocumentLine:
@@ -171,11 +168,10 @@ def _listed(works: Sequence[int]) -> str:
 def ensure_workable(document: Document) -> None:
     """Raise Conflict if the document is completed or closed."""
     if document.status in {"completed", "closed"}:
-        message = (
+        raise Conflict(
             f"Document {document.external_ref} is {document.status};"
             " only an open document can be worked on."
         )
-        raise Conflict(message)
 
 
 def advanced(document: Document, progress: DocumentProgress, now: str) -> Document:

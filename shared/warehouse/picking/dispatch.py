@@ -52,16 +52,13 @@ def _finished_pickings(tx: Transaction, document: Record[Document]) -> list[Reco
     found = document.entity
     code = doc_num("exit", document.id)
     if found.status == "closed":
-        message = f"{code} is already closed."
-        raise Conflict(message)
+        raise Conflict(f"{code} is already closed.")
     if found.works:
         pickings = ", ".join(picking_code(work) for work in found.works)
-        message = f"{code} is {found.status} and still being picked by {pickings}."
-        raise Conflict(message)
+        raise Conflict(f"{code} is {found.status} and still being picked by {pickings}.")
     records = PICKINGS.get_many(tx.store, found.finished)
     if not any(True for _ in _picks_for(records, document.id)):
-        message = f"{code} is {found.status} and nothing is picked for it."
-        raise Conflict(message)
+        raise Conflict(f"{code} is {found.status} and nothing is picked for it.")
     return records
 
 

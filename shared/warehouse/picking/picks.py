@@ -169,8 +169,7 @@ def _stage_part(posting: StockPosting, plan: _PickPlan, part: PickPart) -> Stock
             "pick", part.qty, source=row, target=staged, allocated=part.exact
         )
     except StockRefused as refused:
-        message = f"The goods cannot be picked: {refused.message}."
-        raise Conflict(message) from refused
+        raise Conflict(f"The goods cannot be picked: {refused.message}.") from refused
     return moved or staged
 
 
@@ -194,11 +193,10 @@ def _free_row(posting: StockPosting, plan: _PickPlan, part: PickPart) -> StockRo
         raise ValidationFailed([Problem("qty", message)])
     if row.qty - row.allocated < part.qty:
         free = (row.qty - row.allocated).normalize()
-        message = (
+        raise Conflict(
             f"{plain(part.qty)} of {row.item_code} picked at {plan.bin_code},"
             f" {free:f} free there; the rest is allocated to other work."
         )
-        raise Conflict(message)
     return row
 
 

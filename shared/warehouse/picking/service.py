@@ -132,8 +132,7 @@ def _insert(
         documents.ensure_workable(record)
         if record.entity.works:
             codes = ", ".join(picking_code(work) for work in record.entity.works)
-            message = f"{doc_num('exit', record.id)} is already being picked by {codes}."
-            raise Conflict(message)
+            raise Conflict(f"{doc_num('exit', record.id)} is already being picked by {codes}.")
     first = found[0].entity
     priorities = [one.entity.priority for one in found]
     due = [one.entity.due_date for one in found if one.entity.due_date is not None]
@@ -322,10 +321,9 @@ def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     picking = get_exit_picking(tx.store, number).entity
     ensure_status("Picking", picking, "finalized", "synchronized")
     if any(pick.dispatched for line in picking.lines for pick in line.picks):
-        message = (
+        raise Conflict(
             f"{picking_code(number)} cannot be reverted: some of its goods are already dispatched."
         )
-        raise Conflict(message)
     return undo_picking(tx, number, record_exit_progress, "reverted", "finalized", "synchronized")
 
 
@@ -371,10 +369,9 @@ def get_exit_picking(store: Store, number: int) -> Record[StoredPicking]:
     record = PICKINGS.get(store, number)
     if any(document.type == "transfer_order" for document in record.entity.documents):
         code = record.entity.documents[0].doc_num
-        message = (
+        raise Conflict(
             f"{picking_code(number)} belongs to {code}; use the actions of the transfer order."
         )
-        raise Conflict(message)
     return record
 
 

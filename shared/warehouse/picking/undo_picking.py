@@ -70,14 +70,12 @@ def _undo(
     """Undo as many parts as fit in the stock; return these parts."""
     code = picking_code(picking.id)
     if any(isinstance(part, Pick) and part.dispatched for _, part in parts):
-        message = f"{code} cannot be undone: some of its goods are already dispatched."
-        raise Conflict(message)
+        raise Conflict(f"{code} cannot be undone: some of its goods are already dispatched.")
     if picking.packing_order_id is not None:
-        message = (
+        raise Conflict(
             f"{code} cannot be undone: its goods are in"
             f" {packing_order_code(picking.packing_order_id)}; cancel that first."
         )
-        raise Conflict(message)
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
     ahead = read_ahead(
         parts,

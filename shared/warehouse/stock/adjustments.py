@@ -96,8 +96,7 @@ def adjust_stock(
     try:
         after = _correct(posting, draft, row, here, changed)
     except StockRefused as refused:
-        message = f"The stock cannot be adjusted: {refused.message}."
-        raise Conflict(message) from refused
+        raise Conflict(f"The stock cannot be adjusted: {refused.message}.") from refused
     if limit is not None and abs(after - before) > limit:
         approvals.require(tx, _approval_need(here, abs(after - before), limit))
     posting.post()

@@ -115,8 +115,7 @@ class StockChanges:
         """
         described = source or target
         if described is None:
-            message = "a movement needs an origin or a target"
-            raise ValueError(message)
+            raise ValueError("a movement needs an origin or a target")
         taken_from = self._take(source, qty, allocated=allocated) if source else None
         added_to = self._put(target, qty, taken_from) if target else None
         moved = added_to or taken_from or described
@@ -185,10 +184,9 @@ class StockChanges:
         total = (here.qty if here else ZERO) + qty
         if total > MAX_ROW:
             place = target.bin_code or "in transit"
-            message = (
+            raise Conflict(
                 f"{target.item_code} at {place} would be {plain(total)}; the limit is {MAX_ROW}."
             )
-            raise Conflict(message)
         after = target.model_copy(
             update={
                 "id": here.id if here else 0,

@@ -157,8 +157,7 @@ def _ensure_free(tx: Transaction, records: _Pickings) -> set[int]:
         if (wave := _active_wave(one.entity.wave_id, found)) is not None
     ]
     if in_waves:
-        message = f"{', '.join(in_waves)}; a picking is in one active wave at most."
-        raise OrderInWave(message)
+        raise OrderInWave(f"{', '.join(in_waves)}; a picking is in one active wave at most.")
     for pending in found.pending.values():
         if pending.is_held_by_other(tx.use_case_id, tx.now_ms):
             if tx.elapsed_ms > _MAX_WAIT_MS:

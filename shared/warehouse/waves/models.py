@@ -42,8 +42,7 @@ def _priority(value: Any) -> Any:
         return value
     number = PRIORITIES.get(fold(value.strip()))
     if number is None:
-        message = "must be a number, or one of Alta, Normal, Baja"
-        raise PydanticCustomError("priority", message)
+        raise PydanticCustomError("priority", "must be a number, or one of Alta, Normal, Baja")
     return number
 
 

@@ -77,8 +77,7 @@ def ensure_none_ended(records: Collection[Record[StoredPicking]]) -> None:
     ended = [one for one in records if one.entity.status in ENDED_STATUSES]
     if ended:
         states = ", ".join(f"{picking_code(one.id)} is {one.entity.status}" for one in ended)
-        message = f"{states}; a new wave takes only pickings that are pending or started."
-        raise Conflict(message)
+        raise Conflict(f"{states}; a new wave takes only pickings that are pending or started.")
 
 
 def matches(rule: WaveRule, one: PendingPicking, timezone: str) -> bool:
