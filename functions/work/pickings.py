@@ -16,7 +16,7 @@ from shared.warehouse.picking.models import (
     StoredPicking,
 )
 from shared.warehouse.settings.values import settings_of
-from shared.warehouse.waves import progress
+from shared.warehouse.waves import picking_status
 
 routes = Routes()
 
@@ -73,7 +73,7 @@ def create_picking(tx: Transaction, request: Request[Checked[PickingDraft]]) -> 
 @routes.write("POST", "/pickings/{id}/start", "Start a picking", _WRITE)
 def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Start a picking."""
-    return ResourceResponse(views.picking_in_detail(progress.start_picking(tx, request.id)))
+    return ResourceResponse(views.picking_in_detail(picking_status.start_picking(tx, request.id)))
 
 
 @routes.write(
@@ -120,7 +120,7 @@ def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceRespo
 def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> ResourceResponse:
     """Finalize a picking."""
     limit = settings_of(request.tenant).approval_shortage_percent
-    record = progress.finalize_picking(tx, request.id, request.body, limit)
+    record = picking_status.finalize_picking(tx, request.id, request.body, limit)
     return ResourceResponse(views.picking_in_detail(record))
 
 
@@ -133,7 +133,7 @@ def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> 
 )
 def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel a picking."""
-    return ResourceResponse(views.picking_in_detail(progress.cancel_picking(tx, request.id)))
+    return ResourceResponse(views.picking_in_detail(picking_status.cancel_picking(tx, request.id)))
 
 
 @routes.write(

@@ -208,7 +208,7 @@ def insert_picking(
     return record
 
 
-# Status changes; `waves.progress` has those that a wave records, for pickings with a wave
+# Status changes; routes start, finalize and cancel through `waves.picking_status`, for the wave
 
 
 def start_picking(tx: Transaction, number: int) -> Record[StoredPicking]:

@@ -114,7 +114,7 @@ def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone:
     waiting = picking_service.pending_pickings(tx.store, whs_code)
     matching = rules.by_priority([one for one in waiting if rules.matches(rule, one, timezone)])
     known = repository.find_waves(tx.store, {one.wave_id for one in matching if one.wave_id})
-    free = [one.id for one in matching if _active_wave(one.wave_id, known) is None]
+    free = [one.id for one in matching if not known.is_active(one.wave_id)]
     most, records = rule.max_orders or MAX_PICKINGS, list[Record[StoredPicking]]()
     while free and len(records) < most:
         part, free = free[: most - len(records)], free[most - len(records) :]
@@ -126,18 +126,12 @@ def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone:
         records += [
             one
             for one in read
-            if one.entity.status == "pending" and _active_wave(one.entity.wave_id, known) is None
+            if one.entity.status == "pending" and not known.is_active(one.entity.wave_id)
         ]
     if not records:
         message = f"matches no pending picking of {whs_code} that is in no other wave"
         raise ValidationFailed([Problem("rule", message)])
     return records
-
-
-def _active_wave(number: int | None, known: repository.FoundWaves) -> int | None:
-    """Return the id of the active wave among `known.waves`; None when it is not active."""
-    wave = known.waves.get(number) if number is not None else None
-    return wave.id if wave and wave.entity.status != "cancelled" else None
 
 
 # Assigning them
@@ -152,9 +146,9 @@ def _ensure_free(tx: Transaction, records: _Pickings) -> set[int]:
     named = {one.entity.wave_id for one in records if one.entity.wave_id is not None}
     found = repository.find_waves(tx.store, named)
     in_waves = [
-        f"{picking_code(one.id)} is in {rules.wave_code(wave)}"
+        f"{picking_code(one.id)} is in {rules.wave_code(one.entity.wave_id)}"
         for one in records
-        if (wave := _active_wave(one.entity.wave_id, found)) is not None
+        if one.entity.wave_id is not None and found.is_active(one.entity.wave_id)
     ]
     if in_waves:
         raise OrderInWave(f"{', '.join(in_waves)}; a picking is in one active wave at most.")

@@ -8,10 +8,10 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import facets_of, id_text
 from shared.kernel.db.indexes import Partition
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.records import HEAD, Record
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.db.table import EXPIRY, PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.waves.models import StoredWave
 
@@ -65,6 +65,11 @@ class FoundWaves:
     waves: Mapping[int, Record[StoredWave]]
     pending: Mapping[int, PendingWave]
 
+    def is_active(self, number: int | None) -> bool:
+        """Return whether an id is that of a wave that is not cancelled."""
+        wave = self.waves.get(number) if number is not None else None
+        return wave is not None and wave.entity.status != "cancelled"
+
 
 def _key(number: int, version: int) -> Key:
     """Return the key of a pending wave in a table of a version."""
@@ -95,18 +100,15 @@ def _touches(key: Key) -> str:
 
 def insert_pending(tx: Transaction, number: int, use_case_id: str) -> None:
     """Record that the run `use_case_id` begins to create a wave with this id."""
-    partition, sort = key = _key(number, tx.store.version.written)
-    tx.insert(
-        {
-            PARTITION_KEY: partition,
-            SORT_KEY: sort,
-            "id": number,
-            "mark": use_case_id,
-            "until": tx.now_ms + _PENDING_MS,
-            _touches(key): 0,
-            EXPIRY: tx.now_ms // 1000 + _KEPT_SECONDS,
-        }
-    )
+    key = _key(number, tx.store.version.written)
+    pending = {
+        "id": number,
+        "mark": use_case_id,
+        "until": tx.now_ms + _PENDING_MS,
+        _touches(key): 0,
+        EXPIRY: tx.now_ms // 1000 + _KEPT_SECONDS,
+    }
+    tx.insert(item_at(key, **pending))
 
 
 def extend_pending(tx: Transaction, number: int) -> None:

@@ -1,4 +1,4 @@
-"""Use cases that start and end pickings, and record it in their waves in the same transaction."""
+"""Use cases that start or end a picking, and record it in its wave in the same transaction."""
 
 from decimal import Decimal
 
