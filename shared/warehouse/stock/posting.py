@@ -327,14 +327,15 @@ class StockPosting:
         return before is None or before.batch_num != self.changes.rows[key].batch_num
 
     def _post_level(self, difference: rules.LevelChange, *, event_due: bool) -> None:
-        tx, place = self._tx, (difference.row.product_id, difference.row.warehouse_id)
+        tx, row = self._tx, difference.row
+        place = (row.product_id, row.warehouse_id)
         record = self._levels.get(place)
-        number = record.entity.event_id if record else tx.next_id(LEVELS.kind)
-        level = self._changed_level(record, difference, number)
-        level = level.model_copy(update={"event_due": event_due})
         if record:
+            level = self._changed_level(record.entity, difference, event_due=event_due)
             changed = LEVELS.replace(tx, record, level)
         else:
+            level = rules.empty_level(row, tx.next_id(LEVELS.kind), tx.now)
+            level = self._changed_level(level, difference, event_due=event_due)
             changed = LEVELS.insert(tx, level_id(*place), level)
         if event_due:
             self.due_levels.add(place)
@@ -343,33 +344,26 @@ class StockPosting:
             _raise_level_event(tx, changed)
 
     def _post_total(self, difference: rules.LevelChange) -> None:
-        tx, product = self._tx, difference.row.product_id
-        record = self._totals.get(product)
-        total = self._changed_level(record, difference, product, total=True)
+        tx, row = self._tx, difference.row
+        record = self._totals.get(row.product_id)
         if record:
-            TOTALS.replace(tx, record, total)
+            TOTALS.replace(tx, record, self._changed_level(record.entity, difference))
         else:
-            TOTALS.insert(tx, product, total)
+            total = rules.empty_level(row, row.product_id, tx.now, total=True)
+            TOTALS.insert(tx, row.product_id, self._changed_level(total, difference))
 
     def _changed_level(
-        self,
-        record: Record[StoredLevel] | None,
-        difference: rules.LevelChange,
-        number: int,
-        *,
-        total: bool = False,
+        self, level: StoredLevel, difference: rules.LevelChange, *, event_due: bool = False
     ) -> StoredLevel:
         """Return a level after `difference`; raise StaleRead if rows are older than it."""
         try:
-            level = record.entity if record else None
-            return rules.apply_level_change(
-                level, difference, self._tx.now, number=number, total=total
-            )
+            changed = rules.apply_level_change(level, difference, self._tx.now)
         except rules.NegativeLevel as error:
             # A commit between the two reads can show in the level and not yet in the rows.
             if self._tx.elapsed_ms < _LEVEL_RETRY_MS:
                 raise StaleRead from error
             raise
+        return changed.model_copy(update={"event_due": event_due})
 
     def _post_movements(self) -> None:
         tx = self._tx

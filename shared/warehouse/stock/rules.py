@@ -285,39 +285,29 @@ class NegativeLevel(Exception):
     """A level would fall below 0: it is newer than the rows, or rows and levels disagree."""
 
 
-def apply_level_change(
-    level: StoredLevel | None,
-    difference: LevelChange,
-    now: str,
-    *,
-    number: int,
-    total: bool = False,
-) -> StoredLevel:
-    """Return `level` after `difference`; a new level if `level` is None.
-
-    Args:
-        level: The level of a warehouse, or the total of a product.
-        difference: The change.
-        now: Time of the change.
-        number: `event_id` of a new level.
-        total: Whether the level is the total over all warehouses.
-
-    Raises:
-        NegativeLevel: A quantity would fall below 0.
-    """
-    row = difference.row
-    level = level or StoredLevel(
-        event_id=number,
+def empty_level(row: StockRow, event_id: int, now: str, *, total: bool = False) -> StoredLevel:
+    """Return the level of a row's product and warehouse without stock, or the product's `total`."""
+    return StoredLevel(
+        event_id=event_id,
         product_id=row.product_id,
         item_code=row.item_code,
         whs_code=None if total else row.whs_code,
         created_at=now,
         updated_at=now,
     )
-    by = difference.amounts
+
+
+def apply_level_change(level: StoredLevel, difference: LevelChange, now: str) -> StoredLevel:
+    """Return a level, or the total of a product, after `difference`.
+
+    Raises NegativeLevel when a quantity would fall below 0.
+    """
+    row, by = difference.row, difference.amounts
     sums = {name: getattr(level, name) + by.get(name, ZERO) for name in Quantities.model_fields}
-    codes = {"item_code": row.item_code, "whs_code": None if total else row.whs_code}
-    after = level.model_copy(update={**sums, **codes, "updated_at": now})
+    whs_code = None if level.whs_code is None else row.whs_code
+    after = level.model_copy(
+        update={**sums, "item_code": row.item_code, "whs_code": whs_code, "updated_at": now}
+    )
     if after.available < 0 or any(qty < 0 for qty in sums.values()):
         raise NegativeLevel(f"product {level.product_id}: {sums}")
     return after

@@ -167,13 +167,13 @@ def test_level_changes_with_its_rows_and_is_never_negative() -> None:
     changes.move("adjustment", Decimal(3), source=row())
     [difference] = level_changes(changes.stored, changes.changed())
 
-    after = apply_level_change(level, difference, NOW, number=8)
+    after = apply_level_change(level, difference, NOW)
 
     assert facts(after, "on_hand allocated available") == [2, 2, 0]
     assert facts(after, "event_id item_code created_at updated_at") == [7, "BRICK", BEFORE, NOW]
     for by in ({"on_hand": Decimal(-4)}, {"allocated": Decimal(-3)}, {"damaged": Decimal(4)}):
         with pytest.raises(NegativeLevel):
-            apply_level_change(level, LevelChange(row(), by), NOW, number=8)
+            apply_level_change(level, LevelChange(row(), by), NOW)
 
 
 def test_stock_counts_follow_the_rows_with_stock() -> None:
