@@ -1,6 +1,7 @@
 """Types and priorities of documents, by key, number or display name."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -65,30 +66,17 @@ def _priority(value: object) -> int:
     return number
 
 
-_ACCEPTED = "The key. In a request, a display name such as `{}` is accepted as well."
+def _shown(kind: DocumentKind, example: str) -> WithJsonSchema:
+    description = f"The key. In a request, a display name such as `{example}` is accepted as well."
+    return WithJsonSchema({"type": "string", "enum": list(TYPES[kind]), "description": description})
+
 
 type EntryType = Annotated[
-    str,
-    BeforeValidator(lambda value: _type_key("entry", value)),
-    WithJsonSchema(
-        {
-            "type": "string",
-            "enum": list(TYPES["entry"]),
-            "description": _ACCEPTED.format("Orden de compra"),
-        }
-    ),
+    str, BeforeValidator(partial(_type_key, "entry")), _shown("entry", "Orden de compra")
 ]
 """Type of an entry document: accepts the key or a display name; the value is the key."""
 type ExitType = Annotated[
-    str,
-    BeforeValidator(lambda value: _type_key("exit", value)),
-    WithJsonSchema(
-        {
-            "type": "string",
-            "enum": list(TYPES["exit"]),
-            "description": _ACCEPTED.format("Orden de venta"),
-        }
-    ),
+    str, BeforeValidator(partial(_type_key, "exit")), _shown("exit", "Orden de venta")
 ]
 """Type of an exit document: accepts the key or a display name; the value is the key."""
 type Priority = Annotated[
