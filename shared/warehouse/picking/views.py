@@ -1,11 +1,11 @@
 """Responses that show pickings."""
 
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
+from shared.kernel.fields import ZERO
 from shared.warehouse.picking.models import (
     Allocation,
     Pick,
@@ -40,14 +40,14 @@ def _others(picking: StoredPicking) -> dict[str, Any]:
 
 def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:
     """Yield a line for each position and batch of a line, and one for its unallocated quantity."""
-    places: dict[tuple[str | None, str | None], list[Allocation | Pick]] = {}
+    places: dict[tuple[str, str | None], list[Allocation | Pick]] = {}
     parts: list[Allocation | Pick] = [*line.picks, *line.allocations]
     for part in parts:
         places.setdefault((part.bin_code, part.batch_num), []).append(part)
-    placed = Decimal(0)
+    placed = ZERO
     for (bin_code, batch), found in places.items():
-        qty = sum((part.qty for part in found), Decimal(0))
-        picked = sum((part.qty for part in found if isinstance(part, Pick)), Decimal(0))
+        qty = sum((part.qty for part in found), ZERO)
+        picked = sum((part.qty for part in found if isinstance(part, Pick)), ZERO)
         placed += qty
         yield PickingLine(
             product_id=line.product_id,
@@ -64,7 +64,7 @@ def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:
             product_id=line.product_id,
             item_code=line.item_code,
             qty=line.qty - placed,
-            picked_qty=Decimal(0),
+            picked_qty=ZERO,
             bin_code=None,
             batch_num=line.batch_num,
             serials=[],
