@@ -247,11 +247,6 @@ class Transaction:
         return not known
 
     @property
-    def action_count(self) -> int:
-        """How many actions are added."""
-        return len(self._all_actions())
-
-    @property
     def cost(self) -> Cost:
         """What the transaction takes so far."""
         actions = self._all_actions()
@@ -260,7 +255,7 @@ class Transaction:
     @property
     def free_actions(self) -> int:
         """Number of actions that may still be planned for the transaction."""
-        return MAX_PLANNED_ACTIONS - self.action_count - bool(self.store.claim)
+        return MAX_PLANNED_ACTIONS - len(self._all_actions()) - bool(self.store.claim)
 
     @property
     def is_empty(self) -> bool:

@@ -12,15 +12,18 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.picking import rules
-from shared.warehouse.picking.models import Allocation, StoredPicking, StoredPickingLine
+from shared.warehouse.picking.models import (
+    ENDED_STATUSES,
+    Allocation,
+    StoredPicking,
+    StoredPickingLine,
+)
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.models import FreeRow, StockRow
 from shared.warehouse.stock.posting import Place, StockPosting, raise_due_events
 from shared.warehouse.warehouses.models import KnownPosition
 
-_OPEN = frozenset({"pending", "started"})
-"""States of a picking to which stock is allocated."""
 _ACTIONS_PER_PRODUCT = 4
 """Actions that a product takes at least: a stock row, its level, the total and the event."""
 _ACTIONS_PER_DOCUMENT = 3
@@ -51,7 +54,7 @@ def allocate_rest(tx: Transaction, *numbers: int) -> None:
     open_lines = [
         (record.id, at)
         for record in records
-        if record.entity.status in _OPEN
+        if record.entity.status not in ENDED_STATUSES
         for at in _open_lines(record.entity)
     ]
     products = {
@@ -129,7 +132,7 @@ def _allocate_step(
     records = {
         record.id: record
         for record in PICKINGS.get_many(tx.store, numbers)
-        if record.entity.status in _OPEN
+        if record.entity.status not in ENDED_STATUSES
     }
     before = {number: record.entity for number, record in records.items()}
     still_open = [

@@ -48,10 +48,6 @@ def _exit_id(document: DocumentReference) -> str | None:
     return None if document.type == "transfer_order" else id_text(document.id)
 
 
-def _lookups_of_other_documents(picking: StoredPicking) -> list[Facets]:
-    return [_lookups(document) for document in picking.documents[1:]]
-
-
 PICKINGS = Collection(
     kind="picking",
     noun="Picking",
@@ -63,7 +59,7 @@ PICKINGS = Collection(
         "external_ref": Lookup(5, hides=("external_ref",)),
         "document_id": Lookup(6, hides=("document_id", "document_ids")),
     },
-    more_lookups=_lookups_of_other_documents,
+    more_lookups=lambda picking: [_lookups(document) for document in picking.documents[1:]],
     since={"has_shortage": 3},
 )
 

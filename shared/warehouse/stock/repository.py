@@ -46,23 +46,19 @@ FREE_PAGE = 300
 _NO_STOCK = quantity_text(Decimal(0))
 
 
+_shown_of_row = facets_of(
+    "id", "status", "inventory_status", "product_id", "item_code", "warehouse_id", "bin_code",
+    "created_at", "updated_at", batch="batch_num", serial="serial_number",
+)  # fmt: skip
+
+
 def _row_facets(row: StockRow) -> Facets:
     available = row.inventory_status == "available"
     free = available and row.qty > row.allocated
     return {
-        "id": id_text(row.id),
+        **_shown_of_row(row),
         "qty": quantity_text(row.qty),
-        "status": row.status,
-        "inventory_status": row.inventory_status,
         "unavailable_status": None if available else row.inventory_status,
-        "product_id": id_text(row.product_id),
-        "item_code": row.item_code,
-        "warehouse_id": id_text(row.warehouse_id),
-        "bin_code": row.bin_code,
-        "batch": row.batch_num,
-        "serial": row.serial_number,
-        "created_at": row.created_at,
-        "updated_at": row.updated_at,
         "free": _free_queue(row.product_id, row.warehouse_id) if free else None,
         "turn": f"{row.expiry_date or NO_EXPIRY}{row.received_at}",
     }
@@ -140,25 +136,23 @@ TOTALS = Collection(
 )
 
 
+# A movement never changes, so both times are the same.
+_shown_of_movement = facets_of(
+    "type", "product_id", "item_code", "created_at",
+    updated_at="created_at", batch="batch_num", serial="serial_number",
+)  # fmt: skip
+
+
 def _movement_facets(movement: Movement) -> Facets:
-    places = [place for place in (movement.origin, movement.target) if place]
+    origin, target, cause = movement.origin, movement.target, movement.document
     return {
-        "type": movement.type,
-        "product_id": id_text(movement.product_id),
-        "item_code": movement.item_code,
-        "warehouses": joined(place.whs_code for place in places),
-        "from_bin": movement.origin.bin_code if movement.origin else None,
-        "to_bin": movement.target.bin_code if movement.target else None,
-        "batch": movement.batch_num,
-        "serial": movement.serial_number,
-        "document": cause_text(movement.document.type, movement.document.id)
-        if movement.document
-        else None,
-        "document_id": id_text(movement.document.id) if movement.document else None,
-        "document_type": movement.document.type if movement.document else None,
-        "created_at": movement.created_at,
-        # A movement never changes, so both times are the same.
-        "updated_at": movement.created_at,
+        **_shown_of_movement(movement),
+        "warehouses": joined(place.whs_code for place in (origin, target) if place),
+        "from_bin": origin.bin_code if origin else None,
+        "to_bin": target.bin_code if target else None,
+        "document": cause_text(cause.type, cause.id) if cause else None,
+        "document_id": id_text(cause.id) if cause else None,
+        "document_type": cause.type if cause else None,
     }
 
 
