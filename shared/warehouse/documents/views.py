@@ -1,18 +1,18 @@
-"""Representations of documents in responses and events.
-
-Lines are dictionaries, because models of all lines would take as long as reading the documents.
-"""
+"""Representations of documents in responses and events."""
 
 from typing import Any
 
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
+from shared.kernel.fields import dict_of
 from shared.warehouse.documents.models import (
     Difference,
     Document,
     EntryDocument,
     EntryDocumentDetail,
+    EntryDocumentLine,
     ExitDocument,
+    ExitDocumentLine,
 )
 from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
 
@@ -40,21 +40,13 @@ EXIT_DOCUMENT_EVENTS = EventResource("exit_document", "/exit-documents/{record.i
 
 def _others(kind: DocumentKind, document: Document) -> dict[str, Any]:
     """Return what a response shows besides the stored fields."""
-    done = "received_qty" if kind == "entry" else "picked_qty"
-    return {"doc_num": doc_num(kind, document.id), "lines": _lines(document, done)}
-
-
-def _lines(document: Document, done: str) -> list[Any]:
-    """Return the lines; `done` is the name of their received or picked quantity."""
-    return [
-        {
-            "line_num": line.line_num,
-            "item_code": line.item_code,
-            "qty": line.qty,
-            "open_qty": line.open_qty,
-            done: line.done_qty,
-            "whs_code": document.whs_code,
-            "status": line.status,
-        }
-        for line in document.lines
-    ]
+    whs_code = document.whs_code
+    return {
+        "doc_num": doc_num(kind, document.id),
+        "lines": [
+            dict_of(EntryDocumentLine, line, received_qty=line.done_qty, whs_code=whs_code)
+            if kind == "entry"
+            else dict_of(ExitDocumentLine, line, picked_qty=line.done_qty, whs_code=whs_code)
+            for line in document.lines
+        ],
+    }

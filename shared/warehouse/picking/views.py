@@ -5,7 +5,7 @@ from typing import Any
 
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, dict_of
 from shared.warehouse.picking.models import (
     Allocation,
     Pick,
@@ -49,9 +49,9 @@ def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:
         qty = sum((part.qty for part in found), ZERO)
         picked = sum((part.qty for part in found if isinstance(part, Pick)), ZERO)
         placed += qty
-        yield PickingLine(
-            product_id=line.product_id,
-            item_code=line.item_code,
+        yield dict_of(
+            PickingLine,
+            line,
             qty=qty,
             picked_qty=picked,
             bin_code=bin_code,
@@ -60,13 +60,12 @@ def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:
             status="picked" if picked == qty else "partial" if picked else "open",
         )
     if placed < line.qty:
-        yield PickingLine(
-            product_id=line.product_id,
-            item_code=line.item_code,
+        yield dict_of(
+            PickingLine,
+            line,
             qty=line.qty - placed,
             picked_qty=ZERO,
             bin_code=None,
-            batch_num=line.batch_num,
             serials=[],
             status="short" if line.status == "short" else "open",
         )

@@ -101,21 +101,14 @@ def adjust_stock(
         approvals.require(tx, _approval_need(here, abs(after - before), limit))
     posting.post()
     numbers = posting.movement_ids
-    adjustment = Adjustment(
+    adjustment = Adjustment.from_stored(
+        here,
         movement_id=numbers[0] if numbers else None,
-        product_id=here.product_id,
-        item_code=here.item_code,
-        whs_code=here.whs_code,
-        bin_code=subject.position.bin_code,
-        batch_num=here.batch_num,
-        serial_number=here.serial_number,
-        inventory_status=status,
         to_status=draft.to_status,
         qty_before=before,
         qty_after=after,
         expiry_date=(row if row and row.qty else here).expiry_date,
         reason=draft.reason,
-        created_at=tx.now,
     )
     if numbers:
         _record(tx, adjustment)
