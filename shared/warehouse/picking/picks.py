@@ -110,11 +110,9 @@ def _position_problems(
     pair = (picking.whs_code, draft.bin_code)
     position = NamedCodes(positions=[pair]).read(tx).positions.get(pair)
     if position is None:
-        message = f"warehouse {picking.whs_code} has no position {draft.bin_code}"
-        yield Problem("bin_code", message)
+        yield Problem("bin_code", f"warehouse {picking.whs_code} has no position {draft.bin_code}")
     elif position.disabled or position.blocked or not position.pickable:
-        message = f"position {draft.bin_code} is disabled, blocked or not pickable"
-        yield Problem("bin_code", message)
+        yield Problem("bin_code", f"position {draft.bin_code} is disabled, blocked or not pickable")
 
 
 # Stock

@@ -216,8 +216,7 @@ def _subject(
 
 def _goods_problems(draft: Checked[AdjustmentDraft], product: KnownProduct) -> Iterator[Problem]:
     if not product.in_stock:
-        message = f"product {product.item_code} is not kept in stock"
-        yield Problem("item_code", message)
+        yield Problem("item_code", f"product {product.item_code} is not kept in stock")
     serials = [draft.serial] if draft.serial is not None else None
     line = GoodsLine("", product.item_code, None, {"batch": draft.batch}, ("serial", serials))
     yield from examine_goods(line, product)
