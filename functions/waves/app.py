@@ -8,7 +8,6 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.waves import creating, service, views
-from shared.warehouse.waves.creating import CompanyParameters
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveDraft, WaveParameters
 from shared.warehouse.waves.service import WaveWithOrders
 
@@ -62,8 +61,8 @@ def get_wave(store: Store, request: Request) -> ResourceResponse:
 )
 def create_wave(tx: Transaction, request: Request[Checked[WaveDraft]]) -> ResourceResponse:
     """Create a draft wave."""
-    company = CompanyParameters(settings_of(request.tenant), request.tenant.timezone)
-    created = creating.create_wave(tx, request.body, company)
+    tenant = request.tenant
+    created = creating.create_wave(tx, request.body, settings_of(tenant), tenant.timezone)
     view = views.in_detail(created.record, created.orders)
     return ResourceResponse(view, 201, f"/waves/{created.record.id}")
 

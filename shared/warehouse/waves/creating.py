@@ -7,7 +7,6 @@ assigned again as soon as no request can be creating it any more.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shared.kernel.db import steps
 from shared.kernel.db.actions import Cost, StaleRead
@@ -40,16 +39,8 @@ _MAX_WAIT_MS = 3_000
 type _Pickings = list[Record[StoredPicking]]
 
 
-@dataclass(frozen=True, slots=True)
-class CompanyParameters:
-    """The settings of the company that a new wave depends on."""
-
-    settings: Settings
-    timezone: str
-
-
 def create_wave(
-    tx: Transaction, draft: Checked[WaveDraft], company: CompanyParameters
+    tx: Transaction, draft: Checked[WaveDraft], settings: Settings, timezone: str
 ) -> WaveWithOrders:
     """Create a wave in the state `draft`, of the pickings named or of those that match a rule.
 
@@ -61,7 +52,7 @@ def create_wave(
     chosen, found = _named_pickings(tx, draft)
     draft = ensure_valid(draft, found)
     if draft.rule is not None:
-        chosen = _matching_pickings(tx, draft.rule, draft.warehouse_code, company.timezone)
+        chosen = _matching_pickings(tx, draft.rule, draft.warehouse_code, timezone)
     else:
         rules.ensure_none_ended(chosen)
     interrupted = _ensure_free(tx, chosen)
@@ -79,7 +70,7 @@ def create_wave(
         status="draft",
         carrier_code=draft.carrier_code or rule.carrier,
         cutoff_at=draft.cutoff_at or rule.cutoff,
-        metrics=rules.metrics_of(draft.strategy, pickings, company.settings),
+        metrics=rules.metrics_of(draft.strategy, pickings, settings),
         created_at=tx.now,
         updated_at=tx.now,
         picking_ids=[one.id for one in pickings],
