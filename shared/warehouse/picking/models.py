@@ -177,7 +177,8 @@ def picking_code(number: int) -> str:
 
 
 MAX_SERIALS = 25
-"""Maximum number of serials per request: all of their stock must fit into one transaction."""
+"""Maximum number of serials, or of allocations that a pick uses, per request: all of their stock
+must fit into one transaction."""
 MAX_DOCUMENTS = 20
 """Maximum number of documents of a picking, for the same reason."""
 

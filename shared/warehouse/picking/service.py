@@ -49,7 +49,7 @@ _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
 def record_exit_progress(
     tx: Transaction, _picking: StoredPicking, progress: Mapping[int, DocumentProgress]
 ) -> None:
-    """Record the progress of a picking on its exit documents, by document id."""
+    """Record the progress of a picking on its exit documents: the `RecordProgress` of pickings."""
     for record in documents.get_documents(tx.store, "exit", progress):
         documents.advance_document(tx, "exit", record, progress[record.id])
 
