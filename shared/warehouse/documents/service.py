@@ -133,9 +133,7 @@ def close_document(tx: Transaction, kind: DocumentKind, number: int) -> Record[D
     return changed
 
 
-def ensure_workable(record: Record[Document]) -> None:
-    """Raise Conflict if the document is completed or closed."""
-    rules.ensure_workable(record.entity)
+ensure_workable = rules.ensure_workable
 
 
 def get_documents(

@@ -49,10 +49,7 @@ class _PickPlan:
 
 
 def pick(
-    tx: Transaction,
-    number: int,
-    draft: Checked[PickDraft],
-    substitution: Substitution,
+    tx: Transaction, number: int, draft: Checked[PickDraft], substitution: Substitution
 ) -> Record[StoredPicking]:
     """Pick goods for the exit documents of a picking; they become staged stock.
 

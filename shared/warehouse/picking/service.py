@@ -129,7 +129,7 @@ def _insert(
     allocate: bool,
 ) -> Record[StoredPicking]:
     for record in found:
-        documents.ensure_workable(record)
+        documents.ensure_workable(record.entity)
         if record.entity.works:
             codes = ", ".join(picking_code(work) for work in record.entity.works)
             raise Conflict(f"{doc_num('exit', record.id)} is already being picked by {codes}.")

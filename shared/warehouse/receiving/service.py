@@ -40,7 +40,7 @@ def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[Stor
         problems.append(Problem("document_id", f"no entry document has the id {wanted[0]}"))
     draft = ensure_valid(draft, problems)
     document, number = found[0], tx.next_id(RECEIPTS.kind)
-    documents.ensure_workable(document)
+    documents.ensure_workable(document.entity)
     receipt = StoredReceipt(
         id=number,
         uuid=str(uuid.uuid4()),

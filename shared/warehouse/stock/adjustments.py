@@ -118,9 +118,7 @@ def adjust_stock(
 
 def _may_exceed(draft: AdjustmentDraft, limit: Decimal) -> bool:
     """Return whether an adjustment may change more units than `limit`; a count may always."""
-    given = next(
-        (qty for qty in (draft.increase, draft.decrease, draft.qty) if qty is not None), None
-    )
+    given = draft.increase or draft.decrease or draft.qty  # each is above 0
     return given is None or given > limit
 
 

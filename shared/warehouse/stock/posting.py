@@ -139,11 +139,7 @@ class StockPosting:
     """
 
     def __init__(
-        self,
-        tx: Transaction,
-        *,
-        cause: MovementCause | None = None,
-        reason: str | None = None,
+        self, tx: Transaction, *, cause: MovementCause | None = None, reason: str | None = None
     ) -> None:
         self._tx = tx
         self._cause = cause

@@ -39,8 +39,6 @@ def list_stock(store: Store, parameters: StockParameters) -> StockPage:
 list_levels = repository.list_levels
 list_movements = repository.list_movements
 get_movement = MOVEMENTS.get
-
-
 free_rows = repository.free_rows
 rows_of_serials = repository.rows_of_serials
 choose_rows = rules.choose_rows
