@@ -189,7 +189,7 @@ class Stack:
 
     def event_count(self) -> int:
         """Return the number of events of all tenants in the outbox."""
-        return sum(1 for _ in _outbox())
+        return sum(len(events_in(item)) for item in _outbox())
 
     def events(self, slug: str = "acme") -> list[dict[str, Any]]:
         """Return every event of a tenant in the outbox, oldest first, in DynamoDB's JSON."""

@@ -51,8 +51,8 @@ _EVENT_TYPES = {
 }  # fmt: skip
 _OPTIONAL_EVENT_TYPES = {"status": "S", "attributes": "B", "only": "N", EXPIRY: "N"}
 _COMBINED_TYPES = {"events": "B", "created_at": "S"}
-_MOST_COMBINED = 10_000_000
-"""Bytes of the events that are combined in an item; an import writes some 200 kB at most."""
+_MOST_COMBINED = 1_000_000
+"""Bytes of the events that are combined in an item: at most 200 kB before they become JSON."""
 _REQUEST_TYPES = {"webhook": "N", "event": "S", "round": "N"}
 _KEYS = {PARTITION_KEY: "S", SORT_KEY: "S"}
 _ALL_KEYS = frozenset(

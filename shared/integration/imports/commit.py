@@ -33,7 +33,6 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import Prefetched, run_transaction
 from shared.kernel.errors import Problem, ServiceError
-from shared.kernel.events.outbox import combine_events, combines_events, write_combined_events
 from shared.kernel.fields import Input
 from shared.kernel.tenant_files import FileMissing
 from shared.kernel.validation import Checked, InvalidBody, check
@@ -186,13 +185,8 @@ class _Prefetch:
 
 def _most_groups(importer: Importer) -> int:
     """Return for how many row groups a transaction may have room."""
-    room = MAX_PLANNED_ACTIONS + importer.further_actions - _other_actions(importer)
+    room = MAX_PLANNED_ACTIONS + importer.further_actions - _IMPORT_ACTIONS
     return room // importer.max_actions
-
-
-def _other_actions(importer: Importer) -> int:
-    """Return the actions of each transaction besides those of its row groups."""
-    return _IMPORT_ACTIONS + importer.has_combined_events
 
 
 def _valid(drafts: Iterable[Checked[Input]]) -> list[Input]:
@@ -223,8 +217,6 @@ class _CommitStep:
             return record
         options = ApplyOptions(stored.id, stored.on_duplicate)
         drafts = self._candidates()
-        if self.importer.has_combined_events and combines_events(tx.store):
-            combine_events(tx)
         self.importer.add_fence(tx)
         if reads:
             self._read(tx, _valid(drafts))
@@ -239,16 +231,15 @@ class _CommitStep:
                 changed += result
             else:
                 rejected.append(_rejected_group(stored, group, result))
-        write_combined_events(tx)
         self.used_ids = tx.ids_taken(self.importer.id_sequence)
         return IMPORTS.replace(tx, record, self._after(stored, done, changed, rejected))
 
     def _free_actions(self, tx: Transaction) -> int:
-        return tx.free_actions + self.importer.further_actions - _other_actions(self.importer)
+        return tx.free_actions + self.importer.further_actions - _IMPORT_ACTIONS
 
     def _actions(self, tx: Transaction, draft: Checked[Input]) -> int:
         """Return how many actions a row group adds at most."""
-        return 0 if isinstance(draft, InvalidBody) else self.importer.actions(tx.store, draft)
+        return 0 if isinstance(draft, InvalidBody) else self.importer.actions(tx, draft)
 
     def _candidates(self) -> list[Checked[Input]]:
         """Return the drafts of the next row groups, at most as many as a transaction can hold."""

@@ -237,7 +237,7 @@ def rotate_secret(
 def send_test(tx: Transaction, number: int) -> StoredDelivery:
     """Raise a test event for one subscription; Conflict if it is inactive."""
     found = _get_active_webhook(tx, number)
-    event = raise_event(
+    event_id = raise_event(
         tx,
         Event(
             type=TEST_EVENT,
@@ -253,7 +253,7 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
         only_subscription=number,
     )
     delivery = StoredDelivery(
-        id=event.id,
+        id=event_id,
         webhook_id=number,
         event=TEST_EVENT,
         status="pending",
@@ -262,7 +262,7 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
         updated_at=tx.now,
     )
     repository.stage_delivery(tx, None, delivery)
-    _audit(tx, "webhook.tested", found.record.entity, event_id=event.id)
+    _audit(tx, "webhook.tested", found.record.entity, event_id=event_id)
     return delivery
 
 

@@ -1,5 +1,6 @@
 """The actions of a transaction, what they cost, and the error of a change that must be repeated."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
@@ -88,3 +89,16 @@ class Action:
         if verb == "Put":
             return size_of(body["Item"])
         return size_of(body["Key"]) + size_of(body.get("ExpressionAttributeValues", {}))
+
+
+class Collector(ABC):
+    """Collects what belongs into the same items of a transaction while a use case runs.
+
+    `cost` is what the items take of the transaction, at most.
+    """
+
+    cost: Cost
+
+    @abstractmethod
+    def add_items(self) -> None:
+        """Add the items to the transaction; the commit calls it once."""

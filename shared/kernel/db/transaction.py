@@ -18,6 +18,7 @@ from shared.kernel.db.actions import (
     MAX_PLANNED_ACTIONS,
     Action,
     ActionOptions,
+    Collector,
     Cost,
     ErrorFactory,
     StaleRead,
@@ -92,8 +93,8 @@ class Transaction:
         self._ends_claim = False
         self._seen_names: set[str] = set()
         self._after_step: list[Callable[[], object]] = []
-        self.combined_events: list[Item] | None = None
-        """Events for one item of the outbox; None while each has its own."""
+        self.collectors: dict[type[Collector], Collector] = {}
+        """Collectors of this change by their class."""
 
     def put(
         self, item: Item, *, table: str | None = None, **options: Unpack[ActionOptions]
@@ -250,17 +251,21 @@ class Transaction:
     def cost(self) -> Cost:
         """What the transaction takes so far."""
         actions = self._all_actions()
-        return Cost(len(actions), sum(action.size for action in actions))
+        return Cost(len(actions), sum(action.size for action in actions)) + self._collected
+
+    @property
+    def _collected(self) -> Cost:
+        return sum((one.cost for one in self.collectors.values()), Cost())
 
     @property
     def free_actions(self) -> int:
         """Number of actions that may still be planned for the transaction."""
-        return MAX_PLANNED_ACTIONS - len(self._all_actions()) - bool(self.store.claim)
+        return MAX_PLANNED_ACTIONS - self.cost.actions - bool(self.store.claim)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is added, and the transaction is not bound to any fence."""
-        return not (self._actions or self._counters or self._additions)
+        return not (self._actions or self._counters or self._additions or self.collectors)
 
     @property
     def elapsed_ms(self) -> int:
@@ -290,6 +295,9 @@ class Transaction:
             ServiceUnavailable: Conflicts or throttling lasted until the deadline.
             Exception: The error of the first failed condition, from `on_condition_failed`.
         """
+        for collector in self.collectors.values():
+            collector.add_items()
+        self.collectors = {}
         actions, attempts, claim = self._all_actions(), self._attempts, self.store.claim
         if not actions:
             attempts.leave_queue()

@@ -9,13 +9,14 @@ import secrets
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
 from pydantic import BaseModel
 
 from shared.kernel.clock import Instant, instant, now_ms
+from shared.kernel.db.actions import Collector, Cost
 from shared.kernel.db.items import Item, encode, from_attributes, pack, unpack
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store, key_attributes
@@ -35,12 +36,18 @@ rise with the time. The relay handles the entries of one partition one batch aft
 """
 
 _COMBINED_SINCE = 3
-"""Version of the schema from which on transactions with many events combine them."""
+"""Version of the schema from which on the events of a transaction have an item together."""
+_MOST_EVENTS = 128
+"""Events of an item. The digits of an id that have the place of the event allow 4096."""
+_MOST_BYTES = 200_000
+"""Bytes of the events of an item before they are compressed, of the 400 KB of an item."""
 _EVENT_PREFIX, _REQUEST_PREFIX = "evt_", "req_"
 _EVENT_ID = re.compile(r"evt_[0-9a-f]{32}", re.ASCII)
 _REQUEST_ID = re.compile(r"req_[0-9a-f]{32}", re.ASCII)
 MAX_ATTRIBUTES = 18_000
 """Most bytes of the attributes of an event; a larger resource is sent without them."""
+_OTHER_BYTES = 1_000
+"""Most bytes of the other facts of an event."""
 _MAX_BODY = 20_000
 """Most bytes of a delivery; a larger one is sent without its attributes."""
 
@@ -134,7 +141,10 @@ class RedeliveryRequest:
 
 @dataclass(frozen=True, slots=True)
 class CombinedEvents:
-    """The events of one transaction in one item: fewer actions and write units."""
+    """The events of one transaction in one item: fewer actions and write units.
+
+    The ids of the events are that of the item, with the place of the event in three of its digits.
+    """
 
     id: str
     events: Sequence[StoredEvent]
@@ -144,10 +154,8 @@ type OutboxEntry = StoredEvent | CombinedEvents | RedeliveryRequest
 """An entry of the outbox."""
 
 
-def raise_event(
-    tx: Transaction, event: Event, *, only_subscription: int | None = None
-) -> StoredEvent:
-    """Add an event. Its id is the same for all deliveries and attempts.
+def raise_event(tx: Transaction, event: Event, *, only_subscription: int | None = None) -> str:
+    """Add an event; return its id, which is the same for all deliveries and attempts.
 
     Args:
         tx: The transaction of the change.
@@ -164,74 +172,103 @@ def raise_event(
         raise AssertionError(message)
     attributes = dumps(event.attributes)
     fits = len(attributes.encode()) <= MAX_ATTRIBUTES
-    combined = tx.combined_events
-    name = _combined_id(combined, tx) if combined is not None else _new_id(_EVENT_PREFIX, tx)
     item = {
-        PARTITION_KEY: _partition_of(tx.store.slug, name),
-        SORT_KEY: name,
         "type": event.type,
         "object": event.object,
         "id": event.id,
         "version": event.version,
         "status": event.status,
         "href": event.href,
-        "attributes": pack(attributes)[0] if fits else None,
-        "created_at": instant(tx.now_ms),
         "only": only_subscription,
     }
-    if combined is None:
-        tx.insert(item, table=tx.store.outbox)
-    else:
-        combined.append(item)
-    return StoredEvent(name, event.type, item)
+    events = _new_events(tx)
+    tx.collectors[_NewEvents] = events
+    return events.add(item, attributes if fits else None)
 
 
 def combines_events(store: Store) -> bool:
-    """Return whether events may be combined: the release before this one cannot read them."""
+    """Return whether the events of a transaction have an item together.
+
+    The release before this one cannot read such items.
+    """
     return store.version.written >= _COMBINED_SINCE
 
 
-def combine_events(tx: Transaction) -> None:
-    """Combine the events that are raised from now on; `write_combined_events` adds them."""
-    tx.combined_events = []
+def event_actions(tx: Transaction) -> int:
+    """Return how many actions one more event adds to a transaction at most."""
+    return 0 if _new_events(tx).has_room(MAX_ATTRIBUTES + _OTHER_BYTES) else 1
 
 
-def write_combined_events(tx: Transaction) -> None:
-    """Add one item with the events that were raised since `combine_events`, if there are any.
-
-    Together they must fit into an item: 80 events of 4 KB do.
-    """
-    if not tx.combined_events:
-        return
-    name = _key_of_combined(tx.combined_events[0][SORT_KEY])
-    own = (PARTITION_KEY, SORT_KEY, "attributes", "created_at")
-    events = [
-        {
-            "event": event[SORT_KEY],
-            "attributes": loads(unpack([event["attributes"]])) if event["attributes"] else None,
-            **{key: value for key, value in event.items() if key not in own and value is not None},
-        }
-        for event in tx.combined_events
-    ]
-    [packed] = pack(dumps(events))
-    item = {
-        PARTITION_KEY: _partition_of(tx.store.slug, name),
-        SORT_KEY: name,
-        "events": packed,
-        "created_at": instant(tx.now_ms),
-    }
-    tx.insert(item, table=tx.store.outbox)
+def _new_events(tx: Transaction) -> "_NewEvents":
+    found = tx.collectors.get(_NewEvents)
+    return found if isinstance(found, _NewEvents) else _NewEvents(tx)
 
 
-def _combined_id(combined: Sequence[Item], tx: Transaction) -> str:
-    """Return the id of the next combined event: that of the item, with its place in the item."""
-    item = combined[0][SORT_KEY] if combined else _new_id(_EVENT_PREFIX, tx)
-    return f"{item[:-4]}{len(combined):03x}{item[-1]}"
+@dataclass(slots=True)
+class _NewEntry:
+    """An entry that a transaction adds: its id, its events, and the bytes of these at most."""
+
+    id: str
+    events: list[Item] = field(default_factory=list)
+    size: int = 0
 
 
-def _key_of_combined(event: str) -> str:
-    """Return the sort key of the item that has a combined event, in the same partition."""
-    return f"{event[:-4]}fff{event[-1]}"
+class _NewEvents(Collector):
+    """The events of one transaction, in as few items of the outbox as possible."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self.cost = Cost()
+        self._tx = tx
+        self._is_combining = combines_events(tx.store)
+        self._entries: list[_NewEntry] = []
+
+    def has_room(self, size: int) -> bool:
+        """Return whether one more event of so many bytes fits into the last item."""
+        if not (self._entries and self._is_combining):
+            return False
+        last = self._entries[-1]
+        return len(last.events) < _MOST_EVENTS and last.size + size <= _MOST_BYTES
+
+    def add(self, event: Item, attributes: str | None) -> str:
+        """Add an event with the JSON text of its attributes; return its id."""
+        size = _OTHER_BYTES + len((attributes or "").encode())
+        if not self.has_room(size):
+            name = _new_id(_EVENT_PREFIX, self._tx)
+            self._entries.append(_NewEntry(_id_at(name, 0) if self._is_combining else name))
+            self.cost += Cost(actions=1)
+        entry = self._entries[-1]
+        place = len(entry.events)
+        entry.events.append({**event, "attributes": attributes})
+        entry.size += size
+        self.cost += Cost(size=size)
+        return _id_at(entry.id, place) if place else entry.id
+
+    def add_items(self) -> None:
+        """See Collector."""
+        tx = self._tx
+        for entry in self._entries:
+            item = {
+                PARTITION_KEY: _partition_of(tx.store.slug, entry.id),
+                SORT_KEY: entry.id,
+                "created_at": instant(tx.now_ms),
+                **_content(entry.events),
+            }
+            tx.insert(item, table=tx.store.outbox)
+
+
+def _content(events: Sequence[Item]) -> Item:
+    """Return the attributes of an item with these events: one as it is, several in one text."""
+    if len(events) == 1:
+        (event,) = events
+        text = event["attributes"]
+        return {**event, "attributes": None if text is None else pack(text)[0]}
+    present = [{name: value for name, value in one.items() if value is not None} for one in events]
+    return {"events": pack(dumps(present))[0]}
+
+
+def _id_at(event: str, place: int) -> str:
+    """Return the id of the event at this place of the item with the event; 0 is the item's own."""
+    return f"{event[:-4]}{place:03x}{event[-1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +290,7 @@ def raise_record_event[E](
     resource: EventResource[E],
     record: Record[E],
     more: Mapping[str, object] | None = None,
-) -> StoredEvent:
+) -> None:
     """Add an event about a record, with the state that `record` has after the change.
 
     `more` are attributes besides those that its list shows. The status of the event is the
@@ -268,7 +305,7 @@ def raise_record_event[E](
         attributes={**resource.attributes(record).model_dump(), **(more or {})},
         status=getattr(record.entity, "status", None),
     )
-    return raise_event(tx, event)
+    raise_event(tx, event)
 
 
 def request_redelivery(tx: Transaction, webhook: int, event: str, round_number: int) -> None:
@@ -329,25 +366,43 @@ def _parse_item(item: Item) -> OutboxEntry:
     if name.startswith(_REQUEST_PREFIX):
         return RedeliveryRequest(name, item["webhook"], item["event"], item["round"])
     if "events" in item:
+        found = loads(unpack([item["events"]]))
         return CombinedEvents(
-            name, [_parse_combined(item, one) for one in loads(unpack([item["events"]]))]
+            name, [_parse_combined(item, at, one) for at, one in enumerate(found)]
         )
     return StoredEvent(name, item["type"], item)
 
 
-def _parse_combined(item: Item, event: Mapping[str, Any]) -> StoredEvent:
-    attributes = event["attributes"]
-    packed = None if attributes is None else pack(dumps(attributes))[0]
+def _parse_combined(item: Item, place: int, event: Item) -> StoredEvent:
+    text = event.get("attributes")
     common = {PARTITION_KEY: item[PARTITION_KEY], "created_at": item["created_at"]}
-    return StoredEvent(event["event"], event["type"], {**common, **event, "attributes": packed})
+    own = {**event, "attributes": None if text is None else pack(text)[0]}
+    return StoredEvent(_id_at(item[SORT_KEY], place), event["type"], {**common, **own})
 
 
 def find_event(store: Store, event: str) -> StoredEvent | None:
-    """Read an event of the tenant; None if it has expired."""
-    entry = _read_entry(store, event) or _read_entry(store, _key_of_combined(event))
+    """Read an event of the tenant; None if it has expired, or if the text is no id of an event.
+
+    It is in the item of the first event of its transaction, or in an item of its own.
+    """
+    if not is_event_id(event):
+        return None
+    names = [_id_at(event, 0), event]
+    if int(event[-4:-1], 16) >= _MOST_EVENTS:
+        names.reverse()  # no place: the random digits of an event that has an item of its own
+    for name in dict.fromkeys(names):
+        entry = _read_entry(store, name)
+        for found in events_of(entry):
+            if found.id == event:
+                return found
+    return None
+
+
+def events_of(entry: OutboxEntry | None) -> Sequence[StoredEvent]:
+    """Return the events of an entry; none if it is missing or a request to deliver one again."""
     if isinstance(entry, CombinedEvents):
-        return next((one for one in entry.events if one.id == event), None)
-    return entry if isinstance(entry, StoredEvent) else None
+        return entry.events
+    return [entry] if isinstance(entry, StoredEvent) else []
 
 
 def _read_entry(store: Store, name: str) -> OutboxEntry | None:

@@ -24,8 +24,8 @@ from shared.warehouse.stock.models import FreeRow, StockRow
 from shared.warehouse.stock.posting import Place, StockPosting, raise_due_events
 from shared.warehouse.warehouses.models import KnownPosition
 
-_ACTIONS_PER_PRODUCT = 4
-"""Actions that a product takes at least: a stock row, its level, the total and the event."""
+_ACTIONS_PER_PRODUCT = 3
+"""Actions that a product takes at least: a stock row, its level and the total."""
 _ACTIONS_PER_DOCUMENT = 3
 """A document, its entry in the register of open documents, and the lookup item of the picking."""
 MAX_PAGES = 30
@@ -107,7 +107,7 @@ def _open_lines(picking: StoredPicking) -> list[int]:
 def _read_ahead(lines: Sequence[OpenLine], products: Mapping[OpenLine, int]) -> Sequence[OpenLine]:
     """Return the lines at the front that one step may have room for, to read their stock at once.
 
-    A product takes four actions at least, and each picking one.
+    A product takes three actions at least, and each picking one.
     """
     seen_products: set[int] = set()
     seen_pickings: set[int] = set()

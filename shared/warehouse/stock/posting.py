@@ -20,7 +20,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import commit_in_steps, has_room
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.events.outbox import combines_events, raise_record_event
 from shared.kernel.fields import ZERO
 from shared.warehouse import references
 from shared.warehouse.catalog.models import KnownProduct
@@ -44,8 +44,8 @@ from shared.warehouse.stock.repository import (
 )
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
-_LEAST_PER_PRODUCT = 3
-"""Minimum number of actions per product with changed stock: a level, the total, the event."""
+_LEAST_PER_PRODUCT = 2
+"""Minimum number of actions per product with changed stock: a level and the total."""
 _LEVEL_RETRY_MS = 1_500
 """How long a level that disagrees with the rows is treated as a stale read and retried."""
 _RECENT_MS = 5_000
@@ -243,14 +243,17 @@ class StockPosting:
 
     @property
     def planned_actions(self) -> int:
-        """Number of actions that `post` will add, without those for the counters of collections."""
+        """Number of actions that `post` will add, without those for the counters of collections.
+
+        Events that have an item together count as the one of the work that the step belongs to.
+        """
         changed = list(self.changes.changed())
         new = sum(row.id not in self._records for _, row in changed)  # each with an alias
         differences = rules.level_changes(self.changes.stored, changed)
         totals = rules.total_changes(differences)
         held = rules.stock_count_changes(self.changes.stored, changed)
         batches = rules.batch_changes(self.changes.stored, changed)
-        levels = 2 * len(differences)  # each with an event
+        levels = len(differences) * (1 if combines_events(self._tx.store) else 2)  # with the event
         others = len(totals) + len(self.changes.movements) + len(held) + len(batches)
         return len(changed) + new + levels + others
 

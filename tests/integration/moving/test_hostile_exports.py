@@ -320,9 +320,9 @@ _WRITING = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "PutObject"
 
 def test_events_that_are_combined_in_an_item_are_checked_one_by_one() -> None:
     def line(kind: str) -> Line:
-        event = {"event": f"evt_{1:032x}", "type": kind, "object": "product", "id": 1, "version": 1,
+        event = {"type": kind, "object": "product", "id": 1, "version": 1,
                  "href": "/products/1", "attributes": None}  # fmt: skip
-        key = {"PK": {"S": "acme#1"}, "SK": {"S": f"evt_{0:028x}fff1"}}
+        key = {"PK": {"S": "acme#1"}, "SK": {"S": f"evt_{1:032x}"}}
         events = {"B": b64encode(pack(dumps([event]))[0]).decode()}
         return {"where": "event", "item": {**key, "created_at": {"S": "now"}, "events": events}}
 

@@ -41,8 +41,8 @@ def test_transactions_of_a_wave_of_two_hundred_pickings(
     assert wave_scenario.act(number, "plan").status == 200
     with aws_faults.recorded() as seen:
         released = wave_scenario.act(number, "release").data
-    # Seven steps of at most 32 pickings of ten products, and the release itself.
-    assert (_transactions(seen), seen.round_trips) == (8, 32)
+    # Five steps of at most 42 pickings of ten products, and the release itself.
+    assert (_transactions(seen), seen.round_trips) == (6, 24)
     assert released["metrics"]["allocated_units"] == 3 * _MAX_PICKINGS
     assert released["metrics"]["short_units"] == 0
 

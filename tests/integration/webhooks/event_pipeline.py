@@ -27,10 +27,9 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.events.kinds import AnyEventKind
 from shared.kernel.events.outbox import (
-    CombinedEvents,
     Event,
     RedeliveryRequest,
-    StoredEvent,
+    events_of,
     raise_event,
 )
 from shared.kernel.observability import logger
@@ -127,7 +126,7 @@ class EventPipeline:
         """Commit one event per product number; return the event ids."""
 
         def use_case(tx: Transaction) -> list[str]:
-            return [raise_event(tx, _event(kind, number)).id for number in numbers]
+            return [raise_event(tx, _event(kind, number)) for number in numbers]
 
         return run_transaction(self.stack.store(slug), use_case)
 
@@ -231,7 +230,8 @@ class EventPipeline:
     def assert_invariants(self) -> None:
         """Assert what must hold whenever no function is running."""
         self._collect_messages()
-        requests, unrelayed = self.requests_per_event(), {one.entry.id for one in self.unrelayed()}
+        requests = self.requests_per_event()
+        unrelayed = {event.id for one in self.unrelayed() for event in events_of(one.entry)}
         requested = {
             (one.tenant, one.entry.webhook, one.entry.event, one.entry.round)
             for one in self.unrelayed()
@@ -262,10 +262,10 @@ class EventPipeline:
     def _expected_deliveries(self, slug: str, state: StoredState) -> Iterator[tuple[int, str]]:
         """Yield subscription and event for all events since the subscription was created."""
         for one in read_outbox():
-            if one.tenant == slug and isinstance(one.entry, StoredEvent):
-                for number in state.register.subscribers_of(one.entry.type):
-                    if state.webhooks[number].created_at <= one.entry.created_at:
-                        yield number, one.entry.id
+            for event in events_of(one.entry) if one.tenant == slug else ():
+                for number in state.register.subscribers_of(event.type):
+                    if state.webhooks[number].created_at <= event.created_at:
+                        yield number, event.id
 
     def assert_no_secret_leaked(self) -> None:
         """Assert that no table, message or log line contains a secret."""
@@ -294,17 +294,13 @@ class EventPipeline:
 
 def _expected_messages(one: StoredEntry, register: SubscriptionRegister) -> Iterator[DeliveryKey]:
     """Yield the deliveries that an entry must cause."""
-    entry = one.entry
-    assert not isinstance(entry, CombinedEvents), "no import runs here"
-    if not isinstance(entry, StoredEvent):
-        yield one.tenant, entry.webhook, entry.event, entry.round
-        return
-    for number in (
-        register.subscribers_of(entry.type)
-        if entry.only_subscription is None
-        else [entry.only_subscription]
-    ):
-        yield one.tenant, number, entry.id, 1
+    if isinstance(one.entry, RedeliveryRequest):
+        yield one.tenant, one.entry.webhook, one.entry.event, one.entry.round
+    for event in events_of(one.entry):
+        only = event.only_subscription
+        numbers = register.subscribers_of(event.type) if only is None else [only]
+        for number in numbers:
+            yield one.tenant, number, event.id, 1
 
 
 def _event(kind: AnyEventKind, number: int) -> Event:

@@ -1,6 +1,7 @@
 """The relay from the outbox to the delivery queue."""
 
 from base64 import b64encode
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,12 +17,10 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.events.outbox import (
     Event,
     StoredEvent,
-    combine_events,
     find_event,
     parse_entry,
     partitions,
     raise_event,
-    write_combined_events,
 )
 from shared.kernel.queue import Queue
 from tests.integration.cli.command_line import deploy_stack
@@ -61,12 +60,9 @@ def test_an_entry_gets_an_expiry_only_when_it_is_relayed(webhooks: WebhookScenar
 def test_events_of_a_tenant_are_spread_over_the_partitions_of_the_outbox(
     webhooks: WebhookScenario,
 ) -> None:
-    def use_case(tx: Transaction) -> list[str]:
-        events = [Event("wave.planned", "wave", n, 1, f"/waves/{n}", {}) for n in range(80)]
-        return [raise_event(tx, event).id for event in events]
-
     store = webhooks.stack.store()
-    names = run_transaction(store, use_case)
+    events = [Event("wave.planned", "wave", n, 1, f"/waves/{n}", {}) for n in range(80)]
+    names = [run_transaction(store, partial(raise_event, event=event)) for event in events]
 
     used = {event["PK"]["S"] for event in webhooks.stack.events()}
     assert used <= set(partitions("acme"))
@@ -242,31 +238,3 @@ def test_two_events_of_one_version_are_rejected(webhooks: WebhookScenario) -> No
     with pytest.raises(AssertionError, match="version 4 of wave 1"):
         run_transaction(webhooks.stack.store(), twice)
     assert webhooks.stack.events() == []
-
-
-def test_events_that_are_combined_in_an_item_are_delivered_one_by_one(
-    webhooks: WebhookScenario,
-) -> None:
-    webhooks.subscribe("wave.planned")
-    store = webhooks.stack.store()
-
-    def change(tx: Transaction) -> None:
-        combine_events(tx)
-        for number in (1, 2, 3):
-            event = Event("wave.planned", "wave", number, 1, f"/waves/{number}", {"id": number})
-            raise_event(tx, event, only_subscription=None if number == 1 else 1)
-        write_combined_events(tx)
-
-    run_transaction(store, change)
-    (item,) = webhooks.stack.outbox_items(webhooks.slug)
-    events = [str(event["SK"]["S"]) for event in webhooks.stack.events(webhooks.slug)]
-
-    assert webhooks.run_relay() == []
-    assert sorted(task["event"] for task in webhooks.messages()) == events
-    (item,) = webhooks.stack.outbox_items(webhooks.slug)
-    assert "expires_at" in item
-    found = [find_event(store, event) for event in events]
-    assert [one and (one.item["id"], one.attributes) for one in found] == [
-        (number, {"id": number}) for number in (1, 2, 3)
-    ]
-    assert find_event(store, events[0][:-4] + "999" + events[0][-1]) is None

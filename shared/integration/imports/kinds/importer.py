@@ -12,7 +12,6 @@ from shared.integration.imports.files.columns import FileLayout
 from shared.integration.imports.models import OnDuplicate
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import CreatedRecord
-from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.fields import Input
@@ -37,8 +36,6 @@ class Importer(ABC):
             `actions`.
         further_actions: Actions of a transaction above MAX_PLANNED_ACTIONS. Greater than 0 only if
             `actions` is exact, so that what a later version adds takes row groups out of a step.
-        has_combined_events: Whether the events of a transaction are in one item, as soon as the
-            table has the version for it.
         prefetch_groups: For how many row groups the items of `keys` are read ahead of the
             transactions. Greater than 0 only if the transaction is conditioned on all of them.
     """
@@ -48,7 +45,6 @@ class Importer(ABC):
     id_sequence: ClassVar[str]
     max_actions: ClassVar[int]
     further_actions: ClassVar[int] = 0
-    has_combined_events: ClassVar[bool] = False
     prefetch_groups: ClassVar[int] = 0
 
     def add_fence(self, tx: Transaction) -> None:
@@ -74,9 +70,9 @@ class Importer(ABC):
         del drafts
         return {}
 
-    def actions(self, store: Store, draft: Any) -> int:
-        """Return how many actions the row group of a valid draft adds at most."""
-        del store, draft
+    def actions(self, tx: Transaction, draft: Any) -> int:
+        """Return how many actions the row group of a valid draft adds to `tx` at most."""
+        del tx, draft
         return self.max_actions
 
     @abstractmethod

@@ -7,10 +7,9 @@ from shared.integration.imports.kinds.importer import ApplyOptions, Importer
 from shared.integration.imports.kinds.standard_columns import boolean_column, same_text
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
-from shared.kernel.events.outbox import combines_events
+from shared.kernel.events.outbox import event_actions
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import ProductCreate
@@ -103,7 +102,6 @@ class ProductImporter(Importer):
     id_sequence = "product"
     max_actions = 2
     further_actions = 16
-    has_combined_events = True
     prefetch_groups = 1000
 
     def keys(self, draft: Checked[ProductCreate]) -> list[Key]:
@@ -118,10 +116,9 @@ class ProductImporter(Importer):
         """See Importer."""
         return catalog.existing_product_keys(found, [draft.item_code or ""])
 
-    def actions(self, store: Store, draft: ProductCreate) -> int:
+    def actions(self, tx: Transaction, draft: ProductCreate) -> int:
         """See Importer. A new name or code also has entries of the search index."""
-        event = 0 if combines_events(store) else 1
-        return self.max_actions + event + catalog.search_actions(store, draft)
+        return self.max_actions + event_actions(tx) + catalog.search_actions(tx.store, draft)
 
     def validate(
         self, tx: Transaction, draft: Checked[ProductCreate], options: ApplyOptions
