@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.dynamo_type import Item
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.models.utilities import dynamo_to_dict
 from moto.kms.models import Key, kms_backends
@@ -69,19 +70,61 @@ def stored_items(account: str, region: str, table: str) -> Iterator[dict[str, An
     if engine.is_on():
         yield from engine.stored_items(table)
         return
-    for item in dynamodb_backends[account][region].tables[table].all_items():
+    for item in _items_in(dynamodb_backends[account][region].tables[table]):
         if "plain" not in vars(item):
             vars(item)["plain"] = dynamo_to_dict(item.attrs)
         yield vars(item)["plain"].copy()
 
 
+def _items_in(table: Table) -> Iterator[Item]:
+    """Yield the items of a table; moto sorts them first."""
+    partitions: Any = table.items
+    for partition in list(partitions.values()):
+        yield from [partition] if table.range_key_attr is None else list(partition.values())
+
+
+class _Partitions(dict[Any, dict[Any, Item]]):
+    """The items of a table by partition; copies share each partition until one asks for it.
+
+    Moto asks for the partition that it changes, and copies the table for each action of a
+    transaction. Reads of all partitions at once do not ask for them.
+    """
+
+    def __init__(self, partitions: Mapping[Any, dict[Any, Item]]) -> None:
+        super().__init__(partitions)
+        self._own = set[int]()
+        """Ids of the partitions that no copy shares."""
+
+    def __getitem__(self, key: Any) -> dict[Any, Item]:
+        partition = super().get(key)
+        if partition is None or id(partition) not in self._own:
+            partition = dict(partition or ())
+            self._own.add(id(partition))
+            self[key] = partition
+        return partition
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return default if super().get(key) is None else self[key]
+
+    def shared(self) -> "_Partitions":
+        """Return a copy that shares every partition."""
+        self._own.clear()
+        return _Partitions(self)
+
+    def __deepcopy__(self, memo: object) -> "_Partitions":
+        return self.shared()
+
+
 def copy_of_table(table: Table) -> Table:
     """Return a table with the same items, which may change without the other."""
     copied = copy.copy(table)
-    copied.items = copy.copy(table.items)
-    if table.range_key_attr is not None:
-        for partition, items in table.items.items():
-            copied.items[partition] = items.copy()
+    if table.range_key_attr is None:
+        copied.items = copy.copy(table.items)
+        return copied
+    items: Any = table.items
+    if not isinstance(items, _Partitions):
+        items = table.items = _Partitions(items)  # type: ignore[assignment]
+    copied.items = items.shared()
     return copied
 
 
