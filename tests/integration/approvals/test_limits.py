@@ -7,6 +7,7 @@ import pytest
 from tests.cases import each_case
 from tests.faults import AwsFaults, Killed, kill_after, kill_before
 from tests.gateway import Erp, Response
+from tests.sampling import deadly_calls
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
@@ -96,7 +97,7 @@ def test_grant_is_used_in_the_last_step_of_a_finalization(
         assert warehouse.act(number, "finalize", **_SHORT).status == 200
     assert seen.operations.count("TransactWriteItems") > 2
     for kind in (kill_before, kill_after):
-        for at in range(len(seen.calls)):
+        for at in deadly_calls(f"grant {kind.__name__}", seen.operations, every=4):
             as_prepared()
             with pytest.raises(Killed), aws_faults.faulty(kind(at)):
                 warehouse.act(number, "finalize", **_SHORT)

@@ -10,6 +10,7 @@ from operations.provisioning import set_state
 from shared.identity.audit.models import AuditParameters
 from shared.identity.audit.service import list_entries
 from shared.identity.audit.views import audit_entry
+from shared.identity.auth import attempt_limits
 from shared.identity.auth.attempt_limits import (
     LONG_WINDOW,
     PER_USER,
@@ -78,8 +79,11 @@ def test_reached_limits_are_recorded(user: ExampleUser, clock: Clock) -> None:
     assert len(entries()) == 3
 
 
-def test_reached_limit_over_all_addresses_is_recorded(user: ExampleUser) -> None:
-    for number in range(PER_USER_ALL_ADDRESSES + 2):
+def test_reached_limit_over_all_addresses_is_recorded(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempt_limits, "PER_USER_ALL_ADDRESSES", 3)
+    for number in range(5):
         guess(user, f"198.51.100.{number}")
     (entry,) = entries("user.locked_out")
     assert entry["details"]["all_addresses"]

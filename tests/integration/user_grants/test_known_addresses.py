@@ -12,7 +12,6 @@ from shared.identity.auth.attempt_limits import (
     LONG_WINDOW,
     MAX_ADDRESSES,
     PER_USER,
-    PER_USER_ALL_ADDRESSES,
     PER_USER_LONG_WINDOW,
     WINDOW,
 )
@@ -29,11 +28,13 @@ from tests.integration.user_grants.oauth_requests import (
 RATE_LIMITED = (429, "rate_limited")
 INVALID_GRANT = (400, "invalid_grant")
 OFFICE, HOME = "203.0.113.20", "203.0.113.21"
+_ALL_ADDRESSES = 5
 
 
 @pytest.fixture(autouse=True)
-def _begin_of_a_window(clock: Clock) -> None:
+def _few_failures_in_a_new_window(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     clock.freeze_in_new_window(LONG_WINDOW)
+    monkeypatch.setattr(attempt_limits, "PER_USER_ALL_ADDRESSES", _ALL_ADDRESSES)
 
 
 def sign_in(user: ExampleUser, address: str, **more: str) -> tuple[int, str]:
@@ -42,7 +43,7 @@ def sign_in(user: ExampleUser, address: str, **more: str) -> tuple[int, str]:
 
 def lock_out(user: ExampleUser) -> None:
     """Let strangers reach the limit over all addresses."""
-    for number in range(PER_USER_ALL_ADDRESSES):
+    for number in range(_ALL_ADDRESSES):
         assert sign_in(user, f"198.51.100.{number}", password="wrong") == INVALID_GRANT
     assert sign_in(user, "198.51.100.99") == RATE_LIMITED
 

@@ -9,9 +9,7 @@ from shared.identity.audit.service import list_entries
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory, read_item, tenant_key
-from shared.identity.users import credentials
 from shared.identity.users.sessions import LIFETIME, session_from_item, session_key
-from shared.kernel.db.unit_of_work import run_transaction
 from tests.cases import each_case
 from tests.clock import Clock
 from tests.faults import AwsFaults
@@ -191,20 +189,6 @@ def test_refreshed_token_keeps_the_second_factor_of_the_session(user: ExampleUse
     again, proven = refresh(without.refresh_token), refresh(with_code.refresh_token)
     assert not caller_of(again.access_token).second_factor
     assert caller_of(proven.access_token).second_factor
-
-
-def test_session_without_code_ends_when_two_step_verification_is_removed(
-    user: ExampleUser,
-) -> None:
-    enable_two_step(user)
-    restricted, with_code = user.sign_in(), user.sign_in(otp=user.code())
-
-    run_transaction(operator_store("acme"), lambda tx: credentials.remove_totp(tx, user.id))
-
-    assert refresh(restricted.refresh_token).outcome == INVALID_GRANT
-    assert not is_accepted(restricted.access_token)
-    assert caller_of(refresh(with_code.refresh_token).access_token).second_factor
-    assert caller_of(user.sign_in().access_token).second_factor
 
 
 # AWS calls

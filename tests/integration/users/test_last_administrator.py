@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
+from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.users.user_requests import (
+    CONCURRENCY,
     audit_entries,
     before_next_commit,
     create_role,
     create_user,
-    run_concurrently,
 )
 
 type Act = Callable[[], Response]
@@ -208,10 +209,10 @@ def test_role_kept_by_a_user_is_not_changed_at_the_same_time(
 def test_one_administrator_is_left_when_all_are_disabled_at_once(
     company: _Company, aws_faults: AwsFaults
 ) -> None:
-    users = [company.user(f"user-{number}", company.admins) for number in range(20)]
+    users = [company.user(f"user-{number}", company.admins) for number in range(CONCURRENCY)]
     aws_faults.latency = 0.01
 
-    answers = run_concurrently(lambda number: company.disable(users[number]))
+    answers = run_concurrently(CONCURRENCY, lambda number: company.disable(users[number]))
 
-    assert Counter(_is_refused(answer) for answer in answers) == {False: 19, True: 1}
+    assert Counter(_is_refused(answer) for answer in answers) == {False: CONCURRENCY - 1, True: 1}
     assert len(company.administrators()) == 1

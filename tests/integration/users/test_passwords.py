@@ -10,6 +10,7 @@ from shared.identity.auth import attempt_limits
 from shared.identity.users import passwords
 from shared.identity.users.repository import read_account
 from tests.clock import Clock
+from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.user_grants.oauth_requests import (
@@ -23,7 +24,6 @@ from tests.integration.users.user_requests import (
     as_user,
     audit_entries,
     create_user,
-    run_concurrently,
 )
 from tests.integration.write_users import PASSWORD
 from tests.stack import Stack
@@ -177,9 +177,10 @@ def test_one_of_several_concurrent_password_changes_succeeds(
     chosen = [f"{number} green bottles hanging" for number in range(CONCURRENCY)]
 
     answers = run_concurrently(
+        CONCURRENCY,
         lambda number: caller.post(
             "/users/me/password", {**_CHANGE, "new_password": chosen[number]}
-        )
+        ),
     )
 
     statuses = Counter(answer.status for answer in answers)

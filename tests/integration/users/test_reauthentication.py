@@ -10,6 +10,7 @@ from shared.identity.tenancy.access import operator_store
 from shared.identity.users import credentials, repository
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
+from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.user_grants.oauth_requests import (
@@ -29,7 +30,6 @@ from tests.integration.users.user_requests import (
     confirm_totp,
     create_user,
     enrol,
-    run_concurrently,
 )
 from tests.integration.write_users import PASSWORD
 from tests.stack import Stack
@@ -292,7 +292,11 @@ def test_concurrent_guesses_do_not_exceed_the_limit(
     caller = _as(stack, anna.sign_in())
     aws_faults.latency = 0.005
 
-    statuses = Counter(run_concurrently(lambda _: enrol(caller, password=_WRONG).status))
+    statuses = Counter(
+        run_concurrently(
+            attempt_limits.PER_USER + 2, lambda _: enrol(caller, password=_WRONG).status
+        )
+    )
 
     assert set(statuses) == {422, 429}
     assert statuses[422] <= attempt_limits.PER_USER

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from shared.identity.users.repository import count_users_with_role
+from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
@@ -18,7 +19,6 @@ from tests.integration.users.user_requests import (
     before_next_commit,
     create_role,
     create_user,
-    run_concurrently,
 )
 from tests.integration.write_users import PACKERS
 from tests.stack import Stack
@@ -69,7 +69,9 @@ def test_concurrent_creations_of_one_name_create_one_role(
     stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
     aws_faults.latency = 0.01
-    answers = run_concurrently(lambda number: erp.post("/roles", PACKERS, key=f"r-{number}"))
+    answers = run_concurrently(
+        CONCURRENCY, lambda number: erp.post("/roles", PACKERS, key=f"r-{number}")
+    )
 
     assert Counter(answer.status for answer in answers) == {201: 1, 422: CONCURRENCY - 1}
     assert len(erp.walk("/roles")) == 1
@@ -126,15 +128,18 @@ def test_concurrent_changes_keep_the_user_count_exact(
     role = create_role(erp)
     aws_faults.latency = 0.005
 
-    users = run_concurrently(lambda number: create_user(erp, f"user-{number}", roles=[role]))
+    users = run_concurrently(
+        CONCURRENCY, lambda number: create_user(erp, f"user-{number}", roles=[role])
+    )
     assert count_users_with_role(stack.store(), role) == CONCURRENCY
 
     answers = run_concurrently(
+        CONCURRENCY,
         lambda number: (
             erp.delete(f"/users/{users[number]}")
             if number % 2
             else erp.patch(f"/users/{users[number]}", {"roles": []})
-        )
+        ),
     )
     assert {answer.status for answer in answers} == {200}
     assert count_users_with_role(stack.store(), role) == 0

@@ -9,6 +9,7 @@ from operations.provisioning import set_plan
 from shared.identity.tenancy.directory import directory
 from shared.identity.users.repository import read_account
 from shared.kernel.db.items import from_attributes
+from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
@@ -25,7 +26,6 @@ from tests.integration.users.user_requests import (
     before_next_commit,
     create_role,
     create_user,
-    run_concurrently,
 )
 from tests.integration.write_users import MARIA, PASSWORD
 from tests.stack import Stack
@@ -132,7 +132,9 @@ def test_concurrent_creations_of_one_name_create_one_user(
     aws_faults.latency = 0.01
     body = {**MARIA, "roles": [role], "password": PASSWORD}
 
-    answers = run_concurrently(lambda number: erp.post("/users", body, key=f"maria-{number}"))
+    answers = run_concurrently(
+        CONCURRENCY, lambda number: erp.post("/users", body, key=f"maria-{number}")
+    )
 
     assert Counter(answer.status for answer in answers) == {201: 1, 422: CONCURRENCY - 1}
     assert {tuple(one.invalid_fields) for one in answers if one.status == 422} == {("username",)}

@@ -11,9 +11,10 @@ from tests import concurrency
 from tests.faults import AwsFaults, before_first
 from tests.gateway import Erp, Response
 from tests.integration.write_users import MARIA, PASSWORD
+from tests.sampling import is_complete
 from tests.stack import Stack
 
-CONCURRENCY = 20
+CONCURRENCY = 20 if is_complete() else 8
 
 
 def run_concurrently[R](act: Callable[[int], R]) -> list[R]:
