@@ -4,13 +4,15 @@ import random
 
 import pytest
 
-from shared.kernel.db.items import PART_SIZE
+from shared.kernel.db import items, records
 from shared.kernel.db.records import MAX_PARTS
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import MAX_ID
 from tests.integration.db.crate_list import CRATES, Crate, CrateTable
+
+_PART_SIZE = 30_000
 
 
 def _crate(size: int) -> Crate:
@@ -20,9 +22,11 @@ def _crate(size: int) -> Crate:
 
 
 def test_entity_that_fills_its_items_is_stored_and_a_larger_one_refused(
-    crates: CrateTable,
+    crates: CrateTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    most = MAX_PARTS * PART_SIZE
+    monkeypatch.setattr(items, "PART_SIZE", _PART_SIZE)
+    monkeypatch.setattr(records, "PART_SIZE", _PART_SIZE)
+    most = MAX_PARTS * _PART_SIZE
     tx = Transaction(crates.store)
     record = CRATES.insert(tx, 1, _crate(int(most * 0.8)))
     tx.commit()

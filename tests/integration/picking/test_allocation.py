@@ -16,7 +16,7 @@ from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 
-_PAGE, _ROWS, _PER_TRANSACTION = (300, 1_000, 25) if is_complete() else (9, 30, 15)
+_PAGE, _ROWS, _PER_TRANSACTION = (300, 1_000, 25) if is_complete() else (4, 14, 7)
 """Rows of a page, in the stock and in a transaction. Either way the stock takes four pages."""
 
 

@@ -13,8 +13,10 @@ from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 
-_PICKINGS = 40
+_PICKINGS = 4
 _LINES = 1_000
+_BYTES = 262_144
+"""Bytes of a step in the tests."""
 _LETTERS = "".join(map(chr, range(0x4E00, 0x9FA5)))
 """Letters of three bytes in UTF-8."""
 
@@ -36,19 +38,21 @@ def _long_pickings(yard: WarehouseScenario, stack: Stack) -> list[int]:
     return numbers
 
 
-def test_wave_of_40_pickings_of_1000_lines_with_long_batch_codes(
-    yard: WarehouseScenario, stack: Stack
+def test_step_of_pickings_of_1000_lines_with_long_batch_codes_has_its_bytes(
+    yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The transaction has room for twice the bytes of its step, as that of the service has."""
+    monkeypatch.setattr(steps, "STEP_BYTES", _BYTES)
     numbers = _long_pickings(yard, stack)
-    sizes = [record.size for record in PICKINGS.get_many(stack.store(), numbers)]
-    assert sum(sizes) > 4 * 1024 * 1024
 
-    made = WaveScenario(yard).create(numbers)
+    with aws_faults.recorded() as seen:
+        made = WaveScenario(yard).create(numbers)
 
-    assert made.status == 201, made.text
-    assert [order["picking_id"] for order in made.data["orders"]] == numbers
+    assert [order["picking_id"] for order in made.ok(201)["orders"]] == numbers
     waves = {record.entity.wave_id for record in PICKINGS.get_many(stack.store(), numbers)}
-    assert waves == {made.data["id"]}
+    assert waves == {made.id}
+    assert _pickings_written(seen) == [2, 2]
+    assert max(len(call.body) for call in seen.calls) < 2 * _BYTES
 
 
 @pytest.fixture

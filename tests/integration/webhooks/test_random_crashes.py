@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tests.gateway import Response
 
 SEED = int(os.environ.get("RANDOM_SEED", "1"))
-EVENTS = int(os.environ.get("RANDOM_EVENTS", "24"))
+EVENTS = int(os.environ.get("RANDOM_EVENTS", "14"))
 _KINDS: tuple[AnyEventKind, ...] = ("product.created", "product.updated")
 _CLAIM_EXPIRY = 61
 _MAX_RECEIVES = 20
