@@ -156,8 +156,9 @@ def test_line_of_a_token_that_is_refused_has_the_request_id(stack: Stack, writte
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_throttled_calls_are_counted_although_botocore_repeats_them(
-    times: int, erp: Erp, aws_faults: AwsFaults, written: Written
+    times: int, erp: Erp, aws_faults: AwsFaults, written: Written, clock: Clock
 ) -> None:
+    assert clock  # botocore waits between its attempts
     erp.get("/products")  # the keys of tokens, which are in KMS, are cached
     with aws_faults.faulty(throttle(0, times)):
         assert erp.get("/products").status == 200

@@ -150,6 +150,7 @@ def test_two_newest_secrets_are_valid_during_a_rotation(stack: Stack, erp: Erp) 
     assert shop.get("/products").status == 200, "tokens stay valid when a secret is deleted"
 
 
+@pytest.mark.usefixtures("clock")  # a token after a revocation waits for the next second
 def test_rotation_without_previous_secret_revokes_secrets_and_tokens(
     stack: Stack, erp: Erp
 ) -> None:
@@ -200,6 +201,7 @@ def test_log_contains_no_secret(
 # Changes
 
 
+@pytest.mark.usefixtures("clock")
 def test_removed_scope_revokes_tokens_and_added_scope_does_not(stack: Stack, erp: Erp) -> None:
     made = create_api_client(erp)
     path, secret = f"/api-clients/{made['id']}", made["client_secret"]

@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+import pytest
+
 from shared.integration.webhooks.http_client import AttemptResult
 from shared.kernel.config import config
 from shared.kernel.queue import MAX_DELAY_SECONDS
@@ -60,8 +62,10 @@ def test_retry_after_delays_the_next_attempt(webhooks: WebhookScenario) -> None:
 
 
 def test_ten_consecutive_failures_deactivate_and_a_success_resets_the_count(
-    webhooks: WebhookScenario,
+    webhooks: WebhookScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("WEBHOOK_RETRY_DELAYS", "0")
+    config.cache_clear()
     webhook = webhooks.subscribe()
     webhooks.endpoint = respond_500
     for number in range(9):
