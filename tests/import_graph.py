@@ -15,11 +15,12 @@ def modules_below(root: Path) -> dict[str, Path]:
     return {name.removesuffix(".__init__"): path for name, path in zip(names, paths, strict=True)}
 
 
-def imports_of(path: Path, known: set[str]) -> Iterator[str]:
+def _imports_of(path: Path, known: set[str]) -> Iterator[str]:
     """Yield every module that a file imports, also inside functions and as deferred routes."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "DeferredRoutes":
-            yield ast.literal_eval(node.args[0])
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id == "DeferredRoutes":
+                yield ast.literal_eval(node.args[0])
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -31,15 +32,15 @@ def imports_of(path: Path, known: set[str]) -> Iterator[str]:
 
 
 @cache
-def _imports_below(root: Path) -> dict[str, frozenset[str]]:
+def imports_below(root: Path) -> dict[str, frozenset[str]]:
     """Return what every module below `root` imports by its dotted name."""
     paths = modules_below(root)
-    return {name: frozenset(imports_of(path, set(paths))) for name, path in paths.items()}
+    return {name: frozenset(_imports_of(path, set(paths))) for name, path in paths.items()}
 
 
 def reached_from(module: str, root: Path) -> set[str]:
     """Return every module that a module may import while it runs, also those of packages."""
-    known = _imports_below(root)
+    known = imports_below(root)
     reached: set[str] = set()
     waiting = [module]
     while waiting:

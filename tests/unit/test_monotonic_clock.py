@@ -46,6 +46,7 @@ def test_only_deadlines_and_durations_of_one_invocation_use_the_monotonic_clock(
         f"{path.relative_to(_ROOT)} {scope}"
         for folder in ("shared", "functions", "operations", "cli")
         for path in (_ROOT / folder).rglob("*.py")
+        if any(name in path.read_text() for name in _MONOTONIC)
         for scope in _uses(ast.parse(path.read_text()), "")
     }
     # A cache needs the wall clock (`is_fresh`) and a case in test_frozen_environment.py.
