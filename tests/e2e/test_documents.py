@@ -120,11 +120,6 @@ def test_exit_document_is_open_until_closed(acme: httpx.Client, exit_: dict[str,
     refused(acme.post(f"{path}/close", headers=key()), 409, "conflict")
 
 
-@pytest.mark.parametrize("path", ["/entry-documents", "/exit-documents"])
-def test_document_requires_an_idempotency_key(acme: httpx.Client, path: str) -> None:
-    refused(acme.post(path, json={}), 400, "idempotency_key_required")
-
-
 def test_concurrent_requests_with_one_reference_create_one_document(
     acme: httpx.Client, exit_: dict[str, Any]
 ) -> None:

@@ -20,10 +20,9 @@ from tests.e2e.import_calls import (
     counts,
     import_file,
     upload,
-    upload_request,
     wait_until_processed,
 )
-from tests.e2e.responses import data, fields, key, refused, walk
+from tests.e2e.responses import data, refused, walk
 from tests.integration.imports.import_files import as_csv, report_rows, reported_problems
 
 _SAMPLES = Path(__file__).parents[2] / "sample" / "imports"
@@ -148,24 +147,6 @@ def test_the_sample_files_are_imported(importer: httpx.Client, run: str) -> None
     assert {error["row"] for error in expected["errors"]} <= reported_rows
 
 
-def test_the_same_file_is_accepted_with_a_warning(importer: httpx.Client, run: str) -> None:
-    content, once = catalog_file(run, "Drum"), key()
-    first = upload(importer, "products", "a.csv", content, once)
-    number = data(first, 202)["id"]
-    assert "warning" not in first.json()
-
-    replayed = upload(importer, "products", "a.csv", content, once)
-    assert (replayed.status_code, replayed.text) == (202, first.text)
-    assert replayed.headers["Idempotent-Replayed"] == "true"
-    second = upload(importer, "products", "b.csv", content)
-
-    other = data(second, 202)["id"]
-    assert other != number
-    assert str(number) in second.json()["warning"]
-    assert importer.get(f"/imports/{other}").json()["warning"] == second.json()["warning"]
-    assert "warning" not in importer.get(f"/imports/{number}").json()
-
-
 def test_one_of_several_concurrent_commits_succeeds(importer: httpx.Client, run: str) -> None:
     number = import_file(importer, "products", "a.csv", catalog_file(run, "Drum", "Reel"))["id"]
     path = f"/imports/{number}/commit"
@@ -183,45 +164,6 @@ def test_one_of_several_concurrent_commits_succeeds(importer: httpx.Client, run:
     refused(importer.post(f"/imports/{number}/cancel"), 409, "import_refused")
 
 
-def test_a_cancelled_or_invalid_import_is_not_committed(importer: httpx.Client, run: str) -> None:
-    cancelled = import_file(importer, "products", "a.csv", catalog_file(run, "Drum"))["id"]
-    assert data(importer.post(f"/imports/{cancelled}/cancel"))["status"] == "cancelled"
-    invalid = import_file(importer, "products", "b.csv", catalog_file(run, "", ""))
-    assert (invalid["status"], invalid["rows"]) == ("invalid", counts(2, 0, 2))
-    headless = import_file(importer, "products", "c.csv", as_csv([("Item code",), (run,)]))
-    assert headless["status"] == "invalid"
-    assert "Name" in " ".join(headless["structure_errors"])
-
-    for number in (cancelled, invalid["id"], headless["id"]):
-        refused(importer.post(f"/imports/{number}/commit"), 409, "import_refused")
-    assert not walk(importer, "/products", item_code=f"{run}-0")
-    for status, number in (("cancelled", cancelled), ("invalid", headless["id"])):
-        newest = data(importer.get("/imports", params={"status": status, "kind": "products"}))
-        assert number in {one["id"] for one in newest}
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("orders.xlsx", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj"),
-        ("orders.csv", b""),
-        ("orders.csv", b"\x00\x01\x02\x00" * 50),
-        ("orders.pdf", b"Item code,Name\nA,B\n"),
-    ],
-)
-def test_other_types_of_files_are_refused(
-    importer: httpx.Client, name: str, content: bytes
-) -> None:
-    refused(upload(importer, "products", name, content), 422, "import_refused")
-
-
-def test_an_unknown_kind_is_refused(importer: httpx.Client, run: str) -> None:
-    assert fields(upload(importer, "people", "a.csv", catalog_file(run, "Drum"))) == ["kind"]
-    request = upload_request("a.csv") | {"kind": "people"}
-    assert fields(importer.post("/imports/uploads", json=request)) == ["kind"]
-    refused(importer.get("/imports/templates/people"), 404, "not_found")
-
-
 def test_a_file_too_large_for_the_gateway_is_answered_with_the_other_channels(
     importer: httpx.Client,
 ) -> None:
@@ -230,18 +172,3 @@ def test_a_file_too_large_for_the_gateway_is_answered_with_the_other_channels(
     message = refused(answer, 413, "payload_too_large")["message"]
     assert "/imports/uploads" in message
     assert "import bucket" in message
-
-
-def test_every_request_is_refused_without_the_module(mini: httpx.Client, run: str) -> None:
-    content = catalog_file(run, "Drum")
-    for answer in (
-        upload(mini, "products", "a.csv", content),
-        mini.post("/imports/uploads", json=upload_request("a.csv")),
-        mini.get("/imports"),
-        mini.get("/imports/1"),
-        mini.get("/imports/1/error-report"),
-        mini.get("/imports/templates/products"),
-        mini.post("/imports/1/commit"),
-        mini.post("/imports/1/cancel"),
-    ):
-        refused(answer, 404, "bulk_import_disabled")

@@ -7,7 +7,7 @@ from operations import tenant_changes
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
 from tests.e2e.conftest import Deployed
-from tests.e2e.responses import data, key, refused, walk
+from tests.e2e.responses import data, refused, walk
 
 _STATES = {
     "suspended": (402, "tenant_suspended"),
@@ -64,15 +64,6 @@ def test_lists_hide_rows_of_other_tenants(acme: httpx.Client, beta: httpx.Client
     refused(beta.patch(f"/products/{number}", json={"name": "Mine now"}), 404, "not_found")
     refused(beta.delete(f"/products/{number}"), 404, "not_found")
     assert data(acme.get(f"/products/{number}")) == mine
-
-
-def test_codes_and_keys_are_per_tenant(acme: httpx.Client, beta: httpx.Client, run: str) -> None:
-    product = {"item_code": f"E2E-{run}", "name": "Cable drum"}
-    first = data(acme.post("/products", json=product, headers=key(run)), 201)
-    other = beta.post("/products", json={**product, "name": "Reel"}, headers=key(run))
-    assert "Idempotent-Replayed" not in other.headers
-    assert data(other, 201)["name"] == "Reel"
-    assert data(acme.get(f"/products/{first['id']}"))["name"] == "Cable drum"
 
 
 def test_smallest_plan_has_the_public_api(mini: httpx.Client, run: str) -> None:

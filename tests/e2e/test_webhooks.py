@@ -4,28 +4,22 @@ import base64
 import hashlib
 import hmac
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
 import httpx
-import pytest
 
 from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest, running_endpoint
-from tests.e2e.conftest import IMPORTER
 from tests.e2e.import_calls import eventually
-from tests.e2e.responses import data, fields, key, refused, walk
-from tests.e2e.webhook_calls import NOT_RAISED_HERE, send_test_event, subscribed
+from tests.e2e.responses import data, key, refused, walk
+from tests.e2e.webhook_calls import NOT_RAISED_HERE, subscribed
 
 OK, FAIL = CannedResponse(), CannedResponse(500, body="no room")
-_CONCURRENCY = 5
 _HANGING = 10
 """Subscriptions with hanging endpoints, and events for each: together they occupy all workers of
 a queue of the local stack twice, for 10 s each time."""
 _UNDELAYED_SECONDS = 15
 """Longest time of undelayed deliveries on a busy machine, in seconds."""
-_MAX_FAILURES = 10
-"""Consecutive failed deliveries that deactivate a subscription."""
 
 
 def signed_by(secret: str, request: ReceivedRequest) -> bool:
@@ -153,57 +147,6 @@ def test_a_failed_attempt_is_retried_with_a_new_signature(beta: httpx.Client) ->
     assert len(endpoint.requests) == 3
 
 
-def test_ten_failed_deliveries_deactivate_until_reactivation(beta: httpx.Client) -> None:
-    with (
-        running_endpoint(*[FAIL] * 3 * _MAX_FAILURES, OK) as endpoint,
-        subscribed(beta, endpoint.url) as one,
-        ThreadPoolExecutor(_CONCURRENCY) as pool,
-    ):
-        events = list(pool.map(lambda _: one.send_test(), range(_MAX_FAILURES - 1)))
-        assert [one.wait_until_final(event)["status"] for event in events] == ["failed"] * len(
-            events
-        )
-        before = one.get()
-        assert (before["is_active"], before["failure_count"]) == (True, _MAX_FAILURES - 1)
-        assert statuses(one.delivery(events[0])) == [500] * 3
-
-        assert one.wait_until_final(one.send_test())["status"] == "failed"
-        after = one.get()
-        assert (after["is_active"], after["failure_count"]) == (False, _MAX_FAILURES)
-        refused(beta.post(f"{one.path}/test"), 409, "conflict")
-        failed = walk(beta, f"{one.path}/deliveries", status="failed", per_page=4)
-        assert [row["id"] for row in failed[1:]] == sorted(events, reverse=True)
-
-        again = data(beta.patch(one.path, json={"is_active": True}))
-        assert (again["is_active"], again["failure_count"]) == (True, 0)
-        assert one.wait_until_final(one.send_test())["status"] == "succeeded"
-        assert one.get()["failure_count"] == 0
-
-
-def test_410_deactivates_the_subscription_without_retry(beta: httpx.Client) -> None:
-    with running_endpoint(CannedResponse(410)) as endpoint, subscribed(beta, endpoint.url) as one:
-        delivery = one.wait_until_final(one.send_test())
-        assert (delivery["status"], statuses(delivery)) == ("failed", [410])
-        assert one.get()["is_active"] is False
-    assert len(endpoint.requests) == 1
-
-
-def test_retry_after_delays_the_retry(beta: httpx.Client) -> None:
-    delivery, (first, second) = send_test_event(beta, CannedResponse(429, {"Retry-After": "4"}), OK)
-    assert (delivery["status"], statuses(delivery)) == ("succeeded", [429, 204])
-    assert second.at - first.at > 3.5
-
-
-@pytest.mark.parametrize("status", [302, 307])
-def test_redirects_are_not_followed(beta: httpx.Client, status: int) -> None:
-    with running_endpoint() as redirect_target:
-        redirect = CannedResponse(status, {"Location": redirect_target.url})
-        delivery, (_, received) = send_test_event(beta, redirect, OK)
-    assert delivery["attempts"][0]["error"] == f"responded with a redirect ({status})"
-    assert received.event["type"] == "webhook.test"
-    assert not redirect_target.requests
-
-
 def test_hanging_endpoints_do_not_delay_fast_ones(importer: httpx.Client, run: str) -> None:
     # Not beta: other tests need its subscriptions.
     product = data(importer.post("/products", json={"item_code": run, "name": "Drum"}), 201)
@@ -253,92 +196,3 @@ def test_a_test_event_contains_the_subscription(beta: httpx.Client) -> None:
         del shown[name]  # receivers do not learn who subscribed
     assert request.event["data"]["attributes"] == shown
     assert signed_by(one.secret, request)
-
-
-def test_old_and_new_secret_sign_after_a_rotation(beta: httpx.Client) -> None:
-    with running_endpoint() as endpoint, subscribed(beta, endpoint.url) as one:
-        new = data(beta.post(f"{one.path}/rotate-secret"))["secret"]
-        one.wait_until_final(one.send_test())
-        newest = data(beta.post(f"{one.path}/rotate-secret", json={"overlap_hours": 0}))["secret"]
-        one.wait_until_final(one.send_test())
-    during, after = endpoint.requests
-    assert [signed_by(each, during) for each in (one.secret, new)] == [True, True]
-    assert [signed_by(each, after) for each in (new, newest)] == [False, True]
-
-
-def test_the_smallest_plan_has_no_webhooks(mini: httpx.Client) -> None:
-    body = {"url": "https://hooks.example.com", "events": [NOT_RAISED_HERE]}
-    for answer in (mini.get("/webhooks"), mini.post("/webhooks", json=body)):
-        envelope = refused(answer, 402, "feature_not_in_plan")
-        assert envelope["error"]["feature"] == "webhooks.enabled"
-
-
-def test_another_tenant_has_no_access_to_webhooks(
-    acme: httpx.Client, importer: httpx.Client, run: str
-) -> None:
-    changed = "product.updated"
-    product = data(acme.post("/products", json={"item_code": run, "name": "Drum"}), 201)
-    with (
-        running_endpoint() as ours,
-        running_endpoint() as theirs,
-        subscribed(acme, ours.url, changed) as first,
-        subscribed(acme, ours.url, changed) as second,
-        subscribed(importer, theirs.url, changed) as other,
-    ):
-        data(acme.patch(f"/products/{product['id']}", json={"name": "Private"}))
-        # Ids are per tenant: use a subscription whose id the other tenant does not have.
-        mine = second if first.id == other.id else first
-        event = eventually(
-            lambda: next(iter(walk(acme, f"{mine.path}/deliveries")), None), "a delivery"
-        )["id"]
-        mine.wait_until_final(event)
-        eventually(lambda: _requests_about(ours, product) or None, "the event")
-        other.wait_until_final(other.send_test())  # earlier events have arrived by then
-        assert {one.event["tenant"] for one in theirs.requests} == {IMPORTER}
-        for answer in (
-            importer.get(mine.path),
-            importer.patch(mine.path, json={"is_active": False}),
-            importer.delete(mine.path),
-            importer.post(f"{mine.path}/test"),
-            importer.post(f"{mine.path}/rotate-secret"),
-            importer.get(f"{mine.path}/deliveries"),
-            importer.get(f"{mine.path}/deliveries/{event}"),
-            importer.post(f"{mine.path}/deliveries/{event}/redeliver"),
-        ):
-            assert answer.status_code in {404, 410}, answer.text
-        refused(importer.get(f"{other.path}/deliveries/{event}"), 404, "not_found")
-        assert mine.get()["is_active"]
-
-
-@pytest.mark.parametrize(
-    ("url", "reason"),
-    [
-        ("http://hooks.example.com/", "must start with https://"),
-        ("http://127.0.0.1:8787", "must start with https://"),
-        ("ftp://hooks.example.com/", "must start with https://"),
-        ("https://169.254.169.254/latest/meta-data", "not an IP address"),
-        ("https://2130706433/", "not an IP address"),
-        ("https://0x7f.1/", "not an IP address"),
-        ("https://[::ffff:10.0.0.1]/", "not an IP address"),
-        ("https://localhost:8443/", "public host name"),
-        ("https://hooks.example.com:22/", "must use port 443 or 8443"),
-        ("https://user:pw@hooks.example.com/", "a user name or password"),
-        ("https://hooks.example.com/#top", "a fragment"),
-        ("https://nobody.invalid/", "does not resolve"),
-    ],
-)
-def test_an_invalid_url_is_rejected(beta: httpx.Client, url: str, reason: str) -> None:
-    answer = beta.post("/webhooks", json={"url": url, "events": [NOT_RAISED_HERE]})
-    assert fields(answer) == ["url"]
-    assert reason in answer.json()["errors"][0]["message"]
-
-
-def test_all_problems_are_reported_together(beta: httpx.Client) -> None:
-    wrong = {
-        "url": "https://10.0.0.1",
-        "events": [NOT_RAISED_HERE, "truck.washed"],
-        "secret": "short",
-    }
-    assert fields(beta.post("/webhooks", json=wrong)) == ["url", "events.1", "secret"]
-    empty = {"url": "http://localhost:1", "events": []}
-    assert fields(beta.post("/webhooks", json=empty)) == ["events"]

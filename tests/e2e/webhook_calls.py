@@ -7,7 +7,6 @@ from typing import Any
 
 import httpx
 
-from local.webhook_endpoint import CannedResponse, ReceivedRequest, running_endpoint
 from tests.e2e.import_calls import eventually
 from tests.e2e.responses import data
 
@@ -68,11 +67,3 @@ def subscribed(client: httpx.Client, url: str, *events: str) -> Iterator[Subscri
         yield one
     finally:
         client.delete(one.path)
-
-
-def send_test_event(
-    client: httpx.Client, *responses: CannedResponse
-) -> tuple[dict[str, Any], list[ReceivedRequest]]:
-    """Send a test event to an endpoint; return its delivery and the received requests."""
-    with running_endpoint(*responses) as endpoint, subscribed(client, endpoint.url) as one:
-        return one.wait_until_final(one.send_test()), endpoint.requests
