@@ -14,8 +14,6 @@ from tests.stack import ACCOUNT, REGION, Stack
 from tests.template import Template
 
 ARNS = Arns(REGION, ACCOUNT)
-_ACME = re.compile(r"\bacme\b|(?<=_)acme(?=_)")
-"""The tenant in a key of the control table: `TENANT#acme`, `CLIENT#stw_acme_…`, `acme`."""
 
 
 USER_KEYS = (

@@ -112,29 +112,6 @@ def test_body_is_checked_before_the_resource(erp: Erp) -> None:
     _assert_envelope(erp.send("PATCH", "/products/999", raw="{"), 400, "bad_request")
 
 
-# Every route
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/products/1/nothing", "/products//", "/product-categories/1/2/3", "/nothing", "/",
-        "/products/%2e%2e/1/2", "/warehouses/1/nothing",
-    ],
-)  # fmt: skip
-def test_unknown_path_is_404(erp: Erp, path: str) -> None:
-    _assert_envelope(erp.get(path), 404, "not_found")
-
-
-@each_case(
-    "number",
-    ["0", "-1", "1.0", "1e3", "abc", "%20", "0x1", "\u0661", "9" * 12, "9" * 13, "9" * 5000, "1;2"],
-)
-def test_invalid_id_is_404(erp: Erp, number: str) -> None:
-    for path in (f"/products/{number}", f"/warehouses/{number}", f"/entry-documents/{number}"):
-        _assert_envelope(erp.get(path), 404, "not_found")
-
-
 # Bodies
 
 
@@ -173,7 +150,7 @@ def test_body_that_is_not_a_json_object_is_refused(stack: Stack, erp: Erp, name:
     assert stack.items() == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "content_type",
     ["text/plain", "text/json", "application/xml", "multipart/form-data; boundary=x", "json",
      "application/x-www-form-urlencoded", "application/json; charset=utf-16", "*/*"],
@@ -228,14 +205,14 @@ def test_body_of_one_megabyte_is_accepted_and_a_larger_one_refused(erp: Erp) -> 
     assert erp.send("POST", "/products", raw=fits).status == 201
 
 
-@pytest.mark.parametrize("body", [b'{"name":"\xff"}', b"\xc3\x28", b"\xed\xa0\x80", b"\x00"])
+@each_case("body", [b'{"name":"\xff"}', b"\xc3\x28", b"\xed\xa0\x80", b"\x00"])
 def test_body_that_is_not_utf_8_is_refused(stack: Stack, body: bytes) -> None:
     answer = _call_catalog(stack, body=base64.b64encode(body).decode(), isBase64Encoded=True)
 
     _assert_envelope(answer, 400, "bad_request")
 
 
-@pytest.mark.parametrize("body", ["%", "A", "eyJ9\u00e9"])
+@each_case("body", ["%", "A", "eyJ9\u00e9"])
 def test_body_that_is_not_base64_is_refused(stack: Stack, body: str) -> None:
     _assert_envelope(_call_catalog(stack, body=body, isBase64Encoded=True), 400, "bad_request")
 
