@@ -16,10 +16,7 @@ def create_client(erp: Erp) -> Make:
 
     def make(name: str = "Brindley", **more: object) -> dict[str, Any]:
         body = {"name": name, "document_id": next(numbers), **more}
-        answer = erp.post("/clients", body)
-        assert answer.status == 201, answer.text
-        created: dict[str, Any] = answer.data
-        return created
+        return erp.post("/clients", body).ok(201)
 
     return make
 
@@ -29,9 +26,6 @@ def create_provider(erp: Erp) -> Make:
     """Return a function that creates a provider; keywords are its fields."""
 
     def make(name: str = "Midland", **more: object) -> dict[str, Any]:
-        answer = erp.post("/providers", {"name": name, **more})
-        assert answer.status == 201, answer.text
-        created: dict[str, Any] = answer.data
-        return created
+        return erp.post("/providers", {"name": name, **more}).ok(201)
 
     return make

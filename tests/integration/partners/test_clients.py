@@ -1,16 +1,12 @@
 """Create, read, change and delete clients."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from tests.gateway import Erp
 from tests.integration.partners.answers import ids
+from tests.integration.partners.conftest import Make
 from tests.integration.write_routes import SALE
 from tests.stack import Stack
-
-type Make = Callable[..., dict[str, Any]]
 
 BRINDLEY = {
     "name": "Brindley Electrical Contractors Ltd",

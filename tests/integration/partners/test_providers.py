@@ -1,14 +1,10 @@
 """Create, read, change and delete providers."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from tests.gateway import Erp
+from tests.integration.partners.conftest import Make
 from tests.stack import Stack
-
-type Make = Callable[..., dict[str, Any]]
 
 HALDEN = {
     "name": "Halden Switchgear GmbH",

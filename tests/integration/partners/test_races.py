@@ -1,18 +1,15 @@
 """Concurrent changes of partners."""
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tests.concurrency import run_concurrently
 from tests.gateway import Erp, Response
 from tests.integration.partners.answers import ids
+from tests.integration.partners.conftest import Make
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.stack import Stack
-
-type Make = Callable[..., dict[str, Any]]
 
 pytestmark = pytest.mark.usefixtures("slow_aws_calls")
 

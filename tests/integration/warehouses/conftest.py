@@ -16,10 +16,7 @@ def create_warehouse(erp: Erp) -> Make:
     """Return a function that creates a warehouse; keywords are its fields."""
 
     def make(code: str = "CEN", **more: object) -> dict[str, Any]:
-        answer = erp.post("/warehouses", {"whs_code": code, "name": f"Depot {code}", **more})
-        assert answer.status == 201, answer.text
-        created: dict[str, Any] = answer.data
-        return created
+        return erp.post("/warehouses", {"whs_code": code, "name": f"Depot {code}", **more}).ok(201)
 
     return make
 
@@ -30,10 +27,7 @@ def create_position(erp: Erp) -> Make:
 
     def make(bin_code: str, whs_code: str = "CEN", **more: object) -> dict[str, Any]:
         body = {"whs_code": whs_code, "bin_code": bin_code, **more}
-        answer = erp.post("/warehouse-positions", body)
-        assert answer.status == 201, answer.text
-        created: dict[str, Any] = answer.data
-        return created
+        return erp.post("/warehouse-positions", body).ok(201)
 
     return make
 

@@ -1,8 +1,5 @@
 """Creation of many positions by naming mask."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from shared.kernel.db import steps
@@ -10,9 +7,8 @@ from shared.kernel.db.transaction import Transaction
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import codes
+from tests.integration.warehouses.conftest import Make
 from tests.stack import Stack
-
-type Make = Callable[..., dict[str, Any]]
 
 BULK = "/warehouse-positions/bulk"
 RACKS = {

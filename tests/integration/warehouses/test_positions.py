@@ -1,15 +1,13 @@
 """Create, read, change and delete positions."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import codes
+from tests.integration.warehouses.conftest import Make
 from tests.stack import Stack
-
-type Make = Callable[..., dict[str, Any]]
 
 SHELF = {
     "bin_code": "A-01-2-03",

@@ -1,8 +1,5 @@
 """Deletion of warehouses and positions concurrent with new references to them."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from shared.kernel.db.actions import StaleRead
@@ -12,10 +9,9 @@ from shared.warehouse.warehouses import service
 from tests.gateway import Erp
 from tests.integration.conftest import BeforeNextCommit
 from tests.integration.stored_entities import read_stored_entities
+from tests.integration.warehouses.conftest import Make
 from tests.integration.write_routes import MAP
 from tests.stack import Stack
-
-type Make = Callable[..., dict[str, Any]]
 
 
 def test_concurrent_bulk_requests_create_each_position_once(
