@@ -270,7 +270,7 @@ def test_interrupted_correction_is_completed_by_the_same_request(
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 3)
     restore = stack.take_snapshot()
     for kill in (kill_before, kill_after):
-        for at in sampled("interrupted correction", range(100), every=5):
+        for at in sampled("interrupted correction", range(100), every=9):
             restore()
             try:
                 with aws_faults.faulty(kill(at)):
@@ -294,7 +294,7 @@ def test_stock_that_arrives_and_moves_during_a_correction_has_the_new_date(
     """Also if the index does not show new rows yet."""
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 3)
     restore = stack.take_snapshot()
-    for at in sampled("stock during a correction", range(100), every=3):
+    for at in sampled("stock during a correction", range(100), every=6):
         restore()
         changes: list[int] = []
         with aws_faults.faulty(stuck_before(at, partial(_move_about, spread.erp, changes))):
@@ -311,7 +311,7 @@ def test_goods_that_arrive_during_a_correction_have_the_new_date(
     spread: WarehouseScenario, stack: Stack, aws_faults: AwsFaults
 ) -> None:
     restore = stack.take_snapshot()
-    for at in range(100):
+    for at in sampled("goods during a correction", range(100), every=3):
         restore()
         corrected: list[Response] = []
         with aws_faults.faulty(stuck_before(at, partial(_correct_again, spread.erp, corrected))):
@@ -327,7 +327,7 @@ def test_two_corrections_at_once_leave_one_date(
 ) -> None:
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 3)
     restore = stack.take_snapshot()
-    for at in sampled("two corrections", range(100), every=5):
+    for at in sampled("two corrections", range(100), every=9):
         restore()
         answers: list[Response] = []
         again = partial(_correct_again, spread.erp, answers)

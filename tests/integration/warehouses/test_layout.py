@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -11,11 +10,10 @@ import pytest
 from local.sample import ACME, read_records
 from tests.gateway import Erp
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
+from tests.integration.warehouses.conftest import Make
 from tests.integration.write_routes import MAP
 from tests.openapi import complaints
 from tests.stack import Stack, event_attributes
-
-type Make = Callable[..., dict[str, Any]]
 
 LAYOUT = "/warehouses/1/layout"
 HALL = {"width_m": 40, "depth_m": 25.5}
@@ -171,9 +169,13 @@ def test_unpublished_map_is_not_found(erp: Erp, create_warehouse: Make) -> None:
     assert (answer.status, answer.headers["Allow"]) == (405, "GET, PUT")
 
 
-def test_map_is_deleted_with_its_warehouse(erp: Erp, stack: Stack, create_warehouse: Make) -> None:
+def test_map_is_deleted_with_its_warehouse(
+    erp: Erp, stack: Stack, create_warehouse: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.kernel.db.items.PART_SIZE", 30_000)
     create_warehouse("CEN")
-    erp.put(LAYOUT, big_map(5000))
+    erp.put(LAYOUT, big_map(900))
+    assert len([item for item in stack.items() if item["SK"]["S"].startswith("PART")]) >= 2
 
     assert erp.delete("/warehouses/1").status == 200
 
