@@ -6,9 +6,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from shared.integration.webhooks import repository
 from shared.integration.webhooks.models import DeliveryStatus, StoredDelivery
 from shared.integration.webhooks.repository import (
-    MAX_LISTED,
     RETENTION_DAYS,
     find_delivery,
     log_delivery,
@@ -258,9 +258,13 @@ def test_cursor_of_the_log_of_another_subscription_is_refused(log: DeliveryLog) 
     assert (answer.status, answer.json()["error"]["field"]) == (422, "cursor")
 
 
-def test_the_list_is_limited_to_the_newest_500_per_status(webhooks: WebhookScenario) -> None:
+def test_the_list_is_limited_to_the_newest_per_status(
+    webhooks: WebhookScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = 50
+    monkeypatch.setattr(repository, "MAX_LISTED", most)
     webhook = webhooks.subscribe()["id"]
-    logged = _log_deliveries(webhooks, webhook, range(1, MAX_LISTED + 4))
+    logged = _log_deliveries(webhooks, webhook, range(1, most + 4))
     oldest_failed = next(one.id for one in logged if one.status == "failed")
     path = f"/webhooks/{webhook}/deliveries"
 
@@ -268,7 +272,7 @@ def test_the_list_is_limited_to_the_newest_500_per_status(webhooks: WebhookScena
     failed = webhooks.erp.walk(path, per_page=100, status="failed")
 
     assert [row["id"] for row in everything] == [one.id for one in reversed(logged[3:])]
-    # The filter by status finds deliveries that are older than the newest 500.
+    # The filter by status finds deliveries that are older than the newest of all.
     assert oldest_failed == _event(3) == failed[-1]["id"]
 
 
