@@ -242,6 +242,14 @@ def test_warm_token_request_makes_four_calls(acme: Credentials, aws_faults: AwsF
     assert sorted(calls.operations) == ["BatchGetItem", "GenerateMac", "Sign", "UpdateItem"]
 
 
+@pytest.fixture
+def _stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop the clock one second into a minute, because limits count per minute."""
+    now = time.time() // attempt_limits.WINDOW * attempt_limits.WINDOW + 1
+    monkeypatch.setattr(time, "time", lambda: now)
+
+
+@pytest.mark.usefixtures("_stopped_clock")
 def test_failures_are_limited_per_client_and_address(
     acme: Credentials, aws_faults: AwsFaults
 ) -> None:
@@ -260,6 +268,7 @@ def test_failures_are_limited_per_client_and_address(
     assert request_token(client_credentials_form(acme), address="203.0.113.8")[0] == 200
 
 
+@pytest.mark.usefixtures("_stopped_clock")
 def test_failures_are_limited_per_address(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,6 +283,7 @@ def test_failures_are_limited_per_address(
     assert request_token(client_credentials_form(acme), address="2001:db8:1:3::1")[0] == 200
 
 
+@pytest.mark.usefixtures("_stopped_clock")
 def test_clients_of_made_up_tenants_share_the_limit_of_an_address(
     acme: Credentials, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,6 +298,7 @@ def test_clients_of_made_up_tenants_share_the_limit_of_an_address(
     assert request_token(client_credentials_form(acme))[0] == 200
 
 
+@pytest.mark.usefixtures("_stopped_clock")
 def test_limit_on_failures_ends_with_its_minute(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:

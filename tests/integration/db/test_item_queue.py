@@ -22,6 +22,12 @@ from tests.simulated_time import simulated_time
 _CRATE = CRATES.key(1)
 
 
+@pytest.fixture(autouse=True)
+def _stopped_clock(clock: Clock) -> None:
+    """Let only waits take time."""
+    clock.freeze()
+
+
 @pytest.fixture
 def one_crate(crates: CrateTable) -> CrateTable:
     """A table with the crate 1."""
@@ -59,7 +65,6 @@ def _is_marked(crates: CrateTable) -> bool:
     return item is not None and QUEUED in item
 
 
-@pytest.mark.usefixtures("clock")
 def test_place_is_taken_after_the_second_conflict_and_left_by_the_commit(
     one_crate: CrateTable, aws_faults: AwsFaults
 ) -> None:
@@ -75,7 +80,6 @@ def test_place_is_taken_after_the_second_conflict_and_left_by_the_commit(
     assert not _is_marked(one_crate)
 
 
-@pytest.mark.usefixtures("clock")
 def test_request_that_reads_the_mark_takes_a_place_before_its_first_transaction(
     one_crate: CrateTable, aws_faults: AwsFaults
 ) -> None:
@@ -88,7 +92,6 @@ def test_request_that_reads_the_mark_takes_a_place_before_its_first_transaction(
     assert not _is_marked(one_crate)
 
 
-@pytest.mark.usefixtures("clock")
 def test_use_case_that_may_not_queue_takes_no_place(
     one_crate: CrateTable, aws_faults: AwsFaults
 ) -> None:
@@ -99,11 +102,11 @@ def test_use_case_that_may_not_queue_takes_no_place(
     assert not {"PutItem", "Query"} & {*seen.operations}
 
 
-@pytest.mark.usefixtures("clock")
 def test_request_waits_for_the_place_before_its_own_and_decides_on_the_changed_item(
-    one_crate: CrateTable, aws_faults: AwsFaults
+    one_crate: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     first = QueuePlace(one_crate.store, _CRATE)
+    clock.advance(0.001)
     _mark(one_crate)
     turns = count()
 
@@ -123,8 +126,8 @@ def test_places_of_dead_requests_are_removed_after_a_second(
 ) -> None:
     for _ in range(3):
         QueuePlace(one_crate.store, _CRATE)
+    clock.advance(0.001)
     _mark(one_crate)
-    clock.freeze()
     began = clock.monotonic()
 
     assert run_transaction(one_crate.store, _rename) == "crate!"
@@ -141,7 +144,6 @@ def test_request_that_dies_in_the_queue_delays_the_next_one_only(
         with aws_faults.faulty(kill_before(call)), pytest.raises(Killed):
             run_transaction(one_crate.store, _rename)
     assert len(_places(one_crate.store)) == 2
-    clock.freeze()
     began = clock.monotonic()
 
     assert run_transaction(one_crate.store, _rename) == "crate!"
@@ -154,7 +156,6 @@ def test_old_place_is_ignored(one_crate: CrateTable, clock: Clock) -> None:
     QueuePlace(one_crate.store, _CRATE)
     clock.advance(31)
     _mark(one_crate)
-    clock.freeze()
     one_crate.store.deadline = Deadline(25_000)
     began = clock.monotonic()
 
@@ -163,7 +164,6 @@ def test_old_place_is_ignored(one_crate: CrateTable, clock: Clock) -> None:
     assert clock.monotonic() - began < 1
 
 
-@pytest.mark.usefixtures("clock")
 def test_refused_use_case_leaves_its_place(one_crate: CrateTable, aws_faults: AwsFaults) -> None:
     attempts = count()
 
@@ -178,7 +178,6 @@ def test_refused_use_case_leaves_its_place(one_crate: CrateTable, aws_faults: Aw
     assert _places(one_crate.store) == []
 
 
-@pytest.mark.usefixtures("clock")
 def test_use_case_that_writes_nothing_any_more_leaves_its_place(
     one_crate: CrateTable, aws_faults: AwsFaults
 ) -> None:
@@ -193,9 +192,7 @@ def test_use_case_that_writes_nothing_any_more_leaves_its_place(
     assert _places(one_crate.store) == []
 
 
-@pytest.mark.usefixtures("clock")
 def test_wait_ends_at_the_deadline(one_crate: CrateTable, clock: Clock) -> None:
-    clock.freeze()
     one_crate.store.deadline = Deadline(1_000)
     QueuePlace(one_crate.store, _CRATE)
     clock.advance(0.01)  # places of the same millisecond have a random order
