@@ -90,12 +90,16 @@ def relay_missed_entries(tenant: str, *, older_than: int) -> Iterator[tuple[int,
     They are `older_than` that many seconds; the stream may still relay younger entries.
 
     Yields:
-        The numbers of relayed and of failed entries, page by page.
+        The numbers of relayed and of failed events, page by page; a redelivery counts as one.
     """
     before = now_ms() - older_than * 1000
     for entries in unrelayed_entries(client("dynamodb"), config().outbox_table, tenant, before):
-        failed = Relay().relay([(tenant, entry) for entry in entries])
-        yield len(entries) - len(failed), len(failed)
+        sizes = {
+            entry.id: len(entry.events) if isinstance(entry, CombinedEvents) else 1
+            for entry in entries
+        }
+        failed = sum(sizes[one] for one in Relay().relay([(tenant, entry) for entry in entries]))
+        yield sum(sizes.values()) - failed, failed
 
 
 def _send(batch: list[tuple[str, DeliveryTask]]) -> set[str]:

@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 
+from shared.integration.webhooks.relay import relay_missed_entries
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.schema import SCHEMA_VERSION
 from shared.kernel.db.steps import commit_in_steps
@@ -202,6 +203,24 @@ def test_events_that_are_relayed_twice_are_delivered_once(
     assert len(webhooks.messages()) > 25
     webhooks.run_until_idle()
     assert sorted(sent.event["id"] for sent in webhooks.requests) == events
+
+
+def test_the_number_of_relayed_events_is_reported(
+    webhooks: WebhookScenario, aws_faults: AwsFaults
+) -> None:
+    webhooks.subscribe("wave.planned")
+    run_transaction(
+        webhooks.stack.store(), lambda tx: [raise_event(tx, _wave(n)) for n in (1, 2, 3)]
+    )
+
+    def refuse(call: Call, forward: Forward) -> Answer:
+        if call.operation == "SendMessageBatch":
+            raise RuntimeError
+        return forward()
+
+    with aws_faults.faulty(refuse):
+        assert (0, 3) in relay_missed_entries(webhooks.slug, older_than=-60)
+    assert (3, 0) in relay_missed_entries(webhooks.slug, older_than=-60)
 
 
 def test_an_event_is_delivered_again_under_its_id(webhooks: WebhookScenario) -> None:
