@@ -260,7 +260,8 @@ class Transaction:
     @property
     def free_actions(self) -> int:
         """Number of actions that may still be planned for the transaction."""
-        return MAX_PLANNED_ACTIONS - self.cost.actions - bool(self.store.claim)
+        count = len(self._all_actions()) + self._collected.actions
+        return MAX_PLANNED_ACTIONS - count - bool(self.store.claim)
 
     @property
     def is_empty(self) -> bool:
