@@ -110,6 +110,7 @@ def fill(form: Locator | Page, fields: Mapping[str, str]) -> None:
 def violations(page: Page) -> list[str]:
     """Return what axe finds against WCAG 2.2 AA on the page."""
     page.wait_for_load_state("networkidle")
+    page.get_by_role("heading", level=1).wait_for()  # a slow machine may pause between requests
     page.evaluate((NODE / "axe-core" / "axe.min.js").read_text())
     found: dict[str, Any] = page.evaluate("rules => axe.run({runOnly: rules})", _RULES)
     return [
