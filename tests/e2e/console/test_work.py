@@ -54,6 +54,9 @@ def test_figures_of_home_lead_to_what_they_count(
     overdue = cards.filter(has_text="Exit documents").filter(has_text="Overdue · Open")
     expect(overdue).to_be_visible()
     expect(cards.nth(9)).to_be_visible()  # each figure is shown as soon as it is counted
+    figures = {
+        card.get_attribute("href"): card.locator("strong").inner_text() for card in cards.all()
+    }
     counted = {
         answer.url.partition("/v1/")[2].replace("&per_page=1", ""): answer.json()["meta"]["total"]
         for answer in answers
@@ -62,9 +65,6 @@ def test_figures_of_home_lead_to_what_they_count(
     (webhooks,) = (answer.json() for answer in answers if "/webhooks?per_page=" in answer.url)
     inactive = [one for one in webhooks["data"] if not one["is_active"]]
     counted["webhooks?is_active=false"] = len(inactive)
-    figures = {
-        card.get_attribute("href"): card.locator("strong").inner_text() for card in cards.all()
-    }
     for address, count in figures.items():
         assert address
         assert count == f"{counted[address]:,}"  # others may have changed the list since
