@@ -30,7 +30,9 @@ from shared.kernel.db.table import (
 )
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import MAX_ID
-from shared.warehouse.returns.repository import RETURNED, RETURNS
+from shared.warehouse.returns.repository import RETURNS
+from shared.warehouse.rfid.repository import DIFFERENCES, VALIDATIONS
+from shared.warehouse.warehouses.layout_repository import LAYOUTS
 from shared.warehouse.warehouses.repository import WAREHOUSES
 
 _COMMIT_MS = 60_000
@@ -132,8 +134,18 @@ class CountersPass:
 
     def _ids(self, collection: Collection[Any]) -> Iterable[int]:
         """Return the ids that entities without an index may have: those of what they belong to."""
-        if collection is not RETURNED:  # the map of a warehouse
+        if collection is LAYOUTS:
             return range(1, last_id(self.store, WAREHOUSES.kind) + 1)
+        if collection is DIFFERENCES:
+            index, failed = (
+                VALIDATIONS.index_of("result"),
+                VALIDATIONS.partition("result", "failed"),
+            )
+            sort = index_keys(index)[1]
+            return (
+                id_of(entry[sort])
+                for entry in read_entries(self.store, index, failed, ProjectionExpression=sort)
+            )
         entries = read_entries(
             self.store, UPDATES, RETURNS.kind, ProjectionExpression="#facets",
             ExpressionAttributeNames={"#facets": STABLE_FACETS},
