@@ -70,18 +70,21 @@ class Collection[E: BaseModel](EntityItems[E]):
         numbers: Iterable[int],
         *,
         also: Iterable[Key] = (),
-        unchanging: bool = False,
+        eventually: bool = False,
     ) -> list[Record[E]]:
         """Read entities in the order of `numbers`; leave out those that do not exist.
 
-        The items `also` are read with them, into the cache of a repeatable store. If nothing that
-        is read ever changes (`unchanging`), that costs half and caches nothing.
+        The items `also` are read with them, into the cache of a repeatable store. With
+        `eventually`, entities that exist may be some milliseconds old, which costs half; those
+        that do not show yet are read again.
         """
         keys = [self.key(number) for number in numbers]
-        read = store.get_unchanging if unchanging else store.get_many
+        read = store.get_eventually if eventually else store.get_many
         items = read([*keys, *also])
+        if eventually:
+            items |= store.get_many([key for key in keys if key not in items], uncached=True)
         heads = [items[key] for key in keys if key in items and not items[key].get("deleted")]
-        tails = store.get_many([key for head in heads for key in tail_keys_of(head)])
+        tails = read([key for head in heads for key in tail_keys_of(head)])
         records = [
             decode_entity(self.model, head, tails) or self._again(store, head) for head in heads
         ]

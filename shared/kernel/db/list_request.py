@@ -127,14 +127,10 @@ class ListRequest[E: BaseModel]:
         return self.collection.carries(path.index, path.sort, facet)
 
     def records(self, ids: Iterable[int]) -> list[Record[E]]:
-        """Read entities in their newest state, with what is read with them.
-
-        Entities without `updated_at` have only one state.
-        """
+        """Read entities with what is read with them, eventually consistent."""
         ids = list(ids)
         also = map(self._read_with, ids) if self._read_with else ()
-        unchanging = UPDATED_AT not in self.collection.sorts
-        return self.collection.get_many(self.store, ids, also=also, unchanging=unchanging)
+        return self.collection.get_many(self.store, ids, also=also, eventually=True)
 
     def page(self, records: list[Record[E]], total: int, next_mark: Mark | None) -> Page[E]:
         """Return the page with these records."""

@@ -14,13 +14,14 @@ from shared.kernel.fields import Stored
 
 
 class Crate(Stored):
-    """An entity with a name, a color, a status and an optional external reference."""
+    """An entity with a name, a color, a status, an optional external reference and content."""
 
     id: int
     name: str
     color: str
     status: str
     reference: str | None = None
+    content: str = ""
     updated_at: str = ""
 
 
