@@ -13,6 +13,14 @@ EXPLAINED: dict[str, str] = {
     " tx.insert(item, table=tx.store.outbox)": _RANDOM_ID,
     "kernel/db/alias_entries.py bring_alias_up_to_date: without condition 'id = :id'": _VERSION,
     "warehouse/references.py rename_alias: without condition 'id = :id'": _VERSION,
+    "warehouse/references.py give_up_code: without raise StaleRead": (
+        "The mark of a retirement is valid for longer than a request may take, so nobody else"
+        " deletes the alias meanwhile; the check is for clocks that differ."
+    ),
+    "warehouse/stock/renames.py _move_rows: put instead of insert in"
+    " tx.insert(item_at(new, id=record.id))": (
+        "The same transaction reserves the code of the position, so nobody else adds rows with it."
+    ),
     "warehouse/warehouses/repository.py update_position_alias: without condition 'id = :id'": (
         _VERSION
     ),

@@ -66,6 +66,7 @@ _MORE_REQUESTS: list[tuple[str, dict[str, Any]]] = [
     ("/pickings", {"document_id": 2, "allocate": False}),
     ("/waves", {"warehouse_code": "YARD", "strategy": "batch", "picking_ids": [3]}),
     ("/waves/1/plan", {}),
+    ("/returns", {"exit_document_id": 1, "lines": [{**_LINES[0], "reason": "other"}]}),
 ]  # fmt: skip
 """Further requests that write stock or warehouse work: path and body."""
 
@@ -122,7 +123,7 @@ def test_every_write_of_stock_and_work_has_a_condition(
     assert kinds >= {
         "stock", "stock_row", "level", "level_total", "movement", "entry", "exit", "receipt",
         "picking", "transfer", "transfer_order", "wave", "approval", "approval_request",
-        "packing_order", "handling_unit", "rfid_validation", "rfid_differences",
+        "packing_order", "handling_unit", "rfid_validation", "rfid_differences", "return",
     }  # fmt: skip
     assert {kind for kind, conditioned in written if not conditioned} <= _UNCONDITIONAL_KINDS
 

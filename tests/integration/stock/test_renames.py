@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, kill_before, stuck_before
+from tests.faults import AwsFaults, Killed, kill_after_step, kill_before, stuck_before
 from tests.gateway import Erp, Response
 from tests.sampling import sampled
 from tests.stack import Stack
@@ -97,6 +97,26 @@ def test_stock_follows_the_code_of_a_warehouse(
     [latest] = emptied_yard.erp.get("/stock-movements", query={"per_page": 1}).data
     assert latest["to"]["whs_code"] == "MAIN"
     assert_invariants(stack.store())
+
+
+def test_levels_that_an_interrupted_rename_has_changed_follow_their_stock(
+    emptied_yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    delete_positions(emptied_yard)
+    rename = partial(emptied_yard.erp.patch, YARD, {"whs_code": "MAIN"})
+    with (
+        pytest.raises(Killed),
+        aws_faults.faulty(kill_after_step(2)),
+    ):  # the first is the retirement
+        rename()
+    assert levels(emptied_yard, warehouse="YARD") == []
+    clock.advance(31)  # the mark of the retirement has expired
+
+    position = {"whs_code": "YARD", "bin_code": "C-01"}
+    emptied_yard.erp.post("/warehouse-positions", position).ok(201)
+    emptied_yard.stock("BRICK", 1, "C-01")
+
+    assert levels(emptied_yard, warehouse="YARD") == [("BRICK", "YARD")]
 
 
 def test_stock_follows_the_code_of_a_position(
@@ -217,6 +237,8 @@ def test_code_of_a_position_is_kept_for_it(emptied_yard: WarehouseScenario) -> N
     )
     assert emptied_yard.erp.delete(POSITION).status == 200
     assert emptied_yard.erp.post("/warehouse-positions", new).status == 201
+    emptied_yard.stock("BRICK", 1, "A-01")
+    assert rows(emptied_yard, item_code="BRICK", status="in") == [("BRICK", "YARD", "A-01")]
 
 
 def test_product_on_an_open_receipt_cannot_get_another_code(
