@@ -71,6 +71,7 @@ def test_warehouse_with_positions_in_bulk_and_a_map(
     expect(dialog.get_by_role("alert")).to_contain_text("changed")
     dialog.get_by_role("button", name="Close").click()
     expect(dialog).to_have_count(0)
+    expect(person.page.locator("rect.floor")).to_have_attribute("width", f"{width:g}")
     with person.page.expect_download() as download:
         person.press("Download the map")
     assert json.loads(Path(download.value.path()).read_text())["width_m"] == width
