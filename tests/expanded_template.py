@@ -11,3 +11,8 @@ from tools import expanded_template
 def expanded(**parameters: Any) -> Mapping[str, Mapping[str, Any]]:
     """Return logical id → resource, as `tools.expanded_template` does; do not change it."""
     return expanded_template.expanded(**parameters)
+
+
+def expanded_of(kind: str, **parameters: Any) -> Mapping[str, Mapping[str, Any]]:
+    """Return logical id → resource of the resources of one type."""
+    return {name: one for name, one in expanded(**parameters).items() if one["Type"] == kind}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cases import each_case
-from tests.expanded_template import expanded
+from tests.expanded_template import expanded_of
 from tests.template import Template, resource_names
 from tests.watched_metrics import AWS_METRICS, is_documented
 
@@ -203,5 +203,5 @@ def test_lines_of_alarms_in_graphs_are_their_thresholds() -> None:
 
 def test_a_parameter_switches_off_dashboard_and_queries() -> None:
     for kind in ("AWS::CloudWatch::Dashboard", "AWS::Logs::QueryDefinition"):
-        conditions = [one["Condition"] for one in expanded().values() if one["Type"] == kind]
+        conditions = [one["Condition"] for one in expanded_of(kind).values()]
         assert set(conditions) == {"HasDashboard"}

@@ -5,12 +5,11 @@ CloudFormation then deletes what it has created, in the state ROLLBACK_IN_PROGRE
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 import pytest
 
-from tests.expanded_template import expanded
+from tests.expanded_template import expanded, expanded_of
 from tests.template import PATH, Template
 
 _STORES = ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key")
@@ -19,14 +18,9 @@ _WITH_THEIR_FUNCTION = "AWS::Lambda::Version"
 """SAM retains versions, but they disappear with their function."""
 
 
-@cache
-def _resources() -> Mapping[str, Mapping[str, Any]]:
-    return expanded()
-
-
 def _retained() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the resources that are not deleted together with the stack."""
-    for name, one in _resources().items():
+    for name, one in expanded().items():
         deleted = one.get("DeletionPolicy", "Delete") == "Delete"
         if not deleted and one["Type"] != _WITH_THEIR_FUNCTION:
             yield name, one
@@ -41,7 +35,7 @@ def test_a_failed_creation_removes_everything() -> None:
 
 @pytest.mark.parametrize("kind", _STORES)
 def test_stores_are_retained_in_every_other_case(kind: str) -> None:
-    stores = {name: one for name, one in _resources().items() if one["Type"] == kind}
+    stores = expanded_of(kind)
     assert stores
     for name, one in stores.items():
         assert one["DeletionPolicy"] == "RetainExceptOnCreate", name

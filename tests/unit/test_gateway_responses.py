@@ -9,7 +9,7 @@ from samtranslator.model import apigateway
 from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
 from shared.kernel.errors import CODES
 from tests.cases import each_case
-from tests.expanded_template import expanded
+from tests.expanded_template import expanded_of
 from tests.template import Template
 from tools import expanded_template
 
@@ -134,10 +134,7 @@ def test_each_update_of_the_stack_deploys_the_gateway_responses(
 
 def test_gateway_responses_are_part_of_the_deployed_definition() -> None:
     """Of separate resources CloudFormation might deploy the state before their change."""
-    resources = expanded()
-    (api,) = (one for one in resources.values() if one["Type"] == "AWS::ApiGateway::RestApi")
+    (api,) = expanded_of("AWS::ApiGateway::RestApi").values()
     responses = api["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"]
     assert responses.keys() == _CODE_OF_TYPE.keys()
-    assert not [
-        name for name, one in resources.items() if one["Type"] == "AWS::ApiGateway::GatewayResponse"
-    ]
+    assert not expanded_of("AWS::ApiGateway::GatewayResponse")

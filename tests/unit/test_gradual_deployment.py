@@ -1,8 +1,5 @@
 """Gradual deployments: CodeDeploy moves the aliases in steps, and alarms stop a broken release."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 from samtranslator.model.preferences.deployment_preference_collection import (
     CODEDEPLOY_PREDEFINED_CONFIGURATIONS_LIST,
@@ -10,7 +7,7 @@ from samtranslator.model.preferences.deployment_preference_collection import (
 
 from tests.cases import each_case
 from tests.deployment_alarms import alarm_of, evaluated, metrics_of
-from tests.expanded_template import expanded
+from tests.expanded_template import expanded, expanded_of
 from tests.sampling import sampled
 from tests.template import Template
 
@@ -25,18 +22,11 @@ BEHIND_API = sorted({event.function for event in TEMPLATE.events()} - AT_ONCE)
 FIRST_STEP_SECONDS = 5 * 60
 """The shortest time for which a canary serves a part of the requests."""
 
-type Resources = Mapping[str, Mapping[str, Any]]
-
-
-def of_kind(resources: Resources, kind: str) -> Resources:
-    return {name: one for name, one in resources.items() if one["Type"] == kind}
-
 
 def test_all_at_once_needs_no_codedeploy() -> None:
     assert TEMPLATE.parameter("DeploymentStrategy")["Default"] == "AllAtOnce"
-    resources = expanded()
-    assert not [one for one in resources.values() if one["Type"].startswith("AWS::CodeDeploy")]
-    for alias in of_kind(resources, "AWS::Lambda::Alias").values():
+    assert not [one for one in expanded().values() if one["Type"].startswith("AWS::CodeDeploy")]
+    for alias in expanded_of("AWS::Lambda::Alias").values():
         assert "UpdatePolicy" not in alias
 
 
@@ -47,7 +37,7 @@ def test_strategies_are_configurations_of_codedeploy() -> None:
 @pytest.mark.parametrize("strategy", sampled("strategies", GRADUAL, every=4))
 def test_every_alias_moves_in_the_chosen_steps(strategy: str) -> None:
     resources = expanded(DeploymentStrategy=strategy)
-    groups = of_kind(resources, "AWS::CodeDeploy::DeploymentGroup")
+    groups = expanded_of("AWS::CodeDeploy::DeploymentGroup", DeploymentStrategy=strategy)
     assert groups.keys() == {f"{name}DeploymentGroup" for name in FUNCTIONS}
     for name in FUNCTIONS:
         group = groups[f"{name}DeploymentGroup"]["Properties"]
@@ -69,7 +59,7 @@ def test_functions_move_in_two_groups() -> None:
 
 
 def test_every_deployment_goes_back_on_the_alarm_of_its_function_and_of_the_api() -> None:
-    groups = of_kind(expanded(DeploymentStrategy=GRADUAL[0]), "AWS::CodeDeploy::DeploymentGroup")
+    groups = expanded_of("AWS::CodeDeploy::DeploymentGroup", DeploymentStrategy=GRADUAL[0])
     for name in FUNCTIONS:
         group = groups[f"{name}DeploymentGroup"]["Properties"]
         own = f"{name.removesuffix('Function')}DeploymentAlarm"
@@ -82,14 +72,13 @@ def test_every_deployment_goes_back_on_the_alarm_of_its_function_and_of_the_api(
 
 
 def test_a_gradual_deployment_changes_no_address() -> None:
-    gradual = expanded(DeploymentStrategy=GRADUAL[0])
     for kind in (
         "AWS::ApiGateway::RestApi",
         "AWS::Lambda::EventSourceMapping",
         "AWS::Lambda::Permission",
         "AWS::Lambda::Version",
     ):
-        assert of_kind(gradual, kind) == of_kind(expanded(), kind)
+        assert expanded_of(kind, DeploymentStrategy=GRADUAL[0]) == expanded_of(kind)
 
 
 def test_alarms_and_role_exist_only_for_gradual_deployments() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.identity.tenancy.tenant import SLUG
-from tests.expanded_template import expanded
+from tests.expanded_template import expanded_of
 from tests.template import PATH, Template
 
 TEMPLATE = Template({})
@@ -35,7 +35,7 @@ def test_a_longer_stack_name_is_refused() -> None:
 
 def test_role_names_are_not_shortened() -> None:
     """Policies trust roles by the beginning of their names."""
-    roles = [name for name, one in expanded().items() if one["Type"] == "AWS::IAM::Role"]
+    roles = expanded_of("AWS::IAM::Role")
     assert len(roles) > len(TEMPLATE.resources("AWS::IAM::Role"))
     longest = max(roles, key=len)
     assert _limit() + len(f"-{longest}") + _RANDOM <= 64, longest
@@ -70,6 +70,5 @@ def test_stack_names_of_the_configuration_are_accepted() -> None:
 def test_what_may_outlive_the_stack_has_a_generated_name(kind: str) -> None:
     """A function writes its last lines after its log group was deleted, and so creates it again."""
     fixed = {"LogGroupName", "RoleName", "TableName"}
-    for name, one in expanded().items():
-        if one["Type"] == kind:
-            assert not fixed & one["Properties"].keys(), name
+    for name, one in expanded_of(kind).items():
+        assert not fixed & one["Properties"].keys(), name

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.cases import each_case
-from tests.expanded_template import expanded
+from tests.expanded_template import expanded, expanded_of
 from tests.template import PATH, Template
 
 TEMPLATE = Template({})
 FUNCTIONS = TEMPLATE.resources("AWS::Serverless::Function")
 _LONGEST_NAME = "x" * 128
 """Longer than any ARN, URL or generated name that the template resolves to."""
-
-type Resources = Mapping[str, Mapping[str, Any]]
 
 
 class _LongNames(dict[str, str]):
@@ -32,10 +30,6 @@ class _LongNames(dict[str, str]):
 LONG = Template(_LongNames())
 
 
-def of_kind(kind: str) -> Resources:
-    return {name: one for name, one in expanded().items() if one["Type"] == kind}
-
-
 def test_the_stack_is_smaller_than_cloudformation_allows() -> None:
     """500 resources, 200 parameters, 200 outputs, and 1 MB of template after the transform."""
     assert len(expanded()) <= 450
@@ -46,7 +40,7 @@ def test_the_stack_is_smaller_than_cloudformation_allows() -> None:
 
 def test_the_api_has_fewer_resources_than_api_gateway_allows() -> None:
     """300 per API; each part of a path is a resource."""
-    (api,) = of_kind("AWS::ApiGateway::RestApi").values()
+    (api,) = expanded_of("AWS::ApiGateway::RestApi").values()
     resources = {
         "/".join(path.split("/")[:length])
         for path in api["Properties"]["Body"]["paths"]
@@ -59,7 +53,7 @@ def test_the_api_has_fewer_resources_than_api_gateway_allows() -> None:
 def test_a_function_keeps_within_the_quotas_of_lambda(name: str) -> None:
     """Five layers, 4 KB of environment variables, 15 minutes; API Gateway waits for 29 s."""
     function = FUNCTIONS[name]
-    properties = of_kind("AWS::Lambda::Function")[name]["Properties"]
+    properties = expanded_of("AWS::Lambda::Function")[name]["Properties"]
     assert len(properties.get("Layers", ())) <= 5
     variables = LONG.environment(function["Handler"])
     assert sum(len(key) + len(value) for key, value in variables.items()) <= 4096
@@ -118,7 +112,7 @@ def _resolved(value: Any) -> Any:
 
 def test_policies_keep_within_the_quotas_of_iam() -> None:
     """10 240 characters in all inline policies of a role, 6 144 in a managed one, 10 of them."""
-    for name, role in of_kind("AWS::IAM::Role").items():
+    for name, role in expanded_of("AWS::IAM::Role").items():
         inline = [one["PolicyDocument"] for one in role["Properties"].get("Policies", ())]
         assert sum(map(_size, inline)) <= 10_240, name
         assert len(role["Properties"].get("ManagedPolicyArns", ())) <= 10, name

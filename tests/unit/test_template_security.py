@@ -8,7 +8,7 @@ import pytest
 from samcli.yamlhelper import yaml_parse
 
 from shared.kernel.db.table import table_definition
-from tests.expanded_template import expanded
+from tests.expanded_template import expanded_of
 from tests.template import PATH, Template
 
 TEMPLATE = Template({})
@@ -122,13 +122,15 @@ def test_principals_of_aws_services_are_limited_to_the_account() -> None:
             assert account == {"Ref": "AWS::AccountId"}, name
 
 
+def _api() -> Mapping[str, Any]:
+    (api,) = expanded_of("AWS::ApiGateway::RestApi").values()
+    properties: Mapping[str, Any] = api["Properties"]
+    return properties
+
+
 def test_api_accepts_no_tls_below_1_2() -> None:
     """Without a policy, API Gateway accepts TLS 1.0 at the default address."""
-    (api,) = (
-        one["Properties"]
-        for one in expanded().values()
-        if one["Type"] == "AWS::ApiGateway::RestApi"
-    )
+    api = _api()
     known: Any = boto3.client("apigateway", "eu-west-1").meta.service_model.shape_for(
         "SecurityPolicy"
     )
@@ -138,11 +140,7 @@ def test_api_accepts_no_tls_below_1_2() -> None:
 
 
 def test_a_parameter_switches_the_default_address_off() -> None:
-    (api,) = (
-        one["Properties"]
-        for one in expanded().values()
-        if one["Type"] == "AWS::ApiGateway::RestApi"
-    )
+    api = _api()
     (server,) = api["Body"]["servers"]
     assert server["x-amazon-apigateway-endpoint-configuration"] == {
         "disableExecuteApiEndpoint": {"Fn::If": ["HasDefaultAddress", False, True]}
@@ -161,8 +159,9 @@ def test_every_role_accepts_a_permissions_boundary() -> None:
     }
     roles = {
         name: one["Properties"].get("PermissionsBoundary")
-        for name, one in expanded(DeploymentStrategy="Canary10Percent5Minutes").items()
-        if one["Type"] == "AWS::IAM::Role"
+        for name, one in expanded_of(
+            "AWS::IAM::Role", DeploymentStrategy="Canary10Percent5Minutes"
+        ).items()
     }
     assert len(roles) > 20
     assert {name: one for name, one in roles.items() if one != bounded} == {}

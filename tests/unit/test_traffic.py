@@ -4,7 +4,6 @@ import gzip
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from shared.identity.auth import issuance_limits
 from shared.identity.auth.attempt_limits import LONG_WINDOW
 from shared.identity.tenancy.tenant import PLANS, TOTAL_REQUESTS
 from shared.kernel.caller import Caller
-from tests.expanded_template import expanded
+from tests.expanded_template import expanded, expanded_of
 from tests.template import PATH, Template
 
 TEMPLATE = Template({})
@@ -33,13 +32,8 @@ LOG_VARIABLES = {
 """What API Gateway may log. Path, query, headers and bodies are not among it, nor is the token."""
 
 
-@cache
-def _resources() -> Mapping[str, Mapping[str, Any]]:
-    return expanded()
-
-
 def _only(kind: str) -> Mapping[str, Any]:
-    (resource,) = (one for one in _resources().values() if one["Type"] == kind)
+    (resource,) = expanded_of(kind).values()
     return resource
 
 
@@ -192,9 +186,7 @@ def test_other_values_of_the_web_acl_are_refused(value: str) -> None:
 
 def test_web_acl_is_associated_with_the_stage() -> None:
     association = _only("AWS::WAFv2::WebACLAssociation")["Properties"]
-    (stage,) = (
-        name for name, one in _resources().items() if one["Type"] == "AWS::ApiGateway::Stage"
-    )
+    (stage,) = expanded_of("AWS::ApiGateway::Stage")
     assert association["ResourceArn"] == {
         "Fn::Sub": "arn:${AWS::Partition}:apigateway:${AWS::Region}::/restapis/${Api}/stages/"
         f"${{{stage}}}"
@@ -256,7 +248,7 @@ def test_web_acl_keeps_no_samples_of_requests() -> None:
 def test_concurrency_is_reserved_on_request_only(function: str) -> None:
     """A new account may have ten concurrent executions, none of which can be reserved."""
     parameter, condition = f"{function}Concurrency", f"Has{function}Concurrency"
-    properties = _resources()[f"{function}Function"]["Properties"]
+    properties = expanded()[f"{function}Function"]["Properties"]
     assert properties["ReservedConcurrentExecutions"] == {
         "Fn::If": [condition, {"Ref": parameter}, {"Ref": "AWS::NoValue"}]
     }
@@ -324,7 +316,7 @@ def test_access_log_names_the_caller_as_the_authorizer_does() -> None:
 def test_access_logs_are_off_by_default_and_expire() -> None:
     """A stage with access logs cannot be created in an account without the role for logs."""
     assert TEMPLATE.text({"Ref": "AccessLogs"}) == "false"
-    group = _resources()["ApiAccessLogs"]
+    group = expanded()["ApiAccessLogs"]
     assert group["Condition"] == "HasAccessLogs"
     assert group["Properties"] == {"RetentionInDays": {"Ref": "LogRetentionDays"}}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cases import each_case
-from tests.expanded_template import expanded
+from tests.expanded_template import expanded, expanded_of
 from tests.sampling import sampled
 from tests.template import Template
 from tools import expanded_template
@@ -30,10 +30,6 @@ def resources() -> Resources:
     return expanded()
 
 
-def of_kind(resources: Resources, kind: str) -> Resources:
-    return {name: one for name, one in resources.items() if one["Type"] == kind}
-
-
 def versions(resources: Resources) -> dict[str, tuple[str, str]]:
     """Return function → logical id and description of its version, which identify the version."""
     return {
@@ -41,7 +37,8 @@ def versions(resources: Resources) -> dict[str, tuple[str, str]]:
             name,
             json.dumps(one["Properties"]["Description"]),
         )
-        for name, one in of_kind(resources, "AWS::Lambda::Version").items()
+        for name, one in resources.items()
+        if one["Type"] == "AWS::Lambda::Version"
     }
 
 
@@ -56,7 +53,7 @@ def named_parameters(value: Any) -> set[str]:
 
 def test_each_function_has_a_version_behind_an_alias(resources: Resources) -> None:
     assert versions(resources).keys() == set(FUNCTIONS)
-    aliases = of_kind(resources, "AWS::Lambda::Alias")
+    aliases = expanded_of("AWS::Lambda::Alias")
     assert {alias["Properties"]["Name"] for alias in aliases.values()} == {"live"}
     for function in FUNCTIONS:
         version, _ = versions(resources)[function]
@@ -64,8 +61,8 @@ def test_each_function_has_a_version_behind_an_alias(resources: Resources) -> No
         assert properties["FunctionVersion"] == {"Fn::GetAtt": [version, "Version"]}
 
 
-def test_the_api_and_its_authorizer_call_aliases_only(resources: Resources) -> None:
-    (api,) = of_kind(resources, "AWS::ApiGateway::RestApi").values()
+def test_the_api_and_its_authorizer_call_aliases_only() -> None:
+    (api,) = expanded_of("AWS::ApiGateway::RestApi").values()
     body = json.dumps(api["Properties"]["Body"])
     called = set(re.findall(r"\$\{(\w+)\}/invocations", body)) - {"__FunctionArn__"}
     (authorizer,) = api["Properties"]["Body"]["components"]["securitySchemes"].values()
@@ -76,8 +73,8 @@ def test_the_api_and_its_authorizer_call_aliases_only(resources: Resources) -> N
 
 
 @pytest.mark.parametrize("kind", ["AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission"])
-def test_queues_streams_and_permissions_name_aliases_only(kind: str, resources: Resources) -> None:
-    named = [one["Properties"]["FunctionName"]["Ref"] for one in of_kind(resources, kind).values()]
+def test_queues_streams_and_permissions_name_aliases_only(kind: str) -> None:
+    named = [one["Properties"]["FunctionName"]["Ref"] for one in expanded_of(kind).values()]
     assert named
     assert [name for name in named if not name.endswith(_ALIAS)] == []
 
@@ -146,9 +143,9 @@ def test_the_longest_parameters_fit_into_a_description() -> None:
     assert len(text) <= _DESCRIPTION_LENGTH
 
 
-def test_cloudformation_deletes_the_version_that_a_new_one_replaces(resources: Resources) -> None:
+def test_cloudformation_deletes_the_version_that_a_new_one_replaces() -> None:
     """Otherwise versions accumulate, and the snapshot of each is billed until its deletion."""
-    for version in of_kind(resources, "AWS::Lambda::Version").values():
+    for version in expanded_of("AWS::Lambda::Version").values():
         assert version["DeletionPolicy"] == "Delete"
         assert "UpdateReplacePolicy" not in version  # the default is to delete
 

@@ -12,7 +12,7 @@ import yaml
 from samcli.yamlhelper import yaml_parse
 
 from cli.main import main
-from tests.expanded_template import expanded
+from tests.expanded_template import expanded_of
 from tests.template import PATH, Template
 from tools.deploy import VARIABLES
 
@@ -190,7 +190,7 @@ def test_the_role_is_for_no_pattern_of_repositories(wildcard: str) -> None:
 
 
 def test_the_slowest_strategy_ends_before_the_job_and_its_credentials() -> None:
-    functions = (one for one in expanded().values() if one["Type"] == "AWS::Lambda::Function")
+    functions = expanded_of("AWS::Lambda::Function").values()
     groups = len({tuple(one.get("DependsOn", ())) for one in functions})
     assert groups == 2
     strategies = Template({}).parameter("DeploymentStrategy")["AllowedValues"]
