@@ -46,11 +46,6 @@ def test_rows_are_numbered_as_in_a_spreadsheet_program(end: str) -> None:
     ]
 
 
-def test_the_last_line_needs_no_line_end() -> None:
-    assert _read("a,b\n1,2")[-1] == Row(2, ["1", "2"])
-    assert _read('a,b\n1,"2"')[-1] == Row(2, ["1", "2"])
-
-
 _SPANISH = "Artículo;Descripción\nÑ-1;Cañón º “x” €\n"
 _MARKED = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 
@@ -144,6 +139,24 @@ def test_the_header_determines_the_separator(text: str, second: list[str]) -> No
     assert _read(text)[1].cells == second
 
 
+_LONG = "x" * 32_767
+"""A text with the greatest length of a cell in a workbook."""
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        pytest.param("a,b\n1,2", ["1", "2"], id="no end of the last line"),
+        pytest.param('a,b\n1,"2"', ["1", "2"], id="no end of the last quoted line"),
+        pytest.param('name,size\nPipe,5" wide\n', ["Pipe", '5" wide'], id="quote within a cell"),
+        pytest.param("a,b\n1,2" + "," * 300 + "\n", ["1", "2"], id="empty cells at the end"),
+        pytest.param(f'a,b\n{_LONG},"{_LONG}"\n', [_LONG] * 2, id="longest cells"),
+    ],
+)
+def test_unusual_rows_are_read(text: str, second: list[str]) -> None:
+    assert _read(text)[1] == Row(2, list(second))
+
+
 @pytest.mark.parametrize("first", ["sep=|", '"sep=|"', "SEP=|"])
 def test_a_separator_line_is_respected_and_not_a_row(first: str) -> None:
     assert _read(f"{first}\r\na|b\r\n1|2\r\n", "utf-8-sig") == [
@@ -170,20 +183,6 @@ def test_a_separator_line_is_respected_and_not_a_row(first: str) -> None:
 )
 def test_malformed_rows_are_refused_with_their_number(text: str, words: str) -> None:
     assert words in _refused(text.encode())
-
-
-def test_a_cell_may_have_the_length_of_a_workbook_cell() -> None:
-    long = "x" * 32_767
-
-    assert _read(f'a,b\n{long},"{long}"\n')[1].cells == [long, long]
-
-
-def test_a_quote_within_a_cell_is_text() -> None:
-    assert _read('name,size\nPipe,5" wide\n')[1].cells == ["Pipe", '5" wide']
-
-
-def test_trailing_empty_cells_are_ignored() -> None:
-    assert _read("a,b\n1,2" + "," * 300 + "\n")[1] == Row(2, ["1", "2"])
 
 
 def test_reading_ends_one_row_after_the_limit() -> None:

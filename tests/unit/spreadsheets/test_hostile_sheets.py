@@ -51,44 +51,35 @@ def test_malformed_sheets_are_refused(rows: str, words: str) -> None:
     assert words in _refused(workbook(rows))
 
 
-@pytest.mark.parametrize(
-    "sheet",
+_SHEET, _STRINGS = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"
+_EMPTY_SHEETS = (
+    "", "x", "<worksheet/>", "<worksheet><sheetData>", "<chartsheet></chartsheet>", "<a></b>", "\0",
+)  # fmt: skip
+_MALFORMED_STRINGS = ("", "<sst><si><t>", "x", "<sst><si><t>\x01</t></si></sst>")
+
+
+@each_case(
+    ("path", "text"),
     [
-        "",
-        "x",
-        "<worksheet/>",
-        "<worksheet><sheetData>",
-        "<chartsheet></chartsheet>",
-        "<a></b>",
-        "\0",
+        *((_SHEET, text) for text in _EMPTY_SHEETS),
+        *((_STRINGS, text) for text in _MALFORMED_STRINGS),
     ],
 )
-def test_a_sheet_without_rows_is_refused(sheet: str) -> None:
-    package = workbook_parts(_ROW)
-    package["xl/worksheets/sheet1.xml"] = sheet.encode()
-
-    assert _refused(zip_parts(package))
+def test_a_part_without_contents_is_refused(path: str, text: str) -> None:
+    assert _refused(zip_parts({**workbook_parts(_ROW, strings=[]), path: text.encode()}))
 
 
-def test_malformed_shared_strings_are_refused() -> None:
-    for strings in ("", "<sst><si><t>", "x", "<sst><si><t>\x01</t></si></sst>"):
-        package = workbook_parts(_ROW, strings=[])
-        package["xl/sharedStrings.xml"] = strings.encode()
-        assert _refused(zip_parts(package))
+@each_case(
+    "cell",
+    ['t="str"><v>{}</v>', 't="inlineStr"><is><t>{}</t></is>', 't="x"><v>{}</v>', 't="s"><v>0</v>'],
+)
+def test_invalid_utf_8_is_refused(cell: str) -> None:
+    row = f'<row r="1"><c r="A1" {cell.format("BYTES")}</c></row>'
+    package = workbook_parts(row, strings=["<t>BYTES</t>"] if "0" in cell else None)
+    invalid = {path: part.replace(b"BYTES", b"\xff\xfe") for path, part in package.items()}
 
-
-def test_invalid_utf_8_is_refused() -> None:
-    for cell in ('t="str"><v>{}</v>', 't="inlineStr"><is><t>{}</t></is>', 't="x"><v>{}</v>'):
-        package = workbook_parts(f'<row r="1"><c r="A1" {cell.format("BYTES")}</c></row>')
-        path = "xl/worksheets/sheet1.xml"
-        package[path] = package[path].replace(b"BYTES", b"\xff\xfe")
-        assert _refused(zip_parts(package))
-    package = workbook_parts(
-        '<row r="1"><c r="A1" t="s"><v>0</v></c></row>', strings=["<t>BYTES</t>"]
-    )
-    path = "xl/sharedStrings.xml"
-    package[path] = package[path].replace(b"BYTES", b"\xff\xfe")
-    assert _refused(zip_parts(package))
+    assert package != invalid
+    assert _refused(zip_parts(invalid))
 
 
 class PanicException(BaseException):

@@ -62,21 +62,14 @@ def _rows(table: list[list[Any]]) -> list[Row]:
     return rows
 
 
-@_SETTINGS
-@given(_tables(_ANY), _DIALECTS, st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
-def test_a_csv_in_unicode_is_read_back(
-    table: list[list[str]], dialect: dict[str, Any], encoding: str
-) -> None:
-    content = _csv(table, dialect).encode(encoding)
-
-    assert read(content, "a.csv") == _rows(table)
+_UNICODE = st.tuples(_tables(_ANY), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+_OTHERS = st.tuples(_tables(_LATIN), st.sampled_from(["cp1252", "utf-16-le", "utf-16-be"]))
 
 
-@_SETTINGS
-@given(_tables(_LATIN), _DIALECTS, st.sampled_from(["cp1252", "utf-16-le", "utf-16-be"]))
-def test_a_csv_in_other_encodings_is_read_back(
-    table: list[list[str]], dialect: dict[str, Any], encoding: str
-) -> None:
+@settings(_SETTINGS, max_examples=200)
+@given(_UNICODE | _OTHERS, _DIALECTS)
+def test_a_csv_is_read_back(encoded: tuple[list[list[str]], str], dialect: dict[str, Any]) -> None:
+    table, encoding = encoded
     content = _csv(table, dialect).encode(encoding)
 
     assert read(content, "a.csv") == _rows(table)
