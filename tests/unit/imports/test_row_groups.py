@@ -116,25 +116,18 @@ def test_a_document_is_rejected_if_a_row_without_reference_or_type_may_belong_to
         "entry_documents",
         ENTRY,
         ["A", "purchase_order", "W", "X", 1],
+        [InvalidCell("#N/A"), None, None, "Y", 2],
         [None, "purchase_order", "W", "Y", 2],
         ["B", "purchase_order", "W", "X", 1],
         ["B", "purchase ordr", "W", "X", 1],
     )
     by_rows = {tuple(row.number for row in group.rows): problems_of(group) for group in groups}
+    advice = "and may belong to this document; add it or remove the row"
     assert by_rows[2,] == {
-        (
-            2,
-            "external_ref",
-            "row 3 has no external_ref and may belong to this document; add it or remove the row",
-        )
+        (2, "external_ref", f"row {row} has no external_ref {advice}") for row in (3, 4)
     }
-    assert by_rows[4,] == {
-        (
-            4,
-            "external_ref",
-            "row 5 has no valid type and may belong to this document; add it or remove the row",
-        )
-    }
+    assert by_rows[3,] == {(3, "external_ref", "is not a valid value: #N/A")}
+    assert by_rows[5,] == {(5, "external_ref", f"row 6 has no valid type {advice}")}
 
 
 def test_cells_are_converted_to_the_types_of_the_body() -> None:
@@ -228,20 +221,6 @@ def test_every_row_is_in_one_document_in_its_order(keys: list[tuple[str, str]]) 
         assert len(group.body["lines"]) == len(group.rows)  # type: ignore[arg-type]
     first_rows = [group.rows[0].number for group in groups]
     assert first_rows == sorted(first_rows)
-
-
-def test_an_invalid_cell_is_not_a_reference() -> None:
-    groups = groups_of(
-        "entry_documents",
-        ENTRY,
-        ["PO-1", "purchase_order", "W1", "A", 1],
-        [InvalidCell("#N/A"), None, None, "B", 2],
-    )
-
-    assert row_numbers(groups) == [[2], [3]]
-    assert all(group.problems for group in groups), (
-        "the second row may belong to the first document"
-    )
 
 
 def test_rows_of_unknown_types_may_belong_to_documents_of_known_types_only() -> None:

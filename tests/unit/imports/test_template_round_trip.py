@@ -17,7 +17,7 @@ from tests.unit.imports.layouts import EACH_KIND_AND_LANGUAGE, LAYOUTS
 
 
 @EACH_KIND_AND_LANGUAGE
-def test_the_reader_recognizes_header_and_sample_row(
+def test_an_unchanged_template_has_a_known_header_and_no_data_rows(
     kind: ImportKind, language: Language, tmp_path: Path
 ) -> None:
     path = tmp_path / "template.xlsx"
@@ -28,14 +28,6 @@ def test_the_reader_recognizes_header_and_sample_row(
     )
     fields = [column.field for column in LAYOUTS[kind].columns]
     assert is_sample_row(LAYOUTS[kind], dict(zip(fields, row, strict=True)))
-
-
-@EACH_KIND_AND_LANGUAGE
-def test_an_unchanged_template_has_no_data_rows(
-    kind: ImportKind, language: Language, tmp_path: Path
-) -> None:
-    path = tmp_path / "template.xlsx"
-    path.write_bytes(template(kind, language))
     file = read_file(path, path.name, kind, max_rows=10)
     assert file.structure_errors == ["The file has no data rows below the header."]
 
