@@ -140,29 +140,6 @@ def test_instant_is_stored_in_utc_with_milliseconds(local: datetime, minutes: in
     assert timedelta() <= moment - datetime.fromisoformat(kept) < timedelta(milliseconds=1)
 
 
-@each_case(
-    "text",
-    ["2026-03-01T09:30:00", "2026-03-01", "2026-03-01T25:00:00Z", "2026-03-01T09:30:00+25:00",
-     "2026-02-30T00:00:00Z", "now", "", "1772357400", "2026-03-01T09:30:00Z ", "T00:00Z",
-     "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"],
-)  # fmt: skip
-def test_instant_without_offset_or_out_of_range_is_refused(text: str) -> None:
-    assert not _is(Moment, text)
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("2026-03-01T09:30:00+02:00", "2026-03-01T07:30:00.000Z"),
-        ("2026-03-01T09:30:00 02:00", "2026-03-01T07:30:00.000Z"),  # "+" unescaped in a query
-        ("2026-03-01t09:30:00.1239999z", "2026-03-01T09:30:00.123Z"),
-        ("2026-03-01 09:30Z", "2026-03-01T09:30:00.000Z"),
-    ],
-)
-def test_instant_accepts_iso_8601_notations(text: str, kept: str) -> None:
-    assert _read(Moment, text) == kept
-
-
 _FROM_THE_STANDARD = {
     "1985-04-12T10:15:30Z": "1985-04-12T10:15:30.000Z",
     "19850412T101530Z": "1985-04-12T10:15:30.000Z",
@@ -193,6 +170,10 @@ _AT_THE_EDGES = {
     "2026-w01-1t12:00:00z": "2025-12-29T12:00:00.000Z",
     "2026W011 120000 02": "2025-12-29T10:00:00.000Z",  # "+" unescaped in a query
     "2025-12-31T24:00Z": "2026-01-01T00:00:00.000Z",
+    "2026-03-01T09:30:00+02:00": "2026-03-01T07:30:00.000Z",
+    "2026-03-01T09:30:00 02:00": "2026-03-01T07:30:00.000Z",
+    "2026-03-01t09:30:00.1239999z": "2026-03-01T09:30:00.123Z",
+    "2026-03-01 09:30Z": "2026-03-01T09:30:00.000Z",
     "2026-03-01T12:00:00.000999999999999Z": "2026-03-01T12:00:00.000Z",
 }
 
@@ -232,7 +213,10 @@ def test_formats_of_an_instant_are_the_same_instant(local: datetime, hours: int)
      "2026-03-01T09:30:00+02:60", "2026-03-01T09:30:00+02:00:00", "2026-03-01x09:30Z",
      "2026-03-01T09:30:00Z\n", "+002026-03-01T09:30Z", "--03-01T09:30Z", "2026-03-01TZ",
      "2026-03-01T09:30:00 +02:00", "2026-03-01 09:30", "9999-12-31T24:00Z", "2026-03-01T0930:00Z",
-     "\u0662026-03-01T09:30Z", "2026-03-01T09:30\u221202:00"],
+     "\u0662026-03-01T09:30Z", "2026-03-01T09:30\u221202:00", "2026-03-01T09:30:00", "2026-03-01",
+     "2026-03-01T25:00:00Z", "2026-03-01T09:30:00+25:00", "2026-02-30T00:00:00Z", "now", "",
+     "1772357400", "2026-03-01T09:30:00Z ", "T00:00Z", "0001-01-01T00:00:00+14:00",
+     "9999-12-31T23:59:59-14:00"],
 )  # fmt: skip
 def test_text_that_is_no_date_time_with_offset_is_refused(text: str) -> None:
     assert not _is(Moment, text)
@@ -303,12 +287,6 @@ def test_invalid_json_raises_one_kind_of_error(text: str | bytes) -> None:
         loads(text)
     except ValueError:
         return
-
-
-def test_fraction_is_read_as_decimal() -> None:
-    assert dumps(loads('{"qty":0.1,"more":[1.10,100000000000000000000.5]}')) == (
-        '{"qty":0.1,"more":[1.10,100000000000000000000.5]}'
-    )
 
 
 # Responses

@@ -12,6 +12,7 @@ from shared.kernel.json_text import dumps, loads
     [
         "2.5",
         "0.1",
+        "1.10",
         "0.000001",
         "999999999.999999",
         "12345678901234567890.123456",  # no float has so many digits
