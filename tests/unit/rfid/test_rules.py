@@ -1,8 +1,8 @@
 """What tags are compared with: quantities, serials, units of cases, and handling units."""
 
 from decimal import Decimal
+from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +11,7 @@ from shared.warehouse.gs1 import gtin_14
 from shared.warehouse.rfid import rules
 from shared.warehouse.rfid.models import TagGoods
 from shared.warehouse.rfid.rules import Comparison, ExpectedGoods
+from tests.cases import each_case
 from tests.epc_encoding import grai_96, sscc_tag_of, tag_of
 
 PIECE, CASE, DRILL, DRILL_CASE, OTHER = (
@@ -78,56 +79,53 @@ def test_each_tag_counts_once_whatever_its_form() -> None:
     assert compare([bricks(1)], *forms[:-2]).differences.is_empty
 
 
-@pytest.mark.parametrize(
-    ("expected", "units", "missing", "unexpected"),
+def _drill_tags(*serials: str) -> list[str]:
+    return [tag_of(DRILL, serial) for serial in serials]
+
+
+@each_case(
+    ("expected", "tags", "missing", "unexpected"),
     [
-        (3, 3, [], []),
-        (3, 1, [("BRICK", 2, [])], []),
-        (3, 5, [], [("BRICK", 2, [])]),
-        (2.5, 2, [("BRICK", 0.5, [])], []),
-        (2.5, 3, [], [("BRICK", 0.5, [])]),
-        (3, 0, [("BRICK", 3, [])], []),
+        # goods without serials are counted
+        ([bricks(3)], pieces(1, 2, 3), [], []),
+        ([bricks(3)], pieces(1), [("BRICK", 2, [])], []),
+        ([bricks(3)], pieces(1, 2, 3, 4, 5), [], [("BRICK", 2, [])]),
+        ([bricks(2.5)], pieces(1, 2), [("BRICK", 0.5, [])], []),
+        ([bricks(2.5)], pieces(1, 2, 3), [], [("BRICK", 0.5, [])]),
+        ([bricks(3)], [], [("BRICK", 3, [])], []),
+        # of a case that counts more than is expected, the rest is unexpected
+        ([bricks(10)], [tag_of(CASE, 1)], [], [("BRICK", 2, [])]),
+        # serials are compared where the product is managed by serial
+        (
+            [drills(2, "S1", "S2")],
+            _drill_tags("S1", "S3"),
+            [("DRILL", 1, ["S2"])],
+            [("DRILL", 1, ["S3"])],
+        ),
+        # goods whose serials are not known accept any serial
+        (
+            [drills(1, "S1"), drills(2)],
+            _drill_tags("S1", "S7", "S8", "S9"),
+            [],
+            [("DRILL", 1, ["S9"])],
+        ),
+        ([drills(5)], [tag_of(DRILL_CASE, 1), *_drill_tags("S1")], [], []),
+        # serials of missing goods are named where they are known
+        ([drills(2, "S1", "S2"), drills(1)], [], [("DRILL", 3, ["S1", "S2"])], []),
+        # the tag of a case names no serials
+        ([drills(1, "S1")], [tag_of(DRILL_CASE, 1)], [("DRILL", 1, ["S1"])], [("DRILL", 4, [])]),
+        # goods of another product are unexpected with their serials
+        ([], [*_drill_tags("S1"), *pieces(1)], [], [("DRILL", 1, ["S1"]), ("BRICK", 1, [])]),
     ],
 )
-def test_goods_without_serials_are_counted(
-    expected: float, units: int, missing: list[object], unexpected: list[object]
+def test_tags_are_compared_with_the_expected_goods(
+    expected: list[ExpectedGoods], tags: list[str], missing: list[Any], unexpected: list[Any]
 ) -> None:
-    compared = compare([bricks(expected)], *pieces(*range(units)))
+    compared = compare(expected, *tags)
 
     assert differences(compared) == (missing, unexpected)
-    assert quantities(compared) == (expected, min(expected, units))
-
-
-def test_a_case_that_counts_more_than_is_expected_leaves_unexpected_units() -> None:
-    compared = compare([bricks(10)], tag_of(CASE, 1))
-
-    assert differences(compared) == ([], [("BRICK", 2, [])])
-    assert compared.matched == 10
-
-
-def test_serials_are_compared_where_the_product_is_managed_by_serial() -> None:
-    tags = [tag_of(DRILL, serial) for serial in ("S1", "S3")]
-
-    compared = compare([drills(2, "S1", "S2")], *tags)
-
-    assert differences(compared) == ([("DRILL", 1, ["S2"])], [("DRILL", 1, ["S3"])])
-    assert quantities(compared) == (2, 1)
-
-
-def test_any_serial_is_accepted_of_goods_whose_serials_are_not_known() -> None:
-    tags = [tag_of(DRILL, serial) for serial in ("S1", "S7", "S8", "S9")]
-
-    compared = compare([drills(1, "S1"), drills(2)], *tags)
-
-    assert differences(compared) == ([], [("DRILL", 1, ["S9"])])
-    assert compared.matched == 3
-    assert differences(compare([drills(5)], tag_of(DRILL_CASE, 1), tag_of(DRILL, "S1"))) == ([], [])
-
-
-def test_serials_of_missing_goods_are_named_where_they_are_known() -> None:
-    compared = compare([drills(2, "S1", "S2"), drills(1), bricks(1)], *pieces(1))
-
-    assert differences(compared) == ([("DRILL", 3, ["S1", "S2"])], [])
+    total = sum(float(one.qty) for one in expected)
+    assert quantities(compared) == (total, total - sum(qty for _, qty, _ in missing))
 
 
 def test_only_tags_of_goods_have_gtins() -> None:
@@ -136,21 +134,6 @@ def test_only_tags_of_goods_have_gtins() -> None:
 
     assert tags.gtins == [gtin_14(PIECE), CASE]
     assert compare([], asset).differences.unknown == [asset], "its digits are those of the GTIN"
-
-
-def test_the_tag_of_a_case_names_no_serials() -> None:
-    compared = compare([drills(4, "S1", "S2", "S3", "S4")], tag_of(DRILL_CASE, 1))
-
-    assert differences(compared) == (
-        [("DRILL", 4, ["S1", "S2", "S3", "S4"])], [("DRILL", 4, [])],
-    )  # fmt: skip
-
-
-def test_goods_of_another_product_are_unexpected_with_their_serials() -> None:
-    compared = compare([], tag_of(DRILL, "S1"), *pieces(1))
-
-    assert differences(compared) == ([], [("DRILL", 1, ["S1"]), ("BRICK", 1, [])])
-    assert quantities(compared) == (0, 0)
 
 
 def test_other_numbers_are_unknown_but_the_own_sscc_is_neutral() -> None:
