@@ -33,3 +33,11 @@ def python(*arguments: str, **environment: str) -> Iterator[subprocess.Popen[str
         finally:
             watchdog.cancel()
             running.kill()
+
+
+def output_of(*arguments: str, **environment: str) -> str:
+    """Return what Python writes with these arguments; it must end without an error."""
+    with python(*arguments, **environment) as running:
+        output, errors = running.communicate()
+    assert running.returncode == 0, errors
+    return output

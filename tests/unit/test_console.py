@@ -22,7 +22,7 @@ from tests.bench.console_size import CONSOLE, first_visit, screens
 from tests.cases import each_case
 from tests.gateway import Erp, Gateway, Response
 from tests.log_lines import captured
-from tests.subprocesses import python
+from tests.subprocesses import output_of
 from tests.template import Template
 from tools.console.interface import document
 
@@ -162,10 +162,7 @@ def test_the_function_needs_the_standard_library_only() -> None:
     program = (
         "import sys; sys.path.insert(0, '.'); import functions.console.app; print(*sys.modules)"
     )
-    with python("-I", "-S", "-c", program) as running:
-        shown, errors = running.communicate()
-    modules = shown.split()
-    assert modules, errors
+    modules = output_of("-I", "-S", "-c", program).split()
     assert {name.partition(".")[0] for name in modules} <= {
         *sys.stdlib_module_names,
         *("__main__", "functions"),

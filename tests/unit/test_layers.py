@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from tests.cases import each_case
 from tests.import_graph import reached_from
+from tests.subprocesses import output_of
 from tests.template import Template
 from tools import third_party
 from tools.finish_build import EXTRA_LAYERS
@@ -96,14 +96,7 @@ def test_json_is_written_by_compiled_code() -> None:
 
 def test_time_zones_need_no_database_of_the_system() -> None:
     assert "tzdata" in _PACKAGES
-    shown = subprocess.run(  # noqa: S603 - a constant program
-        [sys.executable, "-c", _TIME_ZONES],
-        env={"PYTHONTZPATH": "", "PYTHONPATH": str(third_party.ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert shown.stdout == "Europe/Madrid True\n"
+    assert output_of("-c", _TIME_ZONES, PYTHONTZPATH="") == "Europe/Madrid True\n"
 
 
 def _hashes(path: Path) -> dict[str, set[str]]:

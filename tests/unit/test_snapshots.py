@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.subprocesses import python
+from tests.subprocesses import output_of
 from tests.template import Template
 
 MODULES = sorted(
@@ -20,10 +20,7 @@ HARMLESS = {
 
 
 def imported(*modules: str) -> Any:
-    with python("-m", "tests.import_probe", *modules) as probe:
-        output, errors = probe.communicate()
-    assert probe.returncode == 0, errors
-    return json.loads(output)
+    return json.loads(output_of("-m", "tests.import_probe", *modules))
 
 
 def test_environments_of_a_snapshot_share_nothing_that_must_be_unique() -> None:

@@ -1,10 +1,8 @@
 """A function imports the modules of its routes when they are requested."""
 
-import subprocess
-import sys
-
 from shared.http.routes import DeferredRoutes
 from tests.integration.routes import handlers
+from tests.subprocesses import output_of
 
 _REQUESTED = """
 import sys
@@ -16,11 +14,9 @@ for path in ("/nowhere", "/receipts/7/lines", "/receipts"):
 
 
 def test_only_the_module_of_the_requested_path_is_imported() -> None:
-    done = subprocess.run(  # noqa: S603 - a program of this test
-        [sys.executable, "-c", _REQUESTED], capture_output=True, text=True, check=True
-    )
+    shown = output_of("-c", _REQUESTED).splitlines()
     app, receipts = "functions.work.app", "functions.work.receipts"
-    assert done.stdout.splitlines() == [f"0 {app}", f"1 {app} {receipts}", f"2 {app} {receipts}"]
+    assert shown == [f"0 {app}", f"1 {app} {receipts}", f"2 {app} {receipts}"]
 
 
 def test_every_route_of_a_deferred_module_is_found_by_its_path() -> None:

@@ -1,8 +1,6 @@
 """Malicious files do not exhaust memory."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from shared.kernel.spreadsheets.sheet_normalizer import column_name
+from tests.subprocesses import output_of
 from tests.unit.spreadsheets.xlsx_packages import (
     MAIN,
     rows_xml,
@@ -18,7 +17,6 @@ from tests.unit.spreadsheets.xlsx_packages import (
     zip_parts,
 )
 
-_ROOT = Path(__file__).parents[3]
 _MAX_MB = 130
 """Memory of the process, including Python. A third is for one small sheet of long texts."""
 
@@ -129,11 +127,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_no_file_exhausts_memory(files: list[Path]) -> None:
-    command = [sys.executable, "-m", "tests.unit.spreadsheets.memory_probe", *map(str, files)]
-    output = subprocess.run(command, check=True, capture_output=True, cwd=_ROOT).stdout  # noqa: S603
+    output = output_of("-m", "tests.unit.spreadsheets.memory_probe", *map(str, files))
 
     peaks: dict[str, int] = {}
-    for line in output.decode().splitlines():
+    for line in output.splitlines():
         name, result, peaks[name] = json.loads(line)
         expected = _FILES[name][1]
         assert result == expected or (isinstance(result, str) and str(expected) in result), name

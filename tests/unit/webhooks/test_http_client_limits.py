@@ -1,8 +1,6 @@
 """Hostile endpoints and DNS: limits of time, memory and IP addresses."""
 
 import socket
-import subprocess
-import sys
 import threading
 import time
 import tracemalloc
@@ -18,6 +16,7 @@ from shared.integration.webhooks import http_client
 from shared.integration.webhooks.http_client import AttemptResult, post_event
 from shared.integration.webhooks.target_urls import TargetUrl
 from shared.kernel.clock import Deadline
+from tests.subprocesses import output_of
 from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL, FakeInternet
 from tests.unit.webhooks.loopback_server import (
     ConnectionHandler,
@@ -29,7 +28,6 @@ from tests.unit.webhooks.loopback_server import (
     trickling,
 )
 
-_ROOT = Path(__file__).parents[3]
 SECONDS = 0.05
 LONGEST = 10.0
 """Seconds after which a slow machine gets no longer deadline."""
@@ -331,16 +329,10 @@ def test_peak_memory_is_bounded(internet: FakeInternet) -> None:
     long_headers, gigabyte = FLOODS["long headers"], FLOODS["a gigabyte"]
     with serving(long_headers, tls) as first, serving(gigabyte, tls) as second:
         ports = [str(first.port), str(second.port)]
-        child = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "tests.unit.webhooks.peak_memory", *ports],
-            cwd=_ROOT,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
+        probe = ("-m", "tests.unit.webhooks.peak_memory", *ports)
+        shown = output_of(*probe, SSL_CERT_FILE=str(internet.authority.file))
 
-    errors, grown = child.stdout.split("\n")[:2]
+    errors, grown = shown.splitlines()
     assert errors == "the response is larger than 64 kB; the response is larger than 64 kB"
     assert int(grown) < 4_000
 

@@ -1,7 +1,6 @@
 """The worker's imports: what they cost at a cold start, and what the build removes."""
 
-import subprocess
-import sys
+from tests.subprocesses import output_of
 
 
 def test_the_worker_starts_without_the_parser_of_powertools() -> None:
@@ -10,4 +9,4 @@ def test_the_worker_starts_without_the_parser_of_powertools() -> None:
         "import functions.webhook_worker.app, sys;"
         "sys.exit('aws_lambda_powertools.utilities.parser' in sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)  # noqa: S603
+    output_of("-c", program)
