@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,16 @@ def _closed(node: Any) -> Any:
     if node.get("type") == "object" and "properties" in node:
         closed["additionalProperties"] = False
     return closed
+
+
+def objects(node: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object of a JSON document."""
+    if isinstance(node, dict):
+        yield node
+        node = list(node.values())
+    if isinstance(node, list):
+        for entry in node:
+            yield from objects(entry)
 
 
 @cache

@@ -59,15 +59,8 @@ _CHALLENGE_OF_TYPE = {
     "EXPIRED_TOKEN": 'Bearer error="invalid_token"',
 }
 
-_RETRY_AFTER_OF_TYPE = {
-    "THROTTLED": "1",
-    "QUOTA_EXCEEDED": "60",
-    "AUTHORIZER_FAILURE": "1",
-    "AUTHORIZER_CONFIGURATION_ERROR": "1",
-    "INTEGRATION_FAILURE": "1",
-    "INTEGRATION_TIMEOUT": "1",
-    "API_CONFIGURATION_ERROR": "1",
-    "DEFAULT_5XX": "1",
+_RETRY_AFTER_OF_TYPE = {"THROTTLED": "1", "QUOTA_EXCEEDED": "60"} | {
+    kind: "1" for kind, code in _CODE_OF_TYPE.items() if code == "service_unavailable"
 }
 
 

@@ -2,7 +2,6 @@
 
 import io
 import json
-import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,17 +11,15 @@ from shared.identity.auth.client_secrets import SECRET_PREFIX
 from shared.identity.users.sessions import new_refresh_token
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.observability import bind, count, flush, logger
+from tests.log_lines import captured
 
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdHdfMSJ9." + "A" * 86
 
 
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
-    handler, lines = logger.registered_handler, io.StringIO()
-    assert isinstance(handler, logging.StreamHandler)
-    before = handler.setStream(lines)
-    yield lines
-    handler.setStream(before)
+    with captured() as written:
+        yield written.log
     bind(request_id="none")
 
 

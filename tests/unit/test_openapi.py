@@ -18,7 +18,7 @@ from shared.kernel.events.kinds import EVENT_KINDS, TEST_EVENT
 from shared.kernel.json_text import loads
 from shared.kernel.validation import check, problems_of
 from tests.cases import each_case
-from tests.openapi import generated_texts
+from tests.openapi import generated_texts, objects
 from tools.openapi import declared
 from tools.openapi.document import example
 from tools.openapi.schemas import component_schemas
@@ -173,25 +173,14 @@ def test_error_responses_have_one_plain_schema(document: dict[str, Any]) -> None
 
 def test_values_of_enums_have_names(document: dict[str, Any]) -> None:
     """Generated clients name the values `CREATED_AT_DESC`, not `VALUE_1`."""
-    found = list(_enums({key: document[key] for key in ("paths", "components")}))
+    parts = [document["paths"], document["components"]]
+    found = [one for one in objects(parts) if isinstance(one.get("enum"), list)]
     assert len(found) > 80
     for schema in found:
         values = [value for value in schema["enum"] if value is not None]
         names = schema.get("x-enum-varnames", values)
         assert len(set(names)) == len(values), schema
         assert all(name.isidentifier() for name in names), schema
-
-
-def _enums(node: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(node, dict):
-        if isinstance(node.get("enum"), list):
-            yield node
-        for key, inner in node.items():
-            if key not in {"example", "examples"}:
-                yield from _enums(inner)
-    elif isinstance(node, list):
-        for inner in node:
-            yield from _enums(inner)
 
 
 _DOCUMENT_ENUMS = {

@@ -2,11 +2,11 @@
 
 import csv
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tests.cases import each_case
+from tests.openapi import objects
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "sample" / "acme"
@@ -34,21 +34,11 @@ CODES = {
 }  # fmt: skip
 
 
-def _named(node: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(node, dict):
-        for name, value in node.items():
-            if name in CODES and isinstance(value, str):
-                yield name, value
-            yield from _named(value)
-    elif isinstance(node, list):
-        for entry in node:
-            yield from _named(entry)
-
-
 @each_case("model", sorted(EXAMPLES.keys() - NEW))
 def test_example_names_only_codes_of_the_sample(model: str) -> None:
-    unknown = [(name, code) for name, code in _named(EXAMPLES[model]) if code not in CODES[name]]
-    assert unknown == []
+    named = [pair for node in objects(EXAMPLES[model]) for pair in node.items()]
+    codes = [(name, value) for name, value in named if name in CODES and isinstance(value, str)]
+    assert [(name, code) for name, code in codes if code not in CODES[name]] == []
 
 
 def test_master_data_that_examples_create_does_not_exist_yet() -> None:
@@ -61,7 +51,7 @@ def test_master_data_that_examples_create_does_not_exist_yet() -> None:
 def test_batches_and_serials_of_examples_are_of_products_that_have_them() -> None:
     with (SAMPLE / "products.csv").open(newline="") as rows:
         products = {row["item_code"]: row for row in csv.DictReader(rows)}
-    lines = list(_lines(EXAMPLES))
+    lines = [one for one in objects(EXAMPLES) if one.get("item_code") in ITEMS and "qty" in one]
     assert len(lines) > 10
     for line in lines:
         product = products[line["item_code"]]
@@ -69,14 +59,3 @@ def test_batches_and_serials_of_examples_are_of_products_that_have_them() -> Non
         has_serials = bool(line.get("serials") or line.get("expected_series"))
         assert product["man_btch_num"] == "true" or not has_batch, line
         assert product["man_ser_num"] == "true" or not has_serials, line
-
-
-def _lines(node: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(node, dict):
-        if node.get("item_code") in ITEMS and "qty" in node:
-            yield node
-        for value in node.values():
-            yield from _lines(value)
-    elif isinstance(node, list):
-        for entry in node:
-            yield from _lines(entry)
