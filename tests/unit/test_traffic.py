@@ -13,6 +13,7 @@ from shared.identity.auth import issuance_limits
 from shared.identity.auth.attempt_limits import LONG_WINDOW
 from shared.identity.tenancy.tenant import PLANS, TOTAL_REQUESTS
 from shared.kernel.caller import Caller
+from tests.cases import each_case
 from tests.expanded_template import expanded, expanded_of
 from tests.template import PATH, Template
 
@@ -153,6 +154,12 @@ def _rules() -> Mapping[str, Mapping[str, Any]]:
     return {rule["Name"]: rule for rule in _only("AWS::WAFv2::WebACL")["Properties"]["Rules"]}
 
 
+def _limits_per_address() -> list[Mapping[str, Any]]:
+    """Return the limit of the token routes, and that of all requests."""
+    names = ("token-requests-per-address", "requests-per-address")
+    return [_rules()[name]["Statement"]["RateBasedStatement"] for name in names]
+
+
 def test_stack_has_no_web_acl_unless_asked() -> None:
     """It costs money, and a company may have its own."""
     assert TEMPLATE.text({"Ref": "WebAcl"}) == ""
@@ -160,28 +167,20 @@ def test_stack_has_no_web_acl_unless_asked() -> None:
     assert _only("AWS::WAFv2::WebACLAssociation")["Condition"] == "HasWebAcl"
 
 
-@pytest.mark.parametrize(
-    "value",
+@each_case(
+    ("value", "is_accepted"),
     [
-        "",
-        "managed",
-        "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/own/6ad12d2b-3b0f-4c53-9b8e",
+        ("", True),
+        ("managed", True),
+        ("arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/own/6ad12d2b-3b0f-4c53-9b8e", True),
+        ("none", False),
+        ("arn:aws:wafv2:us-east-1:123456789012:global/webacl/own/6ad12d2b-3b0f-4c53-9b8e", False),
+        ("arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/own/1", False),
     ],
 )
-def test_web_acl_is_managed_or_a_regional_one(value: str) -> None:
-    assert re.fullmatch(TEMPLATE.parameter("WebAcl")["AllowedPattern"], value)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "none",
-        "arn:aws:wafv2:us-east-1:123456789012:global/webacl/own/6ad12d2b-3b0f-4c53-9b8e",
-        "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/own/1",
-    ],
-)
-def test_other_values_of_the_web_acl_are_refused(value: str) -> None:
-    assert not re.fullmatch(TEMPLATE.parameter("WebAcl")["AllowedPattern"], value)
+def test_web_acl_is_managed_or_a_regional_one(value: str, *, is_accepted: bool) -> None:
+    pattern = TEMPLATE.parameter("WebAcl")["AllowedPattern"]
+    assert bool(re.fullmatch(pattern, value)) is is_accepted
 
 
 def test_web_acl_is_associated_with_the_stage() -> None:
@@ -202,10 +201,7 @@ def test_web_acl_is_associated_with_the_stage() -> None:
 
 
 def test_web_acl_limits_each_address_and_the_token_routes_more_strictly() -> None:
-    tokens, requests = (
-        _rules()[name]["Statement"]["RateBasedStatement"]
-        for name in ("token-requests-per-address", "requests-per-address")
-    )
+    tokens, requests = _limits_per_address()
     assert tokens["AggregateKeyType"] == requests["AggregateKeyType"] == "IP"
     scope = tokens["ScopeDownStatement"]["ByteMatchStatement"]
     assert scope["FieldToMatch"] == {"UriPath": {}}
@@ -216,10 +212,7 @@ def test_web_acl_limits_each_address_and_the_token_routes_more_strictly() -> Non
 
 
 def test_web_acl_admits_what_the_largest_plan_allows_from_one_address() -> None:
-    tokens, requests = (
-        _rules()[name]["Statement"]["RateBasedStatement"]
-        for name in ("token-requests-per-address", "requests-per-address")
-    )
+    tokens, requests = _limits_per_address()
     per_minute = max(plan.limits["requests_per_minute"] for plan in PLANS.values())
     minutes = requests["EvaluationWindowSec"] // 60
     assert requests["Limit"] >= 2 * minutes * TOTAL_REQUESTS * per_minute

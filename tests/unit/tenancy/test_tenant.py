@@ -162,9 +162,7 @@ def test_invalid_address_is_refused(base_url: str) -> None:
         replace(GOOD, base_url=base_url).check()
 
 
-@pytest.mark.parametrize(
-    "host", ["localhost", "127.0.0.1", "a.b:80", "A.test", "a..test", "é.test"]
-)
+@each_case("host", ["localhost", "127.0.0.1", "a.b:80", "A.test", "a..test", "é.test"])
 def test_invalid_host_is_refused(host: str) -> None:
     with pytest.raises(ValidationFailed):
         NewTenant("acme", host=host).check()

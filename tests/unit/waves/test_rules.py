@@ -23,18 +23,21 @@ def pending(number: int = 1, **facts: Any) -> PendingPicking:
     return PendingPicking(id=number, **{**known, **facts})
 
 
+def document(card_code: str, number: int) -> dict[str, Any]:
+    return {
+        "id": number, "type": "sale_order", "doc_num": f"EX-{number}", "card_code": card_code,
+        "external_ref": None,
+    }  # fmt: skip
+
+
 def picking(number: int, qty: str = "2", **facts: Any) -> StoredPicking:
     line = {
         "document_id": number, "document_line": 1, "product_id": 1, "item_code": "BRICK",
         "qty": Decimal(qty), "picked_qty": 0, "status": "open",
     }  # fmt: skip
-    document = {
-        "id": number, "type": "sale_order", "doc_num": f"EX-{number}", "card_code": "C-1",
-        "external_ref": None,
-    }  # fmt: skip
     head = {
         "id": number, "uuid": "u", "status": "pending", "whs_code": "CEN", "warehouse_id": 1,
-        "documents": [document], "lines": [line], "created_at": AT, "updated_at": AT,
+        "documents": [document("C-1", number)], "lines": [line], "created_at": AT, "updated_at": AT,
     }  # fmt: skip
     return StoredPicking.model_validate({**head, **facts})
 
@@ -118,18 +121,12 @@ def test_number_of_trips_depends_on_the_strategy(
 
 
 def test_picking_for_several_customers_is_a_trip_of_its_own() -> None:
-    def of(card_code: str, number: int) -> dict[str, Any]:
-        return {
-            "id": number, "type": "sale_order", "doc_num": "EX", "card_code": card_code,
-            "external_ref": None,
-        }  # fmt: skip
-
     found = [
-        picking(1, documents=[of("C-1", 1)]),
-        picking(2, documents=[of("C-1", 2), of("C-1", 3)]),
-        picking(3, documents=[of("C-2", 4)]),
-        picking(4, documents=[of("C-1", 5), of("C-2", 6)]),
-        picking(5, documents=[of("C-1", 7), of("C-2", 8)]),
+        picking(1, documents=[document("C-1", 1)]),
+        picking(2, documents=[document("C-1", 2), document("C-1", 3)]),
+        picking(3, documents=[document("C-2", 4)]),
+        picking(4, documents=[document("C-1", 5), document("C-2", 6)]),
+        picking(5, documents=[document("C-1", 7), document("C-2", 8)]),
     ]
     assert rules.metrics_of("by_customer", found, Settings()).trips == 4
 
