@@ -9,33 +9,21 @@ from hypothesis import strategies as st
 
 from shared.kernel.errors import Conflict, Problem
 from shared.warehouse.catalog.lines import LineProblems
-from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents import rules
 from shared.warehouse.documents.models import Document, DocumentProgress, EntryDraft, ExitDraft
 from shared.warehouse.documents.vocabulary import PRIORITIES, TYPES
 from shared.warehouse.master_data import MasterData
-from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
+from tests.master_data import YARD, known_position, known_products
 
 NOW = "2026-03-01T09:30:00.000Z"
 
-PRODUCTS = {
-    "BRICK": KnownProduct(1, "BRICK", "Brick", by_batch=False, by_serial=False, in_stock=True),
-    "CEMENT": KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=True),
-    "DRILL": KnownProduct(3, "DRILL", "Drill", by_batch=False, by_serial=True, in_stock=True),
-    "HAULAGE": KnownProduct(
-        4, "HAULAGE", "Haulage", by_batch=False, by_serial=False, in_stock=False
-    ),
-}
+PRODUCTS = known_products("BRICK", "CEMENT", "DRILL", "HAULAGE")
 KNOWN = MasterData(
     products=PRODUCTS,
-    warehouses={"YARD": KnownWarehouse(1, "YARD", "Yard")},
+    warehouses={"YARD": YARD},
     positions={
-        ("YARD", "A-01"): KnownPosition(
-            1, "A-01", "storage", pickable=True, disabled=False, blocked=False
-        ),
-        ("YARD", "A-02"): KnownPosition(
-            2, "A-02", "storage", pickable=True, disabled=False, blocked=True
-        ),
+        ("YARD", "A-01"): known_position(1, "A-01"),
+        ("YARD", "A-02"): known_position(2, "A-02", blocked=True),
     },
 )
 

@@ -16,11 +16,10 @@ from shared.warehouse.returns.models import (
     StoredReturn,
 )
 from shared.warehouse.warehouses.models import KnownPosition
+from tests.master_data import known_position
 
 NOW = "2026-03-01T12:00:00.000Z"
-A_01 = KnownPosition(
-    id=1, bin_code="A-01", type="storage", disabled=False, blocked=False, pickable=True
-)
+A_01 = known_position(1, "A-01")
 
 
 def _at(position: KnownPosition) -> MasterData:
@@ -155,10 +154,7 @@ def test_disposition_of_more_than_has_arrived_is_a_problem() -> None:
 def test_request_that_takes_goods_from_many_places_is_a_problem() -> None:
     one = a_return({"qty": 40})
     for number in range(13):
-        position = KnownPosition(
-            id=number, bin_code=f"B-{number}", type=None, disabled=False, blocked=False,
-            pickable=True,
-        )  # fmt: skip
+        position = known_position(number, f"B-{number}")
         body = {"lines": [{"item_code": "BRICK", "qty": 1, "bin_code": position.bin_code}]}
         arrival = ReturnArrival.model_validate(body)
         one = arrival_rules.with_arrival(one, arrival, _at(position), NOW)

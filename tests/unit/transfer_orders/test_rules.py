@@ -6,29 +6,15 @@ from typing import Any
 import pytest
 
 from shared.kernel.validation import check, ensure_valid
-from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data import MasterData
 from shared.warehouse.transfer_orders import rules
 from shared.warehouse.transfer_orders.models import TransferOrderDraft
-from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work_records import Operator
+from tests.master_data import SHOP, YARD, known_products
 
 KNOWN = MasterData(
-    products={
-        code: KnownProduct(
-            number,
-            code,
-            code.title(),
-            by_batch=code == "CEMENT",
-            by_serial=code == "DRILL",
-            in_stock=True,
-        )
-        for number, code in enumerate(("BRICK", "CEMENT", "DRILL"), start=1)
-    },
-    warehouses={
-        "YARD": KnownWarehouse(1, "YARD", "Yard"),
-        "SHOP": KnownWarehouse(2, "SHOP", "Shop"),
-    },
+    products=known_products("BRICK", "CEMENT", "DRILL"),
+    warehouses={"YARD": YARD, "SHOP": SHOP},
     positions={},
 )
 ANA = Operator(id=7, name="Ana")

@@ -6,38 +6,27 @@ import pytest
 
 from shared.kernel.errors import Conflict
 from shared.kernel.validation import Checked, check, ensure_valid, problems_of
-from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data import MasterData
 from shared.warehouse.transfers import rules
 from shared.warehouse.transfers.models import ErpAnswer, TransferDraft
-from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 from shared.warehouse.work_records import Operator
 from tests.cases import each_case
+from tests.master_data import SHOP, YARD, known_position, known_products
 
 BINS = ("A-01", "B-01", "X-01", "D-01")
 
 
-def known(*codes: str) -> MasterData:
-    return MasterData(
-        products={
-            code: KnownProduct(
-                number, code, code.title(), by_batch=False, by_serial=code == "DRILL", in_stock=True
-            )
-            for number, code in enumerate(("BRICK", "DRILL", *codes), start=1)
-        },
-        warehouses={
-            "YARD": KnownWarehouse(1, "YARD", "Yard"),
-            "SHOP": KnownWarehouse(2, "SHOP", "Shop"),
-        },
-        positions={
-            (whs_code, bin_code): KnownPosition(
-                number, bin_code, None, pickable=True, disabled=bin_code == "D-01",
-                blocked=bin_code == "X-01",
-            )
-            for whs_code in ("YARD", "SHOP")
-            for number, bin_code in enumerate(BINS, start=1)
-        },
-    )  # fmt: skip
+KNOWN = MasterData(
+    products=known_products("BRICK", "DRILL"),
+    warehouses={"YARD": YARD, "SHOP": SHOP},
+    positions={
+        (whs_code, bin_code): known_position(
+            number, bin_code, disabled=bin_code == "D-01", blocked=bin_code == "X-01"
+        )
+        for whs_code in ("YARD", "SHOP")
+        for number, bin_code in enumerate(BINS, start=1)
+    },
+)
 
 
 def body(*lines: dict[str, Any], to: str = "SHOP") -> dict[str, Any]:
@@ -54,7 +43,7 @@ def draft(*lines: dict[str, Any], to: str = "SHOP") -> TransferDraft:
 
 
 def fields(wanted: Checked[TransferDraft]) -> list[str]:
-    return [problem.field for problem in rules.examine(wanted, known())]
+    return [problem.field for problem in rules.examine(wanted, KNOWN)]
 
 
 @each_case(
@@ -104,10 +93,10 @@ def test_invalid_field_is_not_reported_again() -> None:
 def test_target_blocked_since_creation_is_reported_by_line() -> None:
     wanted = draft({}, {"to_bin": "X-01"}, {"to_bin": "D-01"})
     ana = Operator(id=9, name="Ana")
-    transfer = rules.new_transfer(5, wanted, known(), user_id=7, operator=ana, now="now")
+    transfer = rules.new_transfer(5, wanted, KNOWN, user_id=7, operator=ana, now="now")
 
     assert (transfer.status, transfer.user_id, transfer.operator) == ("pending", 7, ana)
-    assert list(rules.unusable_targets(transfer, known())) == [
+    assert list(rules.unusable_targets(transfer, KNOWN)) == [
         "line 2: position X-01 is blocked", "line 3: position D-01 is disabled",
     ]  # fmt: skip
     with pytest.raises(
