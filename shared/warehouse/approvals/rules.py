@@ -100,8 +100,8 @@ def ensure_pending(approval: StoredApproval, now_ms: int) -> None:
     """Raise Conflict unless an approval may still be decided."""
     status = status_at(approval, now_ms)
     if status == "expired":
-        message = f"Approval {approval.id} expired at {approval.expires_at}; repeat the request."
-        raise Conflict(message)
+        raise Conflict(
+            f"Approval {approval.id} expired at {approval.expires_at}; repeat the request."
+        )
     if status != "pending":
-        message = f"Approval {approval.id} is {status}; only a pending one can be decided."
-        raise Conflict(message)
+        raise Conflict(f"Approval {approval.id} is {status}; only a pending one can be decided.")

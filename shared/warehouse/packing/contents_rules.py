@@ -61,11 +61,9 @@ def goods_to_pack(order: StoredPackingOrder, unit: StoredUnit, draft: ContentsDr
         message = f"{plain(draft.qty)} to pack, {plain(left)} of {line.item_code} left in {code}"
         problems.append(Problem("qty", message))
     if strange := [one for one in serials if one not in line.serials]:
-        message = f"{', '.join(strange[:_SHOWN])} not staged for {code}"
-        problems.append(Problem("serials", message))
+        problems.append(Problem("serials", f"{', '.join(strange[:_SHOWN])} not staged for {code}"))
     elif packed := [one for one in serials if one in line.packed_serials]:
-        message = f"{', '.join(packed[:_SHOWN])} already packed"
-        problems.append(Problem("serials", message))
+        problems.append(Problem("serials", f"{', '.join(packed[:_SHOWN])} already packed"))
     goods = PackedGoods(**line.model_dump(include=_PRODUCT), serials=serials, qty=draft.qty)
     problems += _size_problems(order, unit, goods)
     if problems:

@@ -33,12 +33,12 @@ def label_content(store: Store, number: int, timezone: str) -> LabelContent:
     units = get_unit_with_content(store, number)
     unit, code = units[0], unit_code(number)
     if unit.sscc is None:
-        message = f"{code} has no SSCC. Set gs1_company_prefix, and pack into a new handling unit."
-        raise Conflict(message)
+        raise Conflict(
+            f"{code} has no SSCC. Set gs1_company_prefix, and pack into a new handling unit."
+        )
     goods = _summed(one for each in units for one in each.contents)
     if not goods:
-        message = f"{code} is empty. A label shows what is in the unit; pack goods first."
-        raise Conflict(message)
+        raise Conflict(f"{code} is empty. A label shows what is in the unit; pack goods first.")
     shipping = unit.shipping
     return LabelContent(
         sscc=unit.sscc,
@@ -66,8 +66,7 @@ def slip_content(store: Store, number: int, timezone: str) -> SlipContent:
     order, code = found.record.entity, packing_order_code(number)
     units = [_slip_unit(unit.entity) for unit in found.units]
     if not any(unit.goods for unit in units):
-        message = f"No goods are packed in {code}. A packing slip lists packed goods."
-        raise Conflict(message)
+        raise Conflict(f"No goods are packed in {code}. A packing slip lists packed goods.")
     return SlipContent(
         code=code,
         document=doc_num("exit", order.exit_document_id),

@@ -139,8 +139,7 @@ def ensure_not_dispatched(order: StoredPackingOrder, pickings: Iterable[StoredPi
     picks = (one for each in pickings for one in _picks_for(each, order.exit_document_id))
     if any(pick.dispatched for _, _, pick in picks):
         document = doc_num("exit", order.exit_document_id)
-        message = f"{packing_order_code(order.id)} is being dispatched with {document}."
-        raise Conflict(message)
+        raise Conflict(f"{packing_order_code(order.id)} is being dispatched with {document}.")
 
 
 # Units in units
@@ -197,8 +196,7 @@ def units_inside(order: StoredPackingOrder, unit: int) -> list[int]:
 def ensure_open(unit: StoredUnit, what: str = "it takes nothing and gives nothing") -> None:
     """Raise Conflict unless a unit is open."""
     if unit.status != "open":
-        message = f"{unit_code(unit.id)} is {unit.status}: {what}; reopen it first."
-        raise Conflict(message)
+        raise Conflict(f"{unit_code(unit.id)} is {unit.status}: {what}; reopen it first.")
 
 
 def ensure_closed(unit: StoredUnit) -> None:
@@ -210,16 +208,14 @@ def ensure_children_closed(order: StoredPackingOrder, unit: int) -> None:
     """Raise Conflict when a unit that stands in a unit is open."""
     open_ones = [entry.id for entry in _children_of(order, unit) if entry.status == "open"]
     if open_ones:
-        message = f"{_units(open_ones)} in {unit_code(unit)} must be closed first."
-        raise Conflict(message)
+        raise Conflict(f"{_units(open_ones)} in {unit_code(unit)} must be closed first.")
 
 
 def ensure_parent_open(order: StoredPackingOrder, parent: int | None) -> None:
     """Raise Conflict when the unit in which a unit stands is closed."""
     entry = None if parent is None else _entry_of(order, parent)
     if entry is not None and entry.status != "open":
-        message = f"{unit_code(entry.id)} is {entry.status}; reopen it first."
-        raise Conflict(message)
+        raise Conflict(f"{unit_code(entry.id)} is {entry.status}; reopen it first.")
 
 
 def ensure_empty(order: StoredPackingOrder, unit: StoredUnit) -> None:
@@ -227,8 +223,7 @@ def ensure_empty(order: StoredPackingOrder, unit: StoredUnit) -> None:
     inside = [unit_code(entry.id) for entry in _children_of(order, unit.id)]
     inside += [one.item_code for one in unit.contents]
     if inside:
-        message = f"{unit_code(unit.id)} is not empty: {', '.join(inside[:_SHOWN])}."
-        raise Conflict(message)
+        raise Conflict(f"{unit_code(unit.id)} is not empty: {', '.join(inside[:_SHOWN])}.")
 
 
 def with_entry(order: StoredPackingOrder, entry: UnitEntry) -> StoredPackingOrder:
@@ -291,8 +286,9 @@ def ensure_complete(order: StoredPackingOrder) -> None:
         parts.append(f"{_units(open_ones)} not closed")
     if parts:
         code = packing_order_code(order.id)
-        message = f"{code} is not completely packed: {'; '.join(parts)}. Send short to leave it so."
-        raise Conflict(message)
+        raise Conflict(
+            f"{code} is not completely packed: {'; '.join(parts)}. Send short to leave it so."
+        )
 
 
 # Dispatch
@@ -303,8 +299,7 @@ def ensure_packed(orders: Iterable[StoredPackingOrder]) -> None:
     waiting = [one for one in orders if one.status in {"open", "in_progress"}]
     if waiting:
         states = ", ".join(f"{packing_order_code(one.id)} is {one.status}" for one in waiting)
-        message = f"{states}; complete or cancel it before the dispatch."
-        raise Conflict(message)
+        raise Conflict(f"{states}; complete or cancel it before the dispatch.")
 
 
 def ensure_all_packed(
@@ -317,8 +312,7 @@ def ensure_all_packed(
         if any(_picks_for(one, document)) and one.packing_order_id not in packed
     ]
     if loose:
-        message = (
+        raise Conflict(
             f"The goods of {', '.join(loose[:_SHOWN])} are not packed; the company dispatches"
             " packed goods only. Create and complete a packing order."
         )
-        raise Conflict(message)

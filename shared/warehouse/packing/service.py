@@ -152,8 +152,7 @@ def _ensure_free(tx: Transaction, pickings: _Pickings) -> None:
         if (number := one.entity.packing_order_id) in active and number is not None
     ]
     if taken:
-        message = f"{', '.join(taken)}; a picking has one active packing order at most."
-        raise Conflict(message)
+        raise Conflict(f"{', '.join(taken)}; a picking has one active packing order at most.")
 
 
 def _size_problems(draft: PackingOrderDraft, pickings: _Pickings) -> Iterator[Problem]:
@@ -186,8 +185,7 @@ def complete_packing_order(
         rules.ensure_complete(order)
     if settings.rfid_required and not repository.has_passed(tx.store, record):
         code = packing_order_code(number)
-        message = f"{code} needs a passed RFID validation of the order after its last change."
-        raise Conflict(message)
+        raise Conflict(f"{code} needs a passed RFID validation of the order after its last change.")
     reason = end.reason if end.short else None
     update = {"status": "packed", "packed_at": tx.now, "short_reason": reason}
     changed = change_order(tx, record, order.model_copy(update=update))

@@ -115,8 +115,9 @@ def _read_named(
         lambda: audit.actor_of(tx) if draft.approve else None,
     )
     if document.entity.status == "closed":
-        message = f"{doc_num('entry', document.id)} is closed; nothing more can be received for it."
-        raise Conflict(message)
+        raise Conflict(
+            f"{doc_num('entry', document.id)} is closed; nothing more can be received for it."
+        )
     return document, found
 
 

@@ -203,11 +203,10 @@ def approval_need(receipt_id: int, item_code: str, over: OverReceipt) -> Approva
 def ensure_line_limit(receipt: StoredReceipt) -> None:
     """Raise Conflict when a receipt already has the maximum number of lines."""
     if len(receipt.lines) >= MAX_LINES:
-        message = (
+        raise Conflict(
             f"Receipt {receipt.id} has {MAX_LINES} lines, the maximum;"
             " finalize it and create another receipt."
         )
-        raise Conflict(message)
 
 
 # Differences from what the document announced

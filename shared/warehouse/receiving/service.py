@@ -101,8 +101,9 @@ def get_entry_receipt(store: Store, number: int) -> Record[StoredReceipt]:
     document = record.entity.document
     if document is None or document.type == "transfer_order":
         code = document.doc_num if document else "no document"
-        message = f"Receipt {number} belongs to {code}; use the actions of the transfer order."
-        raise Conflict(message)
+        raise Conflict(
+            f"Receipt {number} belongs to {code}; use the actions of the transfer order."
+        )
     return record
 
 

@@ -106,14 +106,14 @@ def _book_line(posting: StockPosting, line: StoredReceiptLine) -> None:
 def _book_row(posting: StockPosting, line: StoredReceiptLine, number: int) -> None:
     row = posting.row(number)
     if (row.position_id, row.inventory_status) != (line.position_id, line.inventory_status):
-        message = (
+        raise Conflict(
             f"Serial {row.serial_number} of {row.item_code} is no longer at {line.bin_code}"
             f" with the status {line.inventory_status}."
         )
-        raise Conflict(message)
     qty = line.qty / len(line.stock_ids)
     try:
         posting.changes.move("receipt_undone", qty, source=row)
     except StockRefused as refused:
-        message = f"The received goods are no longer available: {refused.message}."
-        raise Conflict(message) from refused
+        raise Conflict(
+            f"The received goods are no longer available: {refused.message}."
+        ) from refused

@@ -147,8 +147,7 @@ def _quarantined(posting: StockPosting, part: Part, source: RowKey) -> StockRow:
     here = (part.position_id, "quarantine")
     if row is None or (row.position_id, row.inventory_status) != here:
         goods = f"Serial {part.serial}" if part.serial is not None else "The goods"
-        message = f"{goods} of this return are no longer in quarantine at {part.bin_code}."
-        raise Conflict(message)
+        raise Conflict(f"{goods} of this return are no longer in quarantine at {part.bin_code}.")
     return row
 
 
@@ -165,5 +164,4 @@ def _book(
     try:
         return posting.changes.move(kind, part.qty, source=row, target=target)
     except StockRefused as refused:
-        message = f"The goods are no longer in quarantine: {refused.message}."
-        raise Conflict(message) from refused
+        raise Conflict(f"The goods are no longer in quarantine: {refused.message}.") from refused

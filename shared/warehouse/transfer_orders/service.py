@@ -169,5 +169,7 @@ def _ensure_two_warehouses(
     if rules.names_two_warehouses(draft, known):
         return
     if warehouses.list_warehouses(store, WarehouseParameters(per_page=1)).total < 2:  # noqa: PLR2004 - the two
-        message = "Transfer orders need at least two warehouses; create another warehouse first."
-        raise ServiceError(message, "transfer_orders_disabled")
+        raise ServiceError(
+            "Transfer orders need at least two warehouses; create another warehouse first.",
+            "transfer_orders_disabled",
+        )

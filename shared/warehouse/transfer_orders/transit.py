@@ -176,8 +176,7 @@ def receive_transfer_order(
     arrival = ensure_valid(arrival, rules.examine(arrival, order, known))
     after, excess = rules.with_arrival(order, arrival, tx.now)
     if excess:
-        message = f"More is received than TO-{order.id} has in transit: {'; '.join(excess)}."
-        raise Conflict(message)
+        raise Conflict(f"More is received than TO-{order.id} has in transit: {'; '.join(excess)}.")
     if arrival.lines:
         moves = _arrivals(tx, order, arrival, known)
         keys = [key for move in moves for key in (move.source, move.target.key)]

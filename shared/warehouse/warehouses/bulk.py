@@ -100,8 +100,7 @@ def _ensure_unchanged(
     code = warehouse.whs_code
     known = service.known_warehouses(tx, [code], found).get(code)
     if known is None or known.id != warehouse.id:
-        message = f"Warehouse {code} was deleted or renamed while its positions were created."
-        raise Conflict(message)
+        raise Conflict(f"Warehouse {code} was deleted or renamed while its positions were created.")
 
 
 def _position(

@@ -128,8 +128,7 @@ def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) ->
         reason = "is on open documents"
     if reason:
         undo_retirement(tx, alias, mark)
-        message = f"Warehouse {warehouse.whs_code} {reason} and {what}."
-        raise Conflict(message)
+        raise Conflict(f"Warehouse {warehouse.whs_code} {reason} and {what}.")
     return mark
 
 
