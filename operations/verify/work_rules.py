@@ -77,7 +77,7 @@ def expected_document(
             "finished": _in_order(document.finished, finished),
         }
     )
-    return document_rules.advanced(base, DocumentProgress(done=done), document.updated_at)
+    return document_rules.advanced(base, DocumentProgress(done=done))
 
 
 def _in_order(stored: list[int], expected: list[int]) -> list[int]:

@@ -178,7 +178,10 @@ class Collection[E: BaseModel](EntityItems[E]):
         return self.save(tx, record, record.entity, **values)
 
     def save(self, tx: Transaction, record: Record[E], entity: E, **values: object) -> Record[E]:
-        """Replace an entity by `entity` with other `values` of some fields and of `updated_at`."""
+        """Replace an entity by `entity`, with other `values` of some fields, as updated now.
+
+        Sets `updated_at`; `replace` leaves it as it is in the entity.
+        """
         return self.replace(tx, record, entity.model_copy(update={**values, "updated_at": tx.now}))
 
     def remove(self, tx: Transaction, record: Record[E]) -> None:

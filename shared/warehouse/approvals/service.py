@@ -109,9 +109,8 @@ def find_grant(tx: Transaction, need: ApprovalNeed) -> Grant:
 
 def use(tx: Transaction, grant: Grant) -> None:
     """Mark a grant as used; StaleRead when another request has used it."""
-    after = grant.record.entity.model_copy(update={"stage": "used", "updated_at": tx.now})
-    _replace(tx, grant.record, after, "approval.used")
-    repository.delete_open_approval(tx, after)
+    used = _change(tx, grant.record, "approval.used", stage="used")
+    repository.delete_open_approval(tx, used.entity)
 
 
 def require(tx: Transaction, need: ApprovalNeed) -> Grant:
@@ -167,22 +166,20 @@ def decide(
     comment = ensure_valid(decision).comment
     record = _beside_audit(tx, lambda: APPROVALS.get(tx.store, number))
     rules.ensure_pending(record.entity, tx.now_ms)
-    after = record.entity.model_copy(
-        update={
-            "stage": stage,
-            "decided_by": Approver(user_id=caller.user_id, name=audit.actor_of(tx).name),
-            "decided_at": tx.now,
-            "comment": comment,
-            "updated_at": tx.now,
-        }
+    decided = _change(
+        tx,
+        record,
+        "approval.granted" if stage == "granted" else "approval.denied",
+        stage=stage,
+        decided_by=Approver(user_id=caller.user_id, name=audit.actor_of(tx).name),
+        decided_at=tx.now,
+        comment=comment,
     )
     if stage == "granted":
-        repository.put_open_approval(tx, after, replaces=number)
+        repository.put_open_approval(tx, decided.entity, replaces=number)
     else:
-        repository.delete_open_approval(tx, after)
-    return _replace(
-        tx, record, after, "approval.granted" if stage == "granted" else "approval.denied"
-    )
+        repository.delete_open_approval(tx, decided.entity)
+    return decided
 
 
 get_approval = APPROVALS.get
@@ -198,11 +195,12 @@ def _beside_audit[R](tx: Transaction, call: Callable[[], R]) -> R:
     return result
 
 
-def _replace(
-    tx: Transaction, record: Record[StoredApproval], after: StoredApproval, action: _Action
+def _change(
+    tx: Transaction, record: Record[StoredApproval], action: _Action, **values: object
 ) -> Record[StoredApproval]:
-    _record(tx, after, action)
-    return APPROVALS.replace(tx, record, after)
+    changed = APPROVALS.save(tx, record, record.entity, **values)
+    _record(tx, changed.entity, action)
+    return changed
 
 
 def _record(

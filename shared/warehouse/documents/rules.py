@@ -128,7 +128,7 @@ def differences(draft: EntryDraft | ExitDraft, document: Document) -> list[str]:
     ]
 
 
-def closed(document: Document, now: str) -> Document:
+def closed(document: Document) -> Document:
     """Return the closed document; open quantities of its lines become 0.
 
     Raises:
@@ -142,7 +142,7 @@ def closed(document: Document, now: str) -> Document:
             " end or cancel it first."
         )
     lines = [_closed_line(line) for line in document.lines]
-    return document.model_copy(update={"status": "closed", "lines": lines, "updated_at": now})
+    return document.model_copy(update={"status": "closed", "lines": lines})
 
 
 def ensure_nothing_staged(document: Document) -> None:
@@ -174,7 +174,7 @@ def ensure_workable(document: Document) -> None:
         )
 
 
-def advanced(document: Document, progress: DocumentProgress, now: str) -> Document:
+def advanced(document: Document, progress: DocumentProgress) -> Document:
     """Return the document after `progress`, with the states that follow from its quantities."""
     started, ended = progress.started_work, progress.ended_work
     works = [work for work in document.works if work != ended]
@@ -191,10 +191,9 @@ def advanced(document: Document, progress: DocumentProgress, now: str) -> Docume
             "works": works,
             "finished": finished,
             "status": _status(document, lines, works),
-            "updated_at": now,
         }
     )
-    return closed(after, now) if progress.closes_document else after
+    return closed(after) if progress.closes_document else after
 
 
 def _advanced(line: DocumentLine, more: Decimal) -> DocumentLine:

@@ -82,7 +82,7 @@ def insert_exit_with_work(
     known = MasterData(products, {warehouse.whs_code: warehouse}, {})
     document = rules.new_document(tx.next_id("exit"), draft, known, tx.now)
     progress = DocumentProgress(started_work=work)
-    return _insert(tx, "exit", rules.advanced(document, progress, tx.now))
+    return _insert(tx, "exit", rules.advanced(document, progress))
 
 
 def has_reference(store: Store, kind: DocumentKind, document_type: str, external_ref: str) -> bool:
@@ -125,10 +125,10 @@ def close_document(tx: Transaction, kind: DocumentKind, number: int) -> Record[D
     """
     collection = repository.COLLECTIONS[kind]
     record = collection.get(tx.store, number)
-    after = rules.closed(record.entity, tx.now)
+    after = rules.closed(record.entity)
     if kind == "exit":
         rules.ensure_nothing_staged(record.entity)
-    changed = collection.replace(tx, record, after)
+    changed = collection.save(tx, record, after)
     references.release_references(tx, kind, number)
     return changed
 
@@ -151,8 +151,8 @@ def advance_document(
     The document is in the register of references to master data while something is open: itself,
     or work on it.
     """
-    before, after = record.entity, rules.advanced(record.entity, progress, tx.now)
-    changed = repository.COLLECTIONS[kind].replace(tx, record, after)
+    before, after = record.entity, rules.advanced(record.entity, progress)
+    changed = repository.COLLECTIONS[kind].save(tx, record, after)
     if before.is_open and not after.is_open:
         references.release_references(tx, kind, record.id)
     elif after.is_open and not before.is_open:

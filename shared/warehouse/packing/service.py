@@ -187,8 +187,9 @@ def complete_packing_order(
         code = packing_order_code(number)
         raise Conflict(f"{code} needs a passed RFID validation of the order after its last change.")
     reason = end.reason if end.short else None
-    update = {"status": "packed", "packed_at": tx.now, "short_reason": reason}
-    changed = change_order(tx, record, order.model_copy(update=update))
+    changed = change_order(
+        tx, record, order, status="packed", packed_at=tx.now, short_reason=reason
+    )
     return with_units(tx.store, changed)
 
 
@@ -221,23 +222,24 @@ def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | N
     rest = sum((picking.cost for picking in pickings), record.cost)
     if order.units or not (tx.is_empty or has_room(tx, rest)):
         status = "in_progress" if order.status == "packed" else order.status
-        update = {"status": status, "packed_at": None, "short_reason": None}
-        change_order(tx, record, order.model_copy(update=update))
+        change_order(tx, record, order, status=status, packed_at=None, short_reason=None)
         return None
     for picking in pickings:
         picking_service.set_packing_order(tx, picking, None)
-    return change_order(tx, record, order.model_copy(update={"status": "cancelled"}))
+    return change_order(tx, record, order, status="cancelled")
 
 
 record_passed_validation = repository.put_passed
 
 
 def change_order(
-    tx: Transaction, record: Record[StoredPackingOrder], order: StoredPackingOrder
+    tx: Transaction,
+    record: Record[StoredPackingOrder],
+    order: StoredPackingOrder,
+    **values: object,
 ) -> Record[StoredPackingOrder]:
-    """Replace a packing order, and raise packing_order.transitioned if its status is new."""
-    after = order.model_copy(update={"updated_at": tx.now})
-    changed = PACKING_ORDERS.replace(tx, record, after)
+    """Save a packing order, and raise packing_order.transitioned if its status is new."""
+    changed = PACKING_ORDERS.save(tx, record, order, **values)
     views.raise_transition(tx, changed, record.entity.status)
     return changed
 

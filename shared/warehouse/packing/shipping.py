@@ -84,9 +84,7 @@ def _ship_order(
             if order is not record.entity:
                 change_order(tx, record, order)
             return False
-        after = unit.entity.model_copy(update={"status": "dispatched", "updated_at": tx.now})
-        UNITS.replace(tx, unit, after)
+        after = UNITS.save(tx, unit, unit.entity, status="dispatched").entity
         order = rules.with_entry(order, rules.entry_for(after))
-    update = {"status": "shipped", "shipped_at": tx.now}
-    change_order(tx, record, order.model_copy(update=update))
+    change_order(tx, record, order, status="shipped", shipped_at=tx.now)
     return True

@@ -169,4 +169,4 @@ def _change(
 ) -> _Unit:
     """Replace a unit, and its packing order with the entry of the unit."""
     change_order(tx, record, rules.with_entry(order, rules.entry_for(after)))
-    return UNITS.replace(tx, unit, after.model_copy(update={"updated_at": tx.now}))
+    return UNITS.save(tx, unit, after)

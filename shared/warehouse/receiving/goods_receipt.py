@@ -28,7 +28,8 @@ from shared.warehouse.receiving.models import (
     StoredReceipt,
     StoredReceiptLine,
 )
-from shared.warehouse.receiving.service import entry_document_of, get_entry_receipt, update_receipt
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.receiving.service import entry_document_of, get_entry_receipt
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
@@ -86,9 +87,10 @@ def _receive_goods(
     line = _post(posting, valid, arrival)
     done = DocumentProgress(done=line.document_lines)
     advanced = documents.advance_document(tx, "entry", document, done)
-    received = update_receipt(
+    received = RECEIPTS.save(
         tx,
         record,
+        record.entity,
         lines=[*record.entity.lines, line],
         operator=record.entity.operator or read_operator(tx),
         approvals=[*record.entity.approvals, *approved],

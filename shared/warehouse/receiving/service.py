@@ -70,7 +70,9 @@ def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     receipt = record.entity
     ensure_status("Receipt", receipt, "pending")
     operator = operator_from_start(receipt.operator, receipt.user_id, acting)
-    return update_receipt(tx, record, status="started", started_at=tx.now, operator=operator)
+    return RECEIPTS.save(
+        tx, record, receipt, status="started", started_at=tx.now, operator=operator
+    )
 
 
 def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
@@ -83,7 +85,7 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     goods = bool(rules.received_lines(record.entity))
     ended = DocumentProgress(ended_work=number, with_goods=goods)
     documents.advance_document(tx, "entry", entry_document_of(tx.store, record.entity), ended)
-    after = update_receipt(tx, record, status="finalized", finalized_at=tx.now)
+    after = RECEIPTS.save(tx, record, record.entity, status="finalized", finalized_at=tx.now)
     raise_record_event(tx, "receipt.completed", views.RECEIPT_EVENTS, after)
     return after
 
@@ -92,7 +94,7 @@ def synchronize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """Record that the ERP has booked a receipt. Raises Conflict unless it is finalized."""
     record = get_entry_receipt(tx.store, number)
     ensure_status("Receipt", record.entity, "finalized")
-    return update_receipt(tx, record, status="synchronized")
+    return RECEIPTS.save(tx, record, record.entity, status="synchronized")
 
 
 def get_entry_receipt(store: Store, number: int) -> Record[StoredReceipt]:
@@ -111,14 +113,6 @@ def entry_document_of(store: Store, receipt: StoredReceipt) -> Record[Document]:
     """Read the entry document of a receipt."""
     number = receipt.document.id if receipt.document else 0
     return documents.get_document(store, "entry", number)
-
-
-def update_receipt(
-    tx: Transaction, record: Record[StoredReceipt], **changes: object
-) -> Record[StoredReceipt]:
-    """Change fields of a receipt."""
-    after = record.entity.model_copy(update={**changes, "updated_at": tx.now})
-    return RECEIPTS.replace(tx, record, after)
 
 
 # Reading

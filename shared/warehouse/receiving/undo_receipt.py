@@ -10,7 +10,8 @@ from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.receiving import rules
 from shared.warehouse.receiving.models import StoredReceipt, StoredReceiptLine
-from shared.warehouse.receiving.service import entry_document_of, get_entry_receipt, update_receipt
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.receiving.service import entry_document_of, get_entry_receipt
 from shared.warehouse.stock.models import MovementCause, StockRefused
 from shared.warehouse.stock.posting import StockPosting, read_ahead
 from shared.warehouse.work_records import WorkStatus, ensure_status
@@ -63,8 +64,8 @@ def _undo(
         documents.advance_document(tx, "entry", entry_document_of(tx.store, receipt), progress)
         changed = rules.with_undone(receipt, undone)
         if is_last:
-            return update_receipt(tx, record, lines=changed, status=status)
-        update_receipt(tx, record, lines=changed)
+            return RECEIPTS.save(tx, record, receipt, lines=changed, status=status)
+        RECEIPTS.save(tx, record, receipt, lines=changed)
         return None
 
     return run_steps(tx, step)

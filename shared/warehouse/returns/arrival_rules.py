@@ -122,9 +122,7 @@ def _size_problems(lines: Sequence[Checked[ReturnGoodsDraft]]) -> Iterator[Probl
         yield Problem("lines", message)
 
 
-def with_arrival(
-    one: StoredReturn, arrival: ReturnArrival, known: MasterData, now: str
-) -> StoredReturn:
+def with_arrival(one: StoredReturn, arrival: ReturnArrival, known: MasterData) -> StoredReturn:
     """Return the return after goods arrived.
 
     They count for the line that announced their serial, else for the lines of their batch, then
@@ -146,8 +144,7 @@ def with_arrival(
                 )
                 received = _with_goods(lines[at].goods, goods)
                 lines[at] = lines[at].model_copy(update={"goods": received})
-    update = {"status": "receiving", "lines": lines, "updated_at": now}
-    return one.model_copy(update=update)
+    return one.model_copy(update={"status": "receiving", "lines": lines})
 
 
 def _spread(

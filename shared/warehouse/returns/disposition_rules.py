@@ -184,7 +184,6 @@ def _actions(draft: DispositionDraft, at: int, parts: Sequence[Part]) -> int:
 
 def decided(one: StoredReturn, now: str) -> StoredReturn:
     """Return the return after dispositions; it is dispositioned once all its goods have one."""
-    update: dict[str, object] = {"updated_at": now}
-    if not any(line.open_qty for line in one.lines):
-        update |= {"status": "dispositioned", "dispositioned_at": now}
-    return one.model_copy(update=update)
+    if any(line.open_qty for line in one.lines):
+        return one
+    return one.model_copy(update={"status": "dispositioned", "dispositioned_at": now})

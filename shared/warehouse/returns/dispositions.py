@@ -77,7 +77,7 @@ def _decide(
         numbers = [*one.provider_documents, document]
         after = after.model_copy(update={"provider_documents": numbers})
     after = rules.decided(after, tx.now)
-    changed = RETURNS.replace(tx, record, after)
+    changed = RETURNS.save(tx, record, after)
     if after.status == "dispositioned":
         references.release_references(tx, RETURNS.kind, number)
         raise_record_event(tx, "return.dispositioned", views.RETURN_EVENTS, changed)

@@ -1,6 +1,6 @@
 """Use cases of returns: create, receive, finish, cancel, read and list them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from shared.kernel.db.items import Key
@@ -205,12 +205,11 @@ def _receive_goods(
     findings = arrival_rules.examine_arrival(arrival, one, known, origin)
     arrival = ensure_no_problems(arrival, findings)
     _receive(tx, posting, one, arrival, known)
-    after = arrival_rules.with_arrival(one, arrival, known, tx.now)
-    after = after.model_copy(update={"operator": one.operator or operator})
+    after = arrival_rules.with_arrival(one, arrival, known)
     if origin:
         taken = rules.taken_by(one), rules.taken_by(after)
         _put_taken(tx, one.exit_document_id, origin.stored, *taken)
-    received = RETURNS.replace(tx, record, after)
+    received = RETURNS.save(tx, record, after, operator=one.operator or operator)
     references.record_use(tx, found.values())
     return received
 
@@ -296,7 +295,7 @@ def finish_return(tx: Transaction, number: int) -> Record[StoredReturn]:
     """
     record = RETURNS.get(tx.store, number)
     rules.ensure_status(record.entity, "receiving")
-    ended = _end(tx, record, {"status": "received", "received_at": tx.now})
+    ended = _end(tx, record, status="received", received_at=tx.now)
     raise_record_event(tx, "return.received", views.RETURN_EVENTS, ended)
     return ended
 
@@ -309,20 +308,18 @@ def cancel_return(tx: Transaction, number: int) -> Record[StoredReturn]:
     record = RETURNS.get(tx.store, number)
     rules.ensure_status(record.entity, "expected")
     references.release_references(tx, RETURNS.kind, number)
-    return _end(tx, record, {"status": "cancelled"})
+    return _end(tx, record, status="cancelled")
 
 
-def _end(
-    tx: Transaction, record: Record[StoredReturn], update: Mapping[str, object]
-) -> Record[StoredReturn]:
+def _end(tx: Transaction, record: Record[StoredReturn], **update: object) -> Record[StoredReturn]:
     """Change the fields in `update` of a return, which takes no more than before."""
-    after = record.entity.model_copy(update={**update, "updated_at": tx.now})
+    after = record.entity.model_copy(update=update)
     before = rules.taken_by(record.entity)
     taken, document = rules.taken_by(after), record.entity.exit_document_id
     if document is not None and taken != before:
         stored = next(iter(RETURNED.get_many(tx.store, [document])), None)
         _put_taken(tx, document, stored, before, taken)
-    return RETURNS.replace(tx, record, after)
+    return RETURNS.save(tx, record, after)
 
 
 get_return = RETURNS.get

@@ -73,7 +73,7 @@ def _release(
         return record, True
     rules.ensure_status(record.entity, "draft")
     after, lacks = create_picking_for(inner_tx, record.entity, picker)
-    return TRANSFER_ORDERS.replace(inner_tx, record, after), lacks
+    return TRANSFER_ORDERS.save(inner_tx, record, after), lacks
 
 
 def create_picking_for(
@@ -100,10 +100,9 @@ def create_picking_for(
         lines=rules.picking_lines(order),
     )
     lines = picking_service.insert_picking(tx, picking, _record_nothing, allocate=True).entity.lines
-    lacks = any(line.qty > sum(one.qty for one in line.allocations) for line in lines)
-    picker_id = picker.id if picker else None
-    facts = {"picking_id": picking.id, "picker_id": picker_id}
-    return rules.with_status(order, "released", tx.now, **facts), lacks
+    lacks = any(line.unallocated for line in lines)
+    facts = {"picking_id": picking.id, "picker_id": picker.id if picker else None}
+    return order.model_copy(update={"status": "released", **facts}), lacks
 
 
 def _record_nothing(
@@ -126,7 +125,7 @@ def pick(
         tx, _open_picking(tx, record.entity), draft, substitution
     ).entity
     state: OrderStatus = "picked" if after.status == "finalized" else "picking"
-    return TRANSFER_ORDERS.replace(tx, record, rules.picked(record.entity, after, state, tx.now))
+    return TRANSFER_ORDERS.save(tx, record, rules.picked(record.entity, after), status=state)
 
 
 def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
@@ -140,8 +139,8 @@ def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
     ended = picking_service.release_and_finalize(
         tx, _open_picking(tx, record.entity), end, _record_nothing
     )
-    after = rules.picked(record.entity, ended.entity, "picked", tx.now)
-    return TRANSFER_ORDERS.replace(tx, record, after)
+    after = rules.picked(record.entity, ended.entity)
+    return TRANSFER_ORDERS.save(tx, record, after, status="picked")
 
 
 def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
@@ -153,9 +152,7 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
     rules.ensure_status(record.entity, "draft", "released", "picking")
     if record.entity.picking_id is None:
         references.release_references(tx, TRANSFER_ORDERS.kind, number)
-        return TRANSFER_ORDERS.replace(
-            tx, record, rules.with_status(record.entity, "cancelled", tx.now)
-        )
+        return TRANSFER_ORDERS.save(tx, record, record.entity, status="cancelled")
     _open_picking(tx, record.entity)
     changed: list[Record[StoredTransferOrder]] = []
 
@@ -165,11 +162,11 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
         for one in progress.values():
             before = TRANSFER_ORDERS.get(inner_tx.store, number)
             rules.ensure_status(before.entity, "released", "picking")
-            order = rules.picked(before.entity, after, before.entity.status, inner_tx.now)
+            order, status = rules.picked(before.entity, after), before.entity.status
             if one.ended_work is not None:
-                order = rules.with_status(order, "cancelled", inner_tx.now)
+                status = "cancelled"
                 references.release_references(inner_tx, TRANSFER_ORDERS.kind, number)
-            changed.append(TRANSFER_ORDERS.replace(inner_tx, before, order))
+            changed.append(TRANSFER_ORDERS.save(inner_tx, before, order, status=status))
 
     picking_service.undo_picking(
         tx, record.entity.picking_id, record_progress, "cancelled", "pending", "started"

@@ -84,10 +84,8 @@ def picking_lines(order: StoredTransferOrder) -> list[StoredPickingLine]:
     ]
 
 
-def picked(
-    order: StoredTransferOrder, picking: StoredPicking, state: OrderStatus, now: str
-) -> StoredTransferOrder:
-    """Return the order with the status `state` and the picked quantities and serials."""
+def picked(order: StoredTransferOrder, picking: StoredPicking) -> StoredTransferOrder:
+    """Return the order with the picked quantities and serials."""
     picked_lines = {line.document_line: line for line in picking.lines}
     lines = [
         line.model_copy(
@@ -102,14 +100,14 @@ def picked(
         )
         for line in order.lines
     ]
-    return with_status(order, state, now, lines=lines)
+    return order.model_copy(update={"lines": lines})
 
 
 # In transit
 
 
 def with_transit(
-    order: StoredTransferOrder, goods: Iterable[tuple[int, Pick]], now: str
+    order: StoredTransferOrder, goods: Iterable[tuple[int, Pick]]
 ) -> StoredTransferOrder:
     """Return the order with more goods in transit: line numbers and picks."""
     lines = {line.line_num: line for line in order.lines}
@@ -121,7 +119,7 @@ def with_transit(
                 "transit": _with_goods_in_transit(line.transit, pick),
             }
         )
-    return with_status(order, order.status, now, lines=list(lines.values()))
+    return order.model_copy(update={"lines": list(lines.values())})
 
 
 def _with_goods_in_transit(transit: Sequence[InTransitGoods], pick: Pick) -> list[InTransitGoods]:
@@ -212,10 +210,10 @@ def with_arrival(
                     lines[number], left = _without_arrived(line, one.batch, serial, left)
             if left:
                 excess.append(_excess(one, serial, qty - left))
-    after = with_status(order, "receiving", now, lines=list(lines.values()))
-    if arrival.final or not any(line.transit for line in after.lines):
-        after = with_status(after, "received", now, received_at=now)
-    return after, excess
+    update: dict[str, object] = {"status": "receiving", "lines": list(lines.values())}
+    if arrival.final or not any(line.transit for line in lines.values()):
+        update |= {"status": "received", "received_at": now}
+    return order.model_copy(update=update), excess
 
 
 def _without_arrived(
@@ -261,7 +259,7 @@ def units_missing(order: StoredTransferOrder) -> Decimal:
 
 
 def without_lost_goods(
-    order: StoredTransferOrder, lost: Iterable[tuple[int, InTransitGoods]], now: str
+    order: StoredTransferOrder, lost: Iterable[tuple[int, InTransitGoods]]
 ) -> StoredTransferOrder:
     """Return the order without the goods that never arrived: line numbers and goods."""
     gone = [(number, id(goods)) for number, goods in lost]
@@ -273,14 +271,7 @@ def without_lost_goods(
         )
         for line in order.lines
     ]
-    return with_status(order, order.status, now, lines=lines)
-
-
-def with_status(
-    order: StoredTransferOrder, state: OrderStatus, now: str, **update: object
-) -> StoredTransferOrder:
-    """Return the order with another status, and with other values of the fields in `update`."""
-    return order.model_copy(update={**update, "status": state, "updated_at": now})
+    return order.model_copy(update={"lines": lines})
 
 
 # Status of lines

@@ -73,15 +73,12 @@ def _dispatch_step(
     picking = picking_service.get_picking(tx.store, record.entity.picking_id or 0)
     picks = list(_picks_to_dispatch(picking.entity))
     dispatched = _dispatch(tx, record.entity, picking, picks)
-    order = rules.with_transit(
-        record.entity, ((line, pick) for line, _, pick in dispatched), tx.now
-    )
+    order = rules.with_transit(record.entity, ((line, pick) for line, _, pick in dispatched))
     if len(dispatched) < len(picks):
-        TRANSFER_ORDERS.replace(tx, record, order)
+        TRANSFER_ORDERS.save(tx, record, order)
         return None
     facts = {"dispatched_at": tx.now, **departure.model_dump()}
-    order = rules.with_status(order, "in_transit", tx.now, **facts)
-    after = TRANSFER_ORDERS.replace(tx, record, order)
+    after = TRANSFER_ORDERS.save(tx, record, order, status="in_transit", **facts)
     raise_record_event(tx, "transfer.dispatched", views.TRANSFER_ORDER_EVENTS, after)
     return after
 
@@ -194,7 +191,7 @@ def receive_transfer_order(
         for move in moves:
             _leave_transit(posting, "transfer_receipt", move.qty, move.source, move.target)
         posting.post()
-    received = TRANSFER_ORDERS.replace(tx, record, after)
+    received = TRANSFER_ORDERS.save(tx, record, after)
     if after.status == "received":
         raise_record_event(tx, "transfer.received", views.TRANSFER_ORDER_EVENTS, received)
     if arrival.lines:
@@ -278,16 +275,13 @@ def _close_step(
         raise ValidationFailed([Problem("reason", message)])
     in_transit = list(_goods_in_transit(record.entity))
     lost = _write_off(tx, record.entity, in_transit, closing.reason)
-    order = rules.without_lost_goods(
-        record.entity, ((line, goods) for line, _, goods in lost), tx.now
-    )
+    order = rules.without_lost_goods(record.entity, ((line, goods) for line, _, goods in lost))
     if len(lost) < len(in_transit):
-        TRANSFER_ORDERS.replace(tx, record, order)
+        TRANSFER_ORDERS.save(tx, record, order)
         return None
     references.release_references(tx, TRANSFER_ORDERS.kind, number)
     facts = {"closed_at": tx.now, "close_reason": closing.reason}
-    order = rules.with_status(order, "closed", tx.now, **facts)
-    after = TRANSFER_ORDERS.replace(tx, record, order)
+    after = TRANSFER_ORDERS.save(tx, record, order, status="closed", **facts)
     raise_record_event(tx, "transfer.completed", views.TRANSFER_ORDER_EVENTS, after)
     return after
 

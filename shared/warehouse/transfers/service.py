@@ -96,10 +96,12 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     known = codes.known(tx, tx.store.get_many(codes.keys))
     refusals = list(rules.unusable_targets(transfer, known)) or _move(tx, transfer, known)
     if refusals:
-        return _update(tx, record, status="error", message=_sentence(refusals))
+        return TRANSFERS.save(tx, record, transfer, status="error", message=_sentence(refusals))
     references.release_references(tx, TRANSFERS.kind, number)
     operator = operator_from_start(transfer.operator, transfer.user_id, acting)
-    changed = _update(tx, record, status="transferred", message=None, operator=operator)
+    changed = TRANSFERS.save(
+        tx, record, transfer, status="transferred", message=None, operator=operator
+    )
     raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, changed)
     return changed
 
@@ -128,14 +130,7 @@ def acknowledge_transfer(
     answer = ensure_valid(checked)
     record = TRANSFERS.get(tx.store, number)
     rules.ensure_status(record.entity, "transferred")
-    return _update(tx, record, **answer.model_dump())
-
-
-def _update(
-    tx: Transaction, record: Record[StoredTransfer], **update: object
-) -> Record[StoredTransfer]:
-    after = record.entity.model_copy(update={**update, "updated_at": tx.now})
-    return TRANSFERS.replace(tx, record, after)
+    return TRANSFERS.save(tx, record, record.entity, **answer.model_dump())
 
 
 def _sentence(refusals: Sequence[str]) -> str:

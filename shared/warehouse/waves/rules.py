@@ -145,7 +145,7 @@ def status_from_pickings(wave: StoredWave) -> WaveStatus:
     return "in_progress" if wave.begun else "released"
 
 
-def with_picking_status(wave: StoredWave, number: int, status: WorkStatus, now: str) -> StoredWave:
+def with_picking_status(wave: StoredWave, number: int, status: WorkStatus) -> StoredWave:
     """Return the wave after its picking `number` has got the status `status`."""
     if wave.status == "cancelled":
         return wave
@@ -160,7 +160,6 @@ def with_picking_status(wave: StoredWave, number: int, status: WorkStatus, now: 
             "open_ids": open_ids,
             "begun": begun,
             "metrics": wave.metrics.model_copy(update={"ended_orders": ended_orders}),
-            "updated_at": now,
         }
     )
     status_now = status_from_pickings(after) if after.status in RELEASED_STATUSES else after.status

@@ -58,9 +58,9 @@ def test_ten_orders_are_picked_in_one_wave(wave_scenario: WaveScenario, stack: S
     assert (released["status"], released["released_at"]) == ("released", released["updated_at"])
     assert released["metrics"] == size | {"allocated_units": 10, "short_units": 0}
     assert wave_scenario.yard.level("BRICK") == (10, 10, 0)
-    assert wave_scenario.yard.act(ids[3], "start").status == 200
+    started = wave_scenario.yard.act(ids[3], "start").data
     begun = wave_scenario.shown(number)
-    assert begun["status"] == "in_progress"
+    assert (begun["status"], begun["updated_at"]) == ("in_progress", started["started_at"])
     assert [order["status"] for order in begun["orders"]] == [
         "started" if one == ids[3] else "pending" for one in ids
     ]

@@ -157,7 +157,7 @@ def test_closing_cancels_open_quantities_and_keeps_complete_lines() -> None:
     half = new.lines[1].model_copy(
         update={"status": "partial", "open_qty": Decimal(3), "done_qty": Decimal(2)}
     )
-    closed = rules.closed(new.model_copy(update={"lines": [done, half]}), "later")
+    closed = rules.closed(new.model_copy(update={"lines": [done, half]}))
 
     assert closed.status == "closed"
     assert closed.lines[0] == done
@@ -165,19 +165,18 @@ def test_closing_cancels_open_quantities_and_keeps_complete_lines() -> None:
     assert given_up.status == "closed"
     assert (given_up.open_qty, given_up.done_qty) == (Decimal(0), Decimal(2))
     with pytest.raises(Conflict):
-        rules.closed(closed, "later still")
+        rules.closed(closed)
 
 
 def test_undone_work_does_not_reopen_a_closed_document() -> None:
     received = rules.advanced(
         document(),
         DocumentProgress(done={1: Decimal(10), 2: Decimal(2)}, ended_work=3, with_goods=True),
-        NOW,
     )
-    closed = rules.closed(received, "later")
+    closed = rules.closed(received)
 
     after = rules.advanced(
-        closed, DocumentProgress(done={1: Decimal(-10), 2: Decimal(-2)}, ended_work=3), "last"
+        closed, DocumentProgress(done={1: Decimal(-10), 2: Decimal(-2)}, ended_work=3)
     )
 
     assert (after.status, after.finished) == ("closed", [])

@@ -44,7 +44,7 @@ def after(one: StoredReturn, *goods: dict[str, Any]) -> StoredReturn:
     """Return a return after goods arrived at A-01."""
     lines = [{"item_code": "BRICK", "bin_code": "A-01", **line} for line in goods]
     arrival = ReturnArrival.model_validate({"lines": lines})
-    return arrival_rules.with_arrival(one, arrival, _at(A_01), NOW)
+    return arrival_rules.with_arrival(one, arrival, _at(A_01))
 
 
 def received(one: StoredReturn) -> list[Decimal]:
@@ -157,7 +157,7 @@ def test_request_that_takes_goods_from_many_places_is_a_problem() -> None:
         position = known_position(number, f"B-{number}")
         body = {"lines": [{"item_code": "BRICK", "qty": 1, "bin_code": position.bin_code}]}
         arrival = ReturnArrival.model_validate(body)
-        one = arrival_rules.with_arrival(one, arrival, _at(position), NOW)
+        one = arrival_rules.with_arrival(one, arrival, _at(position))
     _, parts, problems = decide(one, {"qty": 13, "action": "restock"})
     assert len(parts) == 13
     assert [problem.field for problem in problems] == ["lines"]

@@ -118,7 +118,7 @@ def test_goods_of_one_batch_are_one_entry_and_each_serial_is_its_own() -> None:
         (2, pick(1, serial="S2")),
     ]  # fmt: skip
 
-    loaded = rules.with_transit(order("picked", line(1), line(2, "DRILL")), goods, "now")
+    loaded = rules.with_transit(order("picked", line(1), line(2, "DRILL")), goods)
 
     assert [one.dispatched_qty for one in loaded.lines] == [9, 2]
     assert [[(goods.batch_num, goods.serial, goods.qty) for goods in one.transit]
@@ -129,7 +129,7 @@ def test_goods_of_one_batch_are_one_entry_and_each_serial_is_its_own() -> None:
 
 
 def test_receiving_ends_with_the_last_goods_or_with_final() -> None:
-    sent = rules.with_transit(order("picked"), [(1, pick(4))], "now")
+    sent = rules.with_transit(order("picked"), [(1, pick(4))])
 
     some, _ = rules.with_arrival(sent, arrival(("BRICK", 1)), "t1")
     short, _ = rules.with_arrival(some, arrival(final=True), "t2")
@@ -140,7 +140,7 @@ def test_receiving_ends_with_the_last_goods_or_with_final() -> None:
     ]  # fmt: skip
     assert [rules.has_discrepancy(one) for one in (some, short, full)] == [False, True, False]
     [lost] = short.lines[0].transit
-    assert rules.without_lost_goods(short, [(1, lost)], "t4").lines[0].transit == []
+    assert rules.without_lost_goods(short, [(1, lost)]).lines[0].transit == []
     assert short.lines[0].transit == [InTransitGoods(qty=Decimal(3))]
 
 
@@ -157,7 +157,7 @@ def test_in_transit_is_dispatched_minus_received(
 ) -> None:
     lines = [line(number, item) for number, (item, _) in enumerate(sent, start=1)]
     goods = [(number, pick(qty)) for number, (_, qty) in enumerate(sent, start=1)]
-    after = rules.with_transit(order("picked", *lines), goods, "now")
+    after = rules.with_transit(order("picked", *lines), goods)
     for item, qty in came:
         left = sum(
             (goods.qty for one in after.lines if one.item_code == item for goods in one.transit),
