@@ -4,11 +4,11 @@ from shared.kernel.clock import milliseconds_of
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Partition
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.approvals import rules
 from shared.warehouse.approvals.models import ApprovalParameters, OpenApproval, StoredApproval
@@ -69,16 +69,9 @@ def read_open_approval(store: Store, digest: str) -> OpenApproval | None:
 
 def open_approval_item(approval: StoredApproval) -> Item:
     """Return the item that leads from a request to its open approval."""
-    partition, sort = open_approval_key(approval.digest)
     until = milliseconds_of(approval.expires_at)
-    return {
-        PARTITION_KEY: partition,
-        SORT_KEY: sort,
-        "id": approval.id,
-        "stage": approval.stage,
-        "until": until,
-        EXPIRY: -(-until // 1000),
-    }
+    values = {"id": approval.id, "stage": approval.stage, "until": until}
+    return item_at(open_approval_key(approval.digest), **values, **{EXPIRY: -(-until // 1000)})
 
 
 def put_open_approval(tx: Transaction, approval: StoredApproval, *, replaces: int | None) -> None:

@@ -7,13 +7,13 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.kernel.db.indexes import Lookup
-from shared.kernel.db.items import Item, Key, alias_key, key_of
+from shared.kernel.db.items import Item, Key, alias_key, item_at, key_of
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse import references
 from shared.warehouse.catalog.models import (
@@ -114,16 +114,14 @@ def number_of(store: Store, code: str) -> int | None:
 
 def alias_of(product: Product) -> Item:
     """Return the alias of a product."""
-    partition, sort = code_key(product.item_code)
-    return {
-        PARTITION_KEY: partition,
-        SORT_KEY: sort,
-        "id": product.id,
-        "name": product.name,
-        "by_batch": product.man_btch_num,
-        "by_serial": product.man_ser_num,
-        "in_stock": product.inventory_item,
-    }
+    return item_at(
+        code_key(product.item_code),
+        id=product.id,
+        name=product.name,
+        by_batch=product.man_btch_num,
+        by_serial=product.man_ser_num,
+        in_stock=product.inventory_item,
+    )
 
 
 def put_alias(
@@ -169,14 +167,9 @@ def ids_by_barcode(store: Store, barcodes: Iterable[str]) -> list[int]:
 def gtin_aliases(product: StoredProduct) -> Iterator[Item]:
     """Yield the aliases of a product by its GTINs."""
     for one in product.packaging.gtins if product.packaging else ():
-        partition, sort = gtin_key(one.gtin)
-        yield {
-            PARTITION_KEY: partition,
-            SORT_KEY: sort,
-            "id": product.id,
-            "item_code": product.item_code,
-            "units": one.units,
-        }
+        yield item_at(
+            gtin_key(one.gtin), id=product.id, item_code=product.item_code, units=one.units
+        )
 
 
 def replace_gtin_aliases(

@@ -14,7 +14,7 @@ from shared.kernel.db.facets import (
     searchable,
 )
 from shared.kernel.db.indexes import Partition
-from shared.kernel.db.items import Item, Key, alias_key, item_at, key_of
+from shared.kernel.db.items import Item, Key, alias_key, item_at, key_of, update_of
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.plan import ListQuery
@@ -24,6 +24,7 @@ from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import list_of
 from shared.warehouse.references import ASSIGNED, is_former
+from shared.warehouse.warehouses import rules
 from shared.warehouse.warehouses.models import (
     KnownPosition,
     KnownWarehouse,
@@ -193,35 +194,14 @@ def known_position(alias: Item) -> KnownPosition:
 
 def position_alias(position: StoredPosition) -> Item:
     """Return the alias of a position, without its assigned products."""
-    partition, sort = position_key(position.whs_code, position.bin_code)
-    return {
-        PARTITION_KEY: partition,
-        SORT_KEY: sort,
-        "id": position.id,
-        "type": position.type,
-        "pickable": position.is_pickable,
-        "disabled": position.disabled,
-        "blocked": position.is_blocked,
-    }
+    key = position_key(position.whs_code, position.bin_code)
+    return item_at(key, id=position.id, **rules.alias_values(position))
 
 
 def update_position_alias(tx: Transaction, position: StoredPosition) -> None:
     """Write the type and flags of a position into its alias; a retirement mark is kept."""
-    tx.update(
-        position_key(position.whs_code, position.bin_code),
-        "SET #type = :type, #pickable = :pickable, #disabled = :disabled, #blocked = :blocked",
-        condition="id = :id",
-        names={
-            "#type": "type",
-            "#pickable": "pickable",
-            "#disabled": "disabled",
-            "#blocked": "blocked",
-        },
-        values={
-            ":type": position.type or "",
-            ":pickable": position.is_pickable,
-            ":disabled": position.disabled,
-            ":blocked": position.is_blocked,
-            ":id": position.id,
-        },
-    )
+    key = position_key(position.whs_code, position.bin_code)
+    changed = {**rules.alias_values(position), "type": position.type or ""}
+    expression, names, values = update_of(changed)
+    values[":id"] = position.id
+    tx.update(key, expression, condition="id = :id", names=names, values=values)

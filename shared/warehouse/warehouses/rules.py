@@ -66,9 +66,14 @@ def warehouse_of(
     return first or second, found
 
 
-def alias_values(position: StoredPosition) -> tuple[object, ...]:
-    """Return the values of a position that its alias repeats."""
-    return (position.type, position.is_pickable, position.disabled, position.is_blocked)
+def alias_values(position: StoredPosition) -> dict[str, str | bool | None]:
+    """Return the values of a position that its alias repeats, by attribute of the alias."""
+    return {
+        "type": position.type,
+        "pickable": position.is_pickable,
+        "disabled": position.disabled,
+        "blocked": position.is_blocked,
+    }
 
 
 def warehouse_problems(before: StoredPosition, change: Checked[PositionChange]) -> list[Problem]:
