@@ -30,6 +30,7 @@ from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock.models import StockRow, StoredLevel
 from shared.warehouse.stock.posting import raise_due_events
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
+from shared.warehouse.stock.rules import empty_level
 
 CHUNK = 25
 """Products of a chunk."""
@@ -402,14 +403,9 @@ class _ProductLook:
             for record in self._source.rows(self._product)
             if warehouse in {0, record.entity.warehouse_id}
         )
-        level = StoredLevel(
-            event_id=tx.next_id(LEVELS.kind) if warehouse else self._product,
-            product_id=self._product,
-            item_code=row.item_code,
-            whs_code=row.whs_code if warehouse else None,
-            created_at=tx.now,
-            updated_at=tx.now,
-        ).model_copy(update=dict(expected))
+        event_id = tx.next_id(LEVELS.kind) if warehouse else self._product
+        level = empty_level(row, event_id, tx.now, total=not warehouse)
+        level = level.model_copy(update=dict(expected))
         if warehouse:
             LEVELS.insert(tx, level_id(self._product, warehouse), level)
         else:
