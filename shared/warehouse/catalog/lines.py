@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel
 
@@ -28,6 +28,12 @@ class GoodsLine:
     batches: Mapping[str, object]
     serials: tuple[str, Sequence[str] | None]
 
+    @classmethod
+    def of(cls, path: str, line: Any) -> Self:
+        """Return a line of a body with the fields `item_code`, `qty`, `batch` and `serials`."""
+        batches, serials = {"batch": line.batch}, ("serials", line.serials)
+        return cls(path, line.item_code, line.qty, batches, serials)
+
     def field_path(self, field: str) -> str:
         """Return the path of a field of the line."""
         return f"{self.path}.{field}" if self.path else field
@@ -40,6 +46,11 @@ class LineProblems:
     invalid: Sequence[Problem]
     blocked: Sequence[Problem]
 
+    @property
+    def all(self) -> list[Problem]:
+        """The problems of both kinds."""
+        return [*self.invalid, *self.blocked]
+
 
 def ensure_no_problems[M: BaseModel](draft: Checked[M], findings: LineProblems) -> M:
     """Return the model of a draft without problems.
@@ -49,7 +60,7 @@ def ensure_no_problems[M: BaseModel](draft: Checked[M], findings: LineProblems) 
         RuleBlocked: The draft is valid, but a rule forbids it.
     """
     if isinstance(draft, InvalidBody) or findings.invalid:
-        raise ValidationFailed([*problems_of(draft), *findings.invalid, *findings.blocked])
+        raise ValidationFailed([*problems_of(draft), *findings.all])
     if findings.blocked:
         raise RuleBlocked(findings.blocked)
     return draft

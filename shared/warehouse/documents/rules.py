@@ -30,9 +30,7 @@ from shared.warehouse.master_data import MasterData
 def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LineProblems:
     """Return the problems of a document that field validation does not find."""
     lines: Sequence[Checked[LineDraft]] = draft.lines or ()
-    found = examine_lines(
-        (_goods_line(path, line) for path, line in numbered(lines)), known.products
-    )
+    found = examine_lines((GoodsLine.of(*line) for line in numbered(lines)), known.products)
     invalid: list[Problem] = []
     whs_code = draft.warehouse_code
     if whs_code is not None and whs_code not in known.warehouses:
@@ -48,12 +46,6 @@ def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LinePr
     ):
         invalid += differing_dates(numbered(lines))
     return LineProblems(invalid, found.blocked)
-
-
-def _goods_line(path: str, line: Checked[LineDraft]) -> GoodsLine:
-    return GoodsLine(
-        path, line.item_code, line.qty, {"batch": line.batch}, ("serials", line.serials)
-    )
 
 
 def destination_bin(line: Checked[LineDraft]) -> str | None:

@@ -101,10 +101,7 @@ def examine_document(
     """
     found = tx.store.get_many(document_keys(kind, draft))
     findings = rules.examine(draft, _codes(draft).known(tx, found))
-    return references.existing_id(found, _reference(kind, draft)), [
-        *findings.invalid,
-        *findings.blocked,
-    ]
+    return references.existing_id(found, _reference(kind, draft)), findings.all
 
 
 def document_of(

@@ -30,8 +30,7 @@ def examine(draft: Checked[PickFaceDraft], named: NamedMasterData) -> Iterator[P
     """Yield the problems of a draft that field validation does not find."""
     products = {named.product.item_code: named.product} if named.product else {}
     line = GoodsLine("", draft.item_code, None, {}, ("serials", None))
-    findings = examine_lines([line], products)
-    yield from [*findings.invalid, *findings.blocked]
+    yield from examine_lines([line], products).all
     yield from _place_problems(draft, named)
     minimum, maximum = quantities(draft, named.existing)
     if minimum is not None and maximum is not None and maximum < minimum:

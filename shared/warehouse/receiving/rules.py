@@ -45,8 +45,7 @@ def examine(goods: ReceivedGoods) -> Iterator[Problem]:
     draft, product = goods.draft, goods.product
     yield from _item_problems(goods)
     if product:
-        batch, serials = {"batch": draft.batch}, ("serials", draft.serials)
-        yield from examine_goods(GoodsLine("", draft.item_code, draft.qty, batch, serials), product)
+        yield from examine_goods(GoodsLine.of("", draft), product)
     yield from _bin_problems(goods)
     expiry = expiry_date(draft, goods.document)
     if expired := expiry_refusal(expiry, draft.inventory_status or "available", goods.today):
@@ -266,7 +265,7 @@ def differences(
 
 @dataclass(frozen=True, slots=True)
 class _Trait:
-    """What differences of serials, or of batches, are called, and which values are trait."""
+    """Serials, or batches: the kinds of their differences, and where lines and goods name them."""
 
     unexpected: DifferenceKind
     missing: DifferenceKind

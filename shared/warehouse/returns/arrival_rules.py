@@ -94,9 +94,7 @@ def goods_problems(
         elif code not in known.products:
             yield Problem(f"{path}.item_code", f"no product has the code {code}")
         else:
-            serials = ("serials", line.serials)
-            goods = GoodsLine(path, code, line.qty, {"batch": line.batch}, serials)
-            yield from examine_goods(goods, known.products[code])
+            yield from examine_goods(GoodsLine.of(path, line), known.products[code])
         yield from repeated_serials(path, code, line.serials, seen)
 
 

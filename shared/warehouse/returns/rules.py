@@ -214,9 +214,7 @@ def examine(
     code = warehouse_code(draft, origin.document if origin else None)
     if code is not None and code not in known.warehouses:
         invalid.append(Problem("warehouse_code", f"no warehouse has the code {code}"))
-    found = examine_lines(
-        (_goods_line(path, line) for path, line in numbered(draft.lines)), known.products
-    )
+    found = examine_lines((GoodsLine.of(*line) for line in numbered(draft.lines)), known.products)
     if origin:
         blocked += limit_problems(origin, list(named_goods(draft, known.products)))
     return LineProblems([*invalid, *found.invalid], [*blocked, *found.blocked])
@@ -226,12 +224,6 @@ def _missing_for_blind(draft: Checked[ReturnDraft]) -> Iterator[Problem]:
     for field in ("warehouse_code", "partner_code"):
         if getattr(draft, field) is None and field not in invalid_fields(draft):
             yield Problem(field, "is required without exit_document_id")
-
-
-def _goods_line(path: str, line: Checked[ReturnLineDraft]) -> GoodsLine:
-    return GoodsLine(
-        path, line.item_code, line.qty, {"batch": line.batch}, ("serials", line.serials)
-    )
 
 
 def named_goods(

@@ -111,8 +111,7 @@ def examine_return(
         known = _codes(named, document).known(tx, found)
         findings = rules.examine(named, known, origin, settings)
         more = [one for one in problems_of(named) if one not in problems_of(draft)]
-        problems = [*more, *findings.invalid, *findings.blocked]
-        return repository.REFERENCES.holder(found, named.external_ref), problems
+        return repository.REFERENCES.holder(found, named.external_ref), [*more, *findings.all]
 
 
 def _document(store: Store, number: int | None) -> Record[Document] | None:

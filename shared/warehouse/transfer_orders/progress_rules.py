@@ -181,8 +181,7 @@ def _goods_problems(
     if not sent:
         yield Problem(f"{path}.item_code", f"{code} was not dispatched with TO-{order.id}")
         return
-    goods = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
-    yield from examine_goods(goods, known.products[code])
+    yield from examine_goods(GoodsLine.of(path, line), known.products[code])
 
 
 def _unsent_serials(

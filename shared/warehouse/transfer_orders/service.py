@@ -121,10 +121,7 @@ def examine_transfer_order(
     found = tx.store.get_many(transfer_order_keys(draft))
     known = _codes(draft).known(tx, found)
     findings = rules.examine(draft, known, _read_picker(tx, draft), by_client=False)
-    return repository.REFERENCES.holder(found, draft.external_ref), [
-        *findings.invalid,
-        *findings.blocked,
-    ]
+    return repository.REFERENCES.holder(found, draft.external_ref), findings.all
 
 
 get_transfer_order = TRANSFER_ORDERS.get

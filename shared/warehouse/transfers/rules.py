@@ -58,8 +58,7 @@ def _goods_problems(path: str, line: Checked[TransferMove], known: MasterData) -
         return
     if not product.in_stock:
         yield Problem(field, f"product {code} is not kept in stock")
-    goods = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
-    yield from examine_goods(goods, product)
+    yield from examine_goods(GoodsLine.of(path, line), product)
 
 
 def _bin_problems(
