@@ -1,10 +1,11 @@
 """The products, warehouses and positions that a request names by their codes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.warehouses import service as warehouses
@@ -19,6 +20,19 @@ class MasterData:
     warehouses: Mapping[str, KnownWarehouse]
     positions: Mapping[tuple[str, str], KnownPosition]
 
+    def warehouse_problems(self, field: str, code: str | None) -> Iterator[Problem]:
+        """Yield a problem of `field` if it names a warehouse that does not exist."""
+        if code is not None and code not in self.warehouses:
+            yield Problem(field, f"no warehouse has the code {code}")
+
+    def placing_problems(
+        self, field: str, whs_code: str, bin_code: str | None
+    ) -> Iterator[Problem]:
+        """Yield a problem of `field` if goods may not be put at the position that it names."""
+        refusal = None if bin_code is None else self.placing_refusal(whs_code, bin_code)
+        if refusal:
+            yield Problem(field, refusal)
+
     def placing_refusal(self, whs_code: str, bin_code: str) -> str | None:
         """Return why goods may not be put at a position; None if they may."""
         return placing_refusal(whs_code, bin_code, self.positions.get((whs_code, bin_code)))
@@ -26,14 +40,11 @@ class MasterData:
 
 def placing_refusal(whs_code: str, bin_code: str, position: KnownPosition | None) -> str | None:
     """Return why goods may not be put at a position, which is None if there is none of the code."""
-    message = None
     if position is None:
-        message = f"warehouse {whs_code} has no position {bin_code}"
-    elif position.disabled:
-        message = f"position {bin_code} is disabled"
-    elif position.blocked:
-        message = f"position {bin_code} is blocked"
-    return message
+        return f"warehouse {whs_code} has no position {bin_code}"
+    if position.disabled:
+        return f"position {bin_code} is disabled"
+    return f"position {bin_code} is blocked" if position.blocked else None
 
 
 class NamedCodes:

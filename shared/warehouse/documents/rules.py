@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from shared.kernel.errors import Conflict, Problem
+from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse.catalog.lines import (
@@ -31,16 +31,12 @@ def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LinePr
     """Return the problems of a document that field validation does not find."""
     lines: Sequence[Checked[LineDraft]] = draft.lines or ()
     found = examine_lines((GoodsLine.of(*line) for line in numbered(lines)), known.products)
-    invalid: list[Problem] = []
     whs_code = draft.warehouse_code
-    if whs_code is not None and whs_code not in known.warehouses:
-        invalid.append(Problem("warehouse_code", f"no warehouse has the code {whs_code}"))
-    invalid += found.invalid
-    for path, line in numbered(lines):
-        code = destination_bin(line)
-        if code is not None and whs_code is not None and whs_code in known.warehouses:
-            refusal = known.placing_refusal(whs_code, code)
-            invalid += [Problem(f"{path}.destination_bin", refusal)] if refusal else []
+    invalid = [*known.warehouse_problems("warehouse_code", whs_code), *found.invalid]
+    if whs_code is not None and whs_code in known.warehouses:
+        for path, line in numbered(lines):
+            field = f"{path}.destination_bin"
+            invalid += known.placing_problems(field, whs_code, destination_bin(line))
     if isinstance(draft, EntryDraft) or (
         isinstance(draft, InvalidBody) and draft.model is EntryDraft
     ):

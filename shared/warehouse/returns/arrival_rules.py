@@ -66,7 +66,7 @@ def examine_arrival(
     lines: Sequence[Checked[ReturnGoodsDraft]] = arrival.lines or ()
     invalid = list(goods_problems(lines, one, known))
     for path, line in numbered(lines):
-        invalid += bin_problems(path, line.bin_code, one, known)
+        invalid += known.placing_problems(f"{path}.bin_code", one.whs_code, line.bin_code)
     invalid += differing_dates(numbered(lines))
     invalid += _size_problems(lines)
     blocked: list[Problem] = []
@@ -96,14 +96,6 @@ def goods_problems(
         else:
             yield from examine_goods(GoodsLine.of(path, line), known.products[code])
         yield from repeated_serials(path, code, line.serials, seen)
-
-
-def bin_problems(
-    path: str, code: str | None, one: StoredReturn, known: MasterData
-) -> Iterator[Problem]:
-    """Yield a problem if goods may not be put at a position; None for no position."""
-    if code is not None and (refusal := known.placing_refusal(one.whs_code, code)):
-        yield Problem(f"{path}.bin_code", refusal)
 
 
 def _size_problems(lines: Sequence[Checked[ReturnGoodsDraft]]) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import numbered, parts_of
 from shared.warehouse.master_data import MasterData
-from shared.warehouse.returns.arrival_rules import bin_problems, goods_problems
+from shared.warehouse.returns.arrival_rules import goods_problems
 from shared.warehouse.returns.models import (
     Disposition,
     DispositionDraft,
@@ -75,7 +75,7 @@ def examine(
             message = f"is not allowed with {line.action}: the goods stay where they are"
             yield Problem(f"{path}.bin_code", message)
         else:
-            yield from bin_problems(path, line.bin_code, one, known)
+            yield from known.placing_problems(f"{path}.bin_code", one.whs_code, line.bin_code)
 
 
 def take_goods(

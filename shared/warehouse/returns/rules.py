@@ -212,8 +212,7 @@ def examine(
             message = "is required: the setting blind_returns does not allow returns without it"
             blocked.append(Problem("exit_document_id", message))
     code = warehouse_code(draft, origin.document if origin else None)
-    if code is not None and code not in known.warehouses:
-        invalid.append(Problem("warehouse_code", f"no warehouse has the code {code}"))
+    invalid += known.warehouse_problems("warehouse_code", code)
     found = examine_lines((GoodsLine.of(*line) for line in numbered(draft.lines)), known.products)
     if origin:
         blocked += limit_problems(origin, list(named_goods(draft, known.products)))

@@ -201,8 +201,7 @@ def _subject(
     position = known.positions.get((whs_code or "", bin_code or ""))
     if code is not None and product is None:
         found.append(Problem("item_code", f"no product has the code {code}"))
-    if whs_code is not None and warehouse is None:
-        found.append(Problem("warehouse", f"no warehouse has the code {whs_code}"))
+    found += known.warehouse_problems("warehouse", whs_code)
     if bin_code is not None and warehouse and position is None:
         found.append(Problem("bin_code", f"warehouse {whs_code} has no position {bin_code}"))
     if product:

@@ -151,9 +151,8 @@ def examine(
         yield from _goods_problems(path, line, order, known)
         yield from repeated_serials(path, line.item_code, line.serials, seen)
         yield from _unsent_serials(path, line, order)
-        refusal = line.bin_code and known.placing_refusal(order.destination.code, line.bin_code)
-        if refusal:
-            yield Problem(f"{path}.bin_code", refusal)
+        field = f"{path}.bin_code"
+        yield from known.placing_problems(field, order.destination.code, line.bin_code)
     batches = {(line.item_code, line.batch) for line in lines if line.batch is not None}
     if sum(_actions(line) for line in lines) + len(batches) > _MAX_LINE_ACTIONS:
         serials = sum(len(line.serials or ()) for line in lines)

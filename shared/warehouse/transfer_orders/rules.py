@@ -58,9 +58,7 @@ def names_two_warehouses(draft: Checked[TransferOrderDraft], known: MasterData) 
 
 def _warehouse_problems(draft: Checked[TransferOrderDraft], known: MasterData) -> Iterator[Problem]:
     for field in ("from_warehouse", "to_warehouse"):
-        code: str | None = getattr(draft, field)
-        if code is not None and code not in known.warehouses:
-            yield Problem(field, f"no warehouse has the code {code}")
+        yield from known.warehouse_problems(field, getattr(draft, field))
     origin = draft.from_warehouse
     if origin is not None and origin == draft.to_warehouse:
         yield Problem("to_warehouse", f"must be another warehouse than from_warehouse, {origin}")

@@ -34,9 +34,7 @@ take one action per batch."""
 def examine(draft: Checked[TransferDraft], known: MasterData) -> Iterator[Problem]:
     """Yield every problem of a transfer besides those of its fields."""
     for field in ("from_warehouse", "to_warehouse"):
-        code: str | None = getattr(draft, field)
-        if code is not None and code not in known.warehouses:
-            yield Problem(field, f"no warehouse has the code {code}")
+        yield from known.warehouse_problems(field, getattr(draft, field))
     seen: dict[tuple[str, str], str] = {}
     lines: Sequence[Checked[TransferMove]] = draft.lines or ()
     for path, line in numbered(lines):
