@@ -211,13 +211,7 @@ def create_category(tx: Transaction, draft: Checked[CategoryCreate]) -> Record[C
     """Create a product category."""
     draft = ensure_valid(draft)
     number = tx.next_id("category")
-    category = Category(
-        id=number,
-        name=draft.name,
-        description=draft.description,
-        created_at=tx.now,
-        updated_at=tx.now,
-    )
+    category = Category(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
     return CATEGORIES.insert(tx, number, category)
 
 

@@ -254,9 +254,13 @@ def weight_of(order: StoredPackingOrder) -> Decimal | None:
 
 
 def _units(numbers: Iterable[int]) -> str:
-    codes = [unit_code(number) for number in numbers]
-    rest = len(codes) - _SHOWN
-    return ", ".join(codes[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    return _listed([unit_code(number) for number in numbers])
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Return the first texts, and how many more there are."""
+    rest = len(texts) - _SHOWN
+    return ", ".join(texts[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
 # The end
@@ -279,9 +283,7 @@ def ensure_complete(order: StoredPackingOrder) -> None:
     open_ones = [entry.id for entry in order.units if entry.status == "open"]
     parts: list[str] = []
     if missing:
-        rest = len(missing) - _SHOWN
-        more = f" and {rest} more" if rest > 0 else ""
-        parts.append(f"{', '.join(missing[:_SHOWN])}{more} not packed")
+        parts.append(f"{_listed(missing)} not packed")
     if open_ones:
         parts.append(f"{_units(open_ones)} not closed")
     if parts:

@@ -16,18 +16,22 @@ def _email_text(email: str | None) -> str | None:
     return email.lower() if email else None
 
 
-def _client_facets(client: Client) -> Facets:
-    name = fold(client.name)
+def _partner_facets(partner: Client | Provider) -> Facets:
     return {
-        "id": id_text(client.id),
-        "name": name,
-        "document_id": str(client.document_id),
-        "email": _email_text(client.email),
-        # The separator prevents a match that spans the number and the name.
-        "search": f"{client.document_id}{SEPARATOR}{searchable(client.name)}",
-        "created_at": client.created_at,
-        "updated_at": client.updated_at,
+        "id": id_text(partner.id),
+        "name": fold(partner.name),
+        "email": _email_text(partner.email),
+        "search": searchable(partner.name),
+        "created_at": partner.created_at,
+        "updated_at": partner.updated_at,
     }
+
+
+def _client_facets(client: Client) -> Facets:
+    number = str(client.document_id)
+    # The separator prevents a match that spans the number and the name.
+    search = f"{number}{SEPARATOR}{searchable(client.name)}"
+    return {**_partner_facets(client), "document_id": number, "search": search}
 
 
 CLIENTS = Collection(
@@ -46,23 +50,11 @@ CLIENTS = Collection(
 )
 
 
-def _provider_facets(provider: Provider) -> Facets:
-    name = fold(provider.name)
-    return {
-        "id": id_text(provider.id),
-        "name": name,
-        "email": _email_text(provider.email),
-        "search": searchable(provider.name),
-        "created_at": provider.created_at,
-        "updated_at": provider.updated_at,
-    }
-
-
 PROVIDERS = Collection(
     kind="provider",
     noun="Provider",
     model=Provider,
-    facets=_provider_facets,
+    facets=_partner_facets,
     sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},
     lookups={"email": Lookup(5)},
     volatile=frozenset({"name", "search"}),
