@@ -75,7 +75,8 @@ class NamedCodes:
     def known(self, tx: Transaction, found: Mapping[Key, Item]) -> MasterData:
         """Return what exists, from items that were read by `keys`; call `tx.fence` before reading.
 
-        Raises StaleRead when something is being deleted or renamed; the use case is retried.
+        Raises:
+            StaleRead: Something is being deleted or renamed; the use case is retried.
         """
         return MasterData(
             catalog.known_products(tx, self._products, found),

@@ -293,7 +293,10 @@ def present_aliases[C](
 ) -> dict[C, Item]:
     """Return the aliases of present codes by code, from items that were read by `keys`.
 
-    Call `tx.fence` before reading the items. Raises what `ensure_not_retired` raises.
+    Call `tx.fence` before reading the items.
+
+    Raises:
+        StaleRead, ServiceUnavailable: As for `ensure_not_retired`.
     """
     aliases = {
         code: found[key] for code, key in keys.items() if key in found and not is_former(found[key])
@@ -375,8 +378,10 @@ def drop_code(tx: Transaction, key: Key, mark: str) -> None:
 def give_up_code(tx: Transaction, key: Key, mark: str, *, new: Key) -> None:
     """Make the code of an alias, which was retired under `mark`, a former one, or free if unused.
 
-    `put_code` with the key `new` may follow. Raises StaleRead when another use case has retired the
-    alias meanwhile.
+    `put_code` with the key `new` may follow.
+
+    Raises:
+        StaleRead: Another use case has retired the alias meanwhile.
     """
     # Read after the fences were invalidated: all uses that commit are recorded by now. The steps
     # of the rename may have written the other one.

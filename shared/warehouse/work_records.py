@@ -105,7 +105,9 @@ def ensure_allowed[S: str](
 ) -> None:
     """Raise an error unless `status`, the status of `name`, is one of those an action needs.
 
-    Raises StaleState when it comes after all of these in `order`, Conflict otherwise.
+    Raises:
+        StaleState: It comes after all of these in `order`.
+        Conflict: It does not.
     """
     if status in allowed:
         return

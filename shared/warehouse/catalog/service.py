@@ -75,8 +75,10 @@ def put_product(
 ) -> Record[StoredProduct]:
     """Create a product, or change the product that has its code to the values of the draft.
 
-    A draft that changes nothing writes nothing and raises no event. Raises what `create_product`
-    and `change_product` raise.
+    A draft that changes nothing writes nothing and raises no event.
+
+    Raises:
+        Conflict: As for `change_product`.
     """
     ensure_valid(draft, examine_product(tx.store, draft, new=False))
     number = repository.number_of(tx.store, rules.item_code(draft))
@@ -112,8 +114,9 @@ def change_product(
 ) -> Record[StoredProduct]:
     """Change the fields sent and raise product.updated, unless they are as before.
 
-    Raises Conflict when the code or the management by batch or serial would change while stock, an
-    open document or a pick face refers to the product.
+    Raises:
+        Conflict: The code or the management by batch or serial would change while stock, an open
+            document or a pick face refers to the product.
     """
     record = PRODUCTS.get(tx.store, number)
     before = record.entity
@@ -151,7 +154,11 @@ def _commit_name(tx: Transaction, product: StoredProduct) -> None:
 
 
 def delete_product(tx: Transaction, number: int) -> Record[StoredProduct]:
-    """Delete a product. Raises Conflict while stock, an open document or a pick face names it."""
+    """Delete a product.
+
+    Raises:
+        Conflict: Stock, an open document or a pick face names it.
+    """
     record = PRODUCTS.get(tx.store, number)
     mark = _retire(tx, record.entity, "cannot be deleted")
     drop_code(tx, repository.code_key(record.entity.item_code), mark)

@@ -38,7 +38,6 @@ def create_document(
     `import_id` is the import that creates the document, if an import does.
 
     Raises:
-        ValidationFailed: The draft is invalid or names unknown master data; has all problems.
         RuleBlocked: The draft is valid, but a rule forbids it.
     """
     tx.fence(kind)
@@ -116,9 +115,7 @@ def close_document(tx: Transaction, kind: DocumentKind, number: int) -> Record[D
     """Close a document; open quantities of its lines become 0.
 
     Raises:
-        NotFound: The document does not exist.
-        Conflict: The document is closed already, work on it is in progress, or goods are staged
-            for it.
+        Conflict: It is closed already, work on it is in progress, or goods are staged for it.
     """
     collection = repository.COLLECTIONS[kind]
     record = collection.get(tx.store, number)
@@ -170,7 +167,7 @@ def close_dispatched(
 
 
 def get_document(store: Store, kind: DocumentKind, number: int) -> Record[Document]:
-    """Return a document; raise NotFound if it does not exist."""
+    """Return a document."""
     return repository.COLLECTIONS[kind].get(store, number)
 
 

@@ -47,11 +47,10 @@ def _not_staged(order: StoredPackingOrder, item_code: str) -> Problem:
 
 
 def goods_to_pack(order: StoredPackingOrder, unit: StoredUnit, draft: ContentsDraft) -> PackedGoods:
-    """Return the goods that a draft puts into a unit.
+    """Return the goods that a draft puts into a unit; it needs a batch if several are staged.
 
     Raises:
         RuleBlocked: They are not staged, are in units already, or do not fit.
-        ValidationFailed: The batch is missing and several are staged.
     """
     line = _line_to_pack(order, draft)
     code, serials = packing_order_code(order.id), draft.serials or []
@@ -110,11 +109,10 @@ def _size_problems(
 
 
 def goods_to_remove(unit: StoredUnit, draft: ContentsDraft) -> PackedGoods:
-    """Return the goods that a draft takes out of a unit.
+    """Return the goods that a draft takes out of a unit; it needs a batch if several are in it.
 
     Raises:
         RuleBlocked: They are not in the unit.
-        ValidationFailed: The batch is missing and several are in the unit.
     """
     code, serials = unit_code(unit.id), draft.serials or []
     inside = [one for one in unit.contents if one.item_code == draft.item_code]

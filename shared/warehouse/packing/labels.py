@@ -26,8 +26,6 @@ def label_content(store: Store, number: int, timezone: str) -> LabelContent:
     """Return the content of the label of a unit: its goods, and those of all units in it.
 
     Raises:
-        NotFound: No unit ever had this id.
-        Gone: The unit was deleted.
         Conflict: It has no SSCC, or no goods are in it.
     """
     units = get_unit_with_content(store, number)
@@ -59,7 +57,6 @@ def slip_content(store: Store, number: int, timezone: str) -> SlipContent:
     """Return the content of the packing slip of a packing order.
 
     Raises:
-        NotFound: No packing order has this id.
         Conflict: No goods are packed.
     """
     found = get_packing_order(store, number)

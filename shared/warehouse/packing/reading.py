@@ -37,8 +37,6 @@ def get_unit_with_content(store: Store, number: int) -> list[StoredUnit]:
     """Read a consistent state of a unit and of the units in it; the unit is the first.
 
     Raises:
-        NotFound: No unit ever had this id.
-        Gone: The unit was deleted.
         ServiceUnavailable: The units changed during every attempt.
     """
     fresh = store.uncached()

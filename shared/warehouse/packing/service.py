@@ -38,11 +38,10 @@ type _Pickings = list[Record[StoredPicking]]
 def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -> OrderWithUnits:
     """Create a packing order for the staged goods of an exit document.
 
-    The pickings of the goods name the order from now on, so they cannot be reverted.
+    The pickings of the goods name the order from now on, so they cannot be reverted. They are
+    finalized, and have goods for one document that are still staged.
 
     Raises:
-        ValidationFailed: The draft is invalid, or a picking does not exist, is not finalized, has
-            no staged goods or is of another document; with all problems.
         Conflict: A picking has an active packing order.
     """
     staged, operator = run_all(lambda: _staged_goods(tx, checked), lambda: read_operator(tx))
@@ -172,10 +171,8 @@ def complete_packing_order(
     """Complete a packing order: everything is in closed units, or the rest is left unpacked.
 
     Raises:
-        ValidationFailed: Goods are left unpacked without a reason.
-        Conflict: The order is not being packed, goods are not packed, or a unit is open; with the
-            setting `rfid_required`, also when the order has not passed an RFID validation since
-            its last change.
+        Conflict: Goods are not packed, or a unit is open; with the setting `rfid_required`, also
+            when the order has not passed an RFID validation since its last change.
     """
     record = PACKING_ORDERS.get(tx.store, number)
     end = ensure_valid(checked, of_valid_fields(checked, rules.end_problems(checked)))
@@ -197,7 +194,10 @@ def cancel_packing_order(tx: Transaction, number: int) -> OrderWithUnits:
     """Cancel a packing order: its goods are staged and unpacked, its units are deleted.
 
     More units than fit into one transaction are deleted in steps; a packed order is being packed
-    meanwhile. Raises Conflict when the order is shipped or cancelled, or its goods are dispatched.
+    meanwhile.
+
+    Raises:
+        Conflict: The goods are being dispatched.
     """
     return OrderWithUnits(run_steps(tx, lambda: _cancel_step(tx, number)))
 

@@ -20,9 +20,12 @@ def dispatch_exit_document(tx: Transaction, number: int, settings: Settings) -> 
     """Dispatch the staged goods of an exit document, close it and raise shipment.dispatched.
 
     Its packing orders become `shipped`, their units `dispatched`. Quantities that were not picked
-    are given up. Raises Conflict while the document is being picked or packed, when nothing is
-    picked for it, and when it is closed; with the setting `packing_required`, also when staged
-    goods have no packed packing order.
+    are given up.
+
+    Raises:
+        Conflict: The document is closed, being picked or being packed, or nothing is picked for
+            it; with the setting `packing_required`, also when staged goods have no packed packing
+            order.
     """
     return run_steps(tx, lambda: _dispatch_step(tx, number, settings))
 

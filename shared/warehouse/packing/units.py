@@ -34,9 +34,8 @@ def create_unit(
     """Create an empty handling unit of the packing order with the id `number`.
 
     Raises:
-        ValidationFailed: The draft is invalid, or the unit cannot stand in the one it names.
         RuleBlocked: The order has as many units as it may have.
-        Conflict: The order is not being packed, or the unit in which it stands is closed.
+        Conflict: The unit in which it stands is closed.
     """
     prefix, is_valid = settings.gs1_company_prefix, not isinstance(checked, InvalidBody)
     _, _, record = run_all(
@@ -71,12 +70,10 @@ def create_unit(
 
 
 def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
-    """Put goods into a unit; the first goods make its packing order `in_progress`.
+    """Put goods into an open unit; the first goods make its packing order `in_progress`.
 
     Raises:
-        ValidationFailed: The draft is invalid; with all problems.
         RuleBlocked: More than is staged and not packed yet, or more than a unit may hold.
-        Conflict: The unit is not open, or the order is not being packed.
     """
     with by_item_code(tx.store, checked) as named:
         unit, record, draft = _read_for_goods(tx, number, named)
@@ -87,12 +84,10 @@ def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Un
 
 
 def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
-    """Take goods out of a unit; they are to be packed again.
+    """Take goods out of an open unit; they are to be packed again.
 
     Raises:
-        ValidationFailed: The draft is invalid; with all problems.
         RuleBlocked: More than is in the unit.
-        Conflict: The unit is not open, or the order is not being packed.
     """
     with by_item_code(tx.store, checked) as named:
         unit, record, draft = _read_for_goods(tx, number, named)
@@ -102,9 +97,10 @@ def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _
 
 
 def close_unit(tx: Transaction, number: int, checked: Checked[UnitClosing]) -> _Unit:
-    """Close a unit with its weight and tracking number.
+    """Close an open unit with its weight and tracking number.
 
-    Raises Conflict unless the unit and its order are open and the units in it are closed.
+    Raises:
+        Conflict: A unit in it is open.
     """
     unit, record = _read(tx, number)
     closing = ensure_valid(checked)
@@ -120,8 +116,8 @@ def close_unit(tx: Transaction, number: int, checked: Checked[UnitClosing]) -> _
 def reopen_unit(tx: Transaction, number: int) -> _Unit:
     """Reopen a closed unit; its weight is unknown again.
 
-    Raises Conflict unless it is closed, its order is being packed, and the unit in which it stands
-    is open.
+    Raises:
+        Conflict: The unit in which it stands is closed.
     """
     unit, record = _read(tx, number)
     rules.ensure_status(record.entity, "open", "in_progress")
@@ -133,7 +129,11 @@ def reopen_unit(tx: Transaction, number: int) -> _Unit:
 
 
 def delete_unit(tx: Transaction, number: int) -> _Unit:
-    """Delete an empty unit; return its last state. Raises Conflict when something is in it."""
+    """Delete an empty unit; return its last state.
+
+    Raises:
+        Conflict: Something is in it, or the unit in which it stands is closed.
+    """
     unit, record = _read(tx, number)
     rules.ensure_status(record.entity, "open", "in_progress")
     rules.ensure_parent_open(record.entity, unit.entity.parent_id)

@@ -33,8 +33,8 @@ class StagedDocument:
 def read_staged(tx: Transaction, number: int) -> StagedDocument:
     """Read an exit document and the pickings that hold goods for it.
 
-    Raises Conflict while the document is being picked, when nothing is picked for it, and when it
-    is closed.
+    Raises:
+        Conflict: The document is closed or being picked, or nothing is picked for it.
     """
     document = documents.get_document(tx.store, "exit", number)
     return StagedDocument(document, _finished_pickings(tx, document))

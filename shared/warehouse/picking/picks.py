@@ -51,12 +51,12 @@ class _PickPlan:
 def pick(
     tx: Transaction, number: int, draft: Checked[PickDraft], substitution: Substitution
 ) -> Record[StoredPicking]:
-    """Pick goods for the exit documents of a picking; they become staged stock.
+    """Pick goods for the exit documents of a started picking; they become staged stock.
+
+    They are allocated to the picking, or may be picked instead.
 
     Raises:
-        ValidationFailed: The draft is invalid, or the goods are not allocated to the picking and
-            may not be picked instead; with all problems.
-        Conflict: The picking is not started, or the goods are allocated to other work.
+        Conflict: The goods are allocated to other work.
     """
     with by_item_code(tx.store, draft) as named:
         record = get_exit_picking(tx.store, number)

@@ -60,11 +60,9 @@ def record_exit_progress(
 def create_picking(tx: Transaction, checked: Checked[PickingDraft]) -> Record[StoredPicking]:
     """Create a picking of every open quantity of its exit documents, and allocate stock to it.
 
-    A quantity that is not in stock stays unallocated.
+    A quantity that is not in stock stays unallocated. The documents are of one warehouse.
 
     Raises:
-        ValidationFailed: The draft is invalid, or its documents do not exist, are of several
-            warehouses or have too many lines; with all problems.
         Conflict: A document has nothing open or is already being picked.
     """
     numbers = rules.document_ids(checked)
@@ -157,7 +155,7 @@ def insert_allocated(
 ) -> Record[StoredPicking]:
     """Create the picking `number` of an exit document that names it as work in progress.
 
-    Its lines have their allocations. Raises picking.created.
+    Its lines have their allocations. It raises picking.created.
     """
     picking = new_picking(
         tx,
@@ -212,7 +210,7 @@ def insert_picking(
 
 
 def start_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Start a picking. Raises Conflict unless it is pending."""
+    """Start a pending picking."""
     record, acting = run_all(lambda: get_exit_picking(tx.store, number), lambda: read_operator(tx))
     picking = record.entity
     ensure_status("Picking", picking, "pending")
@@ -223,10 +221,7 @@ def start_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
 
 
 def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Allocate stock to the lines that lack some, also of the picking of a transfer order.
-
-    Raises Conflict when the picking has ended.
-    """
+    """Allocate stock to the lines of a picking that lack some, also to that of a transfer order."""
     record = PICKINGS.get(tx.store, number)
     ensure_status("Picking", record.entity, "pending", "started")
     allocate_rest(tx, number)
@@ -242,11 +237,12 @@ def finalize_picking(
     end: Checked[PickingEnd],
     shortage_limit: Decimal | None = None,
 ) -> Record[StoredPicking]:
-    """Finalize a picking, release its remaining allocations and raise picking.completed.
+    """Finalize a started picking, release its remaining allocations and raise picking.completed.
 
-    Raises Conflict unless it is started, ValidationFailed when `end` is invalid, or a line was
-    not picked completely and no reason is given, ApprovalRequired when more than `shortage_limit`
-    percent is short and nobody has approved it.
+    A line that was not picked completely needs a reason.
+
+    Raises:
+        ApprovalRequired: More than `shortage_limit` percent is short and nobody has approved it.
     """
     reads = [] if shortage_limit is None else approvals.reads_ahead(tx)
     record, *_ = run_all(lambda: get_exit_picking(tx.store, number), *reads)
@@ -304,10 +300,7 @@ def mark_finalized(
 
 
 def cancel_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Cancel a picking: release its allocations and return its staged goods to available stock.
-
-    Raises Conflict unless it is pending or started.
-    """
+    """Cancel a picking that has not ended: its allocated and staged goods become available."""
     ensure_status("Picking", get_exit_picking(tx.store, number).entity, "pending", "started")
     return undo_picking(tx, number, record_exit_progress, "cancelled", "pending", "started")
 
@@ -315,8 +308,8 @@ def cancel_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
 def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Revert a finalized picking: its staged goods return to available stock.
 
-    Raises Conflict unless it is finalized or synchronized, while its goods are packed, and when
-    goods were dispatched.
+    Raises:
+        Conflict: Its goods are packed, or some were dispatched.
     """
     picking = get_exit_picking(tx.store, number).entity
     ensure_status("Picking", picking, "finalized", "synchronized")
@@ -336,7 +329,7 @@ def undo_picking(
 ) -> Record[StoredPicking]:
     """Release the allocations of a picking, undo its picks and set its status to `status`.
 
-    Raises Conflict unless its status is one of `allowed`.
+    Its status must be one of `allowed`.
     """
     picking = undo_work(tx, number, record_progress, picks=True)
     record = PICKINGS.get(tx.store, number)
@@ -358,7 +351,7 @@ def assign_to_wave(tx: Transaction, record: Record[StoredPicking], wave: int) ->
 
 
 def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Record that the ERP has booked a picking. Raises Conflict unless it is finalized."""
+    """Record that the ERP has booked a finalized picking."""
     record = PICKINGS.get(tx.store, number)
     ensure_status("Picking", record.entity, "finalized")
     return PICKINGS.save(tx, record, record.entity, status="synchronized")

@@ -63,7 +63,7 @@ def receive_line(
     """Receive goods into stock for the open lines of the document; return receipt and document.
 
     Raises:
-        Conflict: The receipt is not started, is full, or its document is closed.
+        Conflict: The receipt is full, or its document is closed.
         ApprovalRequired: More arrives than the tenant's tolerance allows, without an approval.
     """
     with by_item_code(tx.store, draft) as named:
@@ -107,7 +107,8 @@ def _read_named(
 ) -> tuple[Record[Document], Mapping[Key, Item]]:
     """Read the document of a receipt, and the items of the master data that a draft names.
 
-    Raises Conflict when the document is closed.
+    Raises:
+        Conflict: The document is closed.
     """
     codes = _codes(receipt.whs_code or "", draft, draft.bin_code)
     document, found, _ = run_all(
@@ -243,7 +244,8 @@ def _approval(
 ) -> ReceiptApproval:
     """Return the approval of an over-receipt: that of the caller, or of the one who granted it.
 
-    Raises ApprovalRequired when there is none.
+    Raises:
+        ApprovalRequired: There is none.
     """
     is_own = _is_approved(tx, draft)
     if is_own:

@@ -27,7 +27,10 @@ from shared.warehouse.work_records import (
 def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[StoredReceipt]:
     """Create a receipt for an entry document and raise receipt.created.
 
-    A document may have several. Raises Conflict when nothing is left to receive on it.
+    A document may have several.
+
+    Raises:
+        Conflict: Nothing is left to receive on it.
     """
     wanted = [] if draft.document_id is None else [draft.document_id]
     found, _, operator = run_all(
@@ -65,7 +68,7 @@ def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[Stor
 
 
 def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Start a receipt. Raises Conflict unless it is pending."""
+    """Start a pending receipt."""
     record, acting = run_all(lambda: get_entry_receipt(tx.store, number), lambda: read_operator(tx))
     receipt = record.entity
     ensure_status("Receipt", receipt, "pending")
@@ -76,7 +79,7 @@ def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
 
 
 def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Finalize a receipt and raise receipt.completed. Raises Conflict unless it is started.
+    """Finalize a started receipt and raise receipt.completed.
 
     It may have no goods, because a delivery may not arrive.
     """
@@ -91,7 +94,7 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
 
 
 def synchronize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Record that the ERP has booked a receipt. Raises Conflict unless it is finalized."""
+    """Record that the ERP has booked a finalized receipt."""
     record = get_entry_receipt(tx.store, number)
     ensure_status("Receipt", record.entity, "finalized")
     return RECEIPTS.save(tx, record, record.entity, status="synchronized")

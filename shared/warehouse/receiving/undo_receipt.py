@@ -21,18 +21,19 @@ _ACTIONS_PER_ROW = 2
 
 
 def cancel_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Cancel a receipt; the goods it received leave the stock.
+    """Cancel a receipt that has not ended; the goods it received leave the stock.
 
-    Raises Conflict unless it is pending or started, and its goods are still there and free.
+    Raises:
+        Conflict: Some of its goods are not there any more, or are allocated.
     """
     return _undo(tx, number, "cancelled", "pending", "started")
 
 
 def revert_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Revert a receipt that has ended; the goods it received leave the stock.
+    """Revert a receipt that was finalized; the goods it received leave the stock.
 
-    Raises Conflict unless it is finalized or synchronized, and its goods are still there and
-    free.
+    Raises:
+        Conflict: Some of its goods are not there any more, or are allocated.
     """
     return _undo(tx, number, "reverted", "finalized", "synchronized")
 

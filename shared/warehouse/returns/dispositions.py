@@ -37,14 +37,10 @@ def decide(
     """Decide what happens to received goods; with the last of them, raise return.dispositioned.
 
     Goods for `return_to_provider` get an exit document, with a picking that they are allocated to.
+    Goods have expired, and are not restocked, when their day in `timezone` has passed.
 
     Raises:
-        NotFound: There is no such return.
-        Conflict: Its receiving has not ended, or the goods are no longer in quarantine where they
-            were received.
-        StaleState: All of its goods have a disposition, or it is cancelled.
-        ValidationFailed: The body or what it names is invalid; with all problems. Or expired goods
-            would become available; they have expired when their day in `timezone` has passed.
+        Conflict: The goods are no longer in quarantine where they were received.
     """
     with lines_by_item_code(tx.store, checked) as named:
         return _decide(tx, number, named, timezone)

@@ -35,11 +35,7 @@ _STATUS_ORDER: Sequence[ReturnStatus] = (
 
 
 def ensure_status(one: StoredReturn, *allowed: ReturnStatus) -> None:
-    """Raise an error unless the status of a return is one of `allowed`.
-
-    Raises StaleState when the return is past these statuses, Conflict when it has not reached
-    them.
-    """
+    """Raise an error unless the status of a return is one of `allowed`; see `ensure_allowed`."""
     ensure_allowed(return_code(one.id), one.status, allowed, _STATUS_ORDER)
 
 

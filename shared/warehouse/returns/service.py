@@ -50,7 +50,6 @@ def create_return(
     if an import does.
 
     Raises:
-        ValidationFailed: The draft is invalid or names unknown master data; has all problems.
         RuleBlocked: The draft is valid, but rules forbid it: more than was dispatched, for example.
     """
     with lines_by_item_code(tx.store, draft) as named:
@@ -172,12 +171,9 @@ def _put_taken(
 def receive_goods(
     tx: Transaction, number: int, arrival: Checked[ReturnArrival]
 ) -> Record[StoredReturn]:
-    """Receive goods of a return into stock, in quarantine.
+    """Receive goods of a return into stock, in quarantine, until its receiving is finished.
 
     Raises:
-        NotFound: There is no such return.
-        StaleState: Its receiving has ended, or it is cancelled.
-        ValidationFailed: The arrival or what it names is invalid; with all problems.
         RuleBlocked: More arrives than left with the exit document and was not returned so far.
     """
     with lines_by_item_code(tx.store, arrival) as named:
@@ -289,8 +285,7 @@ def _stock_problems(
 def finish_return(tx: Transaction, number: int) -> Record[StoredReturn]:
     """End the receiving of a return and raise return.received.
 
-    What was announced and did not arrive is no longer reserved. Raises StaleState or Conflict
-    unless goods of the return are being received.
+    What was announced and did not arrive is no longer reserved.
     """
     record = RETURNS.get(tx.store, number)
     rules.ensure_status(record.entity, "receiving")
@@ -300,10 +295,7 @@ def finish_return(tx: Transaction, number: int) -> Record[StoredReturn]:
 
 
 def cancel_return(tx: Transaction, number: int) -> Record[StoredReturn]:
-    """Cancel a return of which nothing has arrived; its goods are no longer reserved.
-
-    Raises StaleState unless it is expected.
-    """
+    """Cancel a return of which nothing has arrived; its goods are no longer reserved."""
     record = RETURNS.get(tx.store, number)
     rules.ensure_status(record.entity, "expected")
     references.release_references(tx, RETURNS.kind, number)

@@ -37,8 +37,7 @@ class Validation:
 def create_validation(tx: Transaction, checked: Checked[RfidValidationDraft]) -> Validation:
     """Compare the tags of a reader with a subject and raise rfid_validation.completed.
 
-    A packing order that passes can be completed, as long as it does not change. Raises
-    ValidationFailed when the draft is invalid or its subject does not exist; with all problems.
+    A packing order that passes can be completed, as long as it does not change.
     """
     is_valid = not isinstance(checked, InvalidBody)
     subject, _ = run_all(

@@ -29,7 +29,7 @@ from shared.warehouse.warehouses import service as warehouses
 
 
 def get_settings(store: Store) -> SettingsSnapshot:
-    """Read the tenant and its settings without the cache of tenants. Raises NotFound."""
+    """Read the tenant and its settings without the cache of tenants."""
     key = tenant_key(store.slug)
     item = store.get_cached((config().control_table, key), lambda: read_item(key))
     tenant = existing_tenant(item) if item else None
@@ -43,7 +43,8 @@ def get_settings(store: Store) -> SettingsSnapshot:
 def change_settings(tx: Transaction, change: Checked[SettingsChange]) -> SettingsSnapshot:
     """Change the settings that were sent. Handlers apply them within 10 s.
 
-    Raises RuleBlocked when transfer orders cannot be enabled, because warehouses are missing.
+    Raises:
+        RuleBlocked: Transfer orders cannot be enabled, because warehouses are missing.
     """
     tenant = get_settings(tx.store).tenant
     problems: list[Problem] = []

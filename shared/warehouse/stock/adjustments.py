@@ -56,12 +56,10 @@ def adjust_stock(
 ) -> Adjustment:
     """Adjust the stock of one product at one position and record a movement with the reason.
 
-    Without a quantity or status, correct the expiry date of a batch; see `corrections`.
+    Without a quantity or status, correct the expiry date of a batch; see `corrections`. Goods have
+    expired, and do not become available, when their day in `timezone` has passed.
 
     Raises:
-        ValidationFailed: The draft is invalid or names unknown master data; has all problems. Or
-            expired goods would become available; they have expired when their day in `timezone`
-            has passed.
         Conflict: More stock would be removed than is available.
         ApprovalRequired: More than `limit` units would change, and nobody has approved it.
     """
@@ -135,7 +133,8 @@ def _approval_need(goods: StockRow, units: Decimal, limit: Decimal) -> ApprovalN
 def _joined(posting: StockPosting, goods: StockRow) -> StockRow:
     """Return goods that are added, with the expiry date of their batch.
 
-    Raises ValidationFailed when they have another date than the stock of the batch.
+    Raises:
+        ValidationFailed: They have another date than the stock of the batch.
     """
     if refusal := posting.batches.join(goods):
         raise ValidationFailed([Problem("expiry_date", refusal)])

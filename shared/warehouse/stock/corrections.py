@@ -49,7 +49,7 @@ def is_correction(draft: Checked[AdjustmentDraft]) -> bool:
 def correct_expiry_date(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adjustment:
     """Give a batch and all its rows the expiry date of the draft, and record it in the audit log.
 
-    Raises ValidationFailed when the draft is invalid, or there has been no stock of the batch.
+    There is or was stock of the batch.
     """
     product = NamedCodes(products=[draft.item_code]).read(tx).products.get(draft.item_code or "")
     draft = ensure_valid(draft, _problems(draft, product))

@@ -300,7 +300,8 @@ def empty_level(row: StockRow, event_id: int, now: str, *, total: bool = False) 
 def apply_level_change(level: StoredLevel, difference: LevelChange, now: str) -> StoredLevel:
     """Return a level, or the total of a product, after `difference`.
 
-    Raises NegativeLevel when a quantity would fall below 0.
+    Raises:
+        NegativeLevel: A quantity would fall below 0.
     """
     row, by = difference.row, difference.amounts
     sums = {name: getattr(level, name) + by.get(name, ZERO) for name in Quantities.model_fields}

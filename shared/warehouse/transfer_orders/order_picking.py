@@ -34,10 +34,9 @@ from shared.warehouse.work_records import (
 def release_transfer_order(
     tx: Transaction, number: int, choice: Checked[PickerChoice], *, by_client: bool
 ) -> Record[StoredTransferOrder]:
-    """Release an order for picking, and allocate the stock that the origin has for it.
+    """Release a draft for picking, and allocate the stock that the origin has for it.
 
-    `by_client` is true when an integration client sends the request. Raises ValidationFailed when
-    it names no picker or one that does not exist, StaleState unless the order is a draft.
+    `by_client` is true when an integration client sends the request, which must name a picker.
     """
     # The release allocates as many lines as fit into its transaction; the others follow in steps.
     # How many rows that takes is known only when they are chosen, so the release commits first.
@@ -116,8 +115,7 @@ def pick(
 ) -> Record[StoredTransferOrder]:
     """Pick goods of an order; with the last one, the order is picked.
 
-    Raises ValidationFailed when the goods are not allocated to the order and may not be picked
-    instead, StaleState or Conflict unless the order is being picked.
+    They are allocated to the order, or may be picked instead.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "released", "picking")
@@ -129,10 +127,7 @@ def pick(
 
 
 def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
-    """Finish the picking of an order and release its remaining allocations.
-
-    Raises StaleState or Conflict unless the picking of the order has begun and not ended.
-    """
+    """Finish the picking of an order that has begun, and release its remaining allocations."""
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "picking")
     end = PickingEnd(shortage_reason="other")
@@ -144,10 +139,7 @@ def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
 
 
 def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
-    """Cancel an order: release its allocations and return staged goods to available stock.
-
-    Raises StaleState when the order is picked or cancelled.
-    """
+    """Cancel an order that is not picked: its allocated and staged goods become available."""
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "draft", "released", "picking")
     if record.entity.picking_id is None:

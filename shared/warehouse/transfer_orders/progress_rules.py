@@ -46,11 +46,7 @@ _ACTIONS_PER_SERIAL = 2
 
 
 def ensure_status(order: StoredTransferOrder, *allowed: OrderStatus) -> None:
-    """Raise an error unless the status of an order is one of `allowed`.
-
-    Raises StaleState when the order is past these statuses, Conflict when it has not reached
-    them.
-    """
+    """Raise an error unless the status of an order is one of `allowed`; see `ensure_allowed`."""
     ensure_allowed(order_code(order.id), order.status, allowed, _STATUS_ORDER)
 
 

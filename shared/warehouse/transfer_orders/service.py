@@ -42,7 +42,6 @@ def create_transfer_order(
     integration client. `source` is where the order comes from.
 
     Raises:
-        ValidationFailed: The draft or what it names is invalid; with all problems.
         RuleBlocked: The draft is valid, but rules forbid it.
         ServiceError: transfer_orders_disabled, the company has fewer than two warehouses.
     """

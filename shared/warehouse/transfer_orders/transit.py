@@ -55,11 +55,7 @@ type _LineGoods = tuple[int, int, InTransitGoods]
 def dispatch_transfer_order(
     tx: Transaction, number: int, checked: Checked[Departure]
 ) -> Record[StoredTransferOrder]:
-    """Dispatch the picked goods of an order to its destination; raise transfer.dispatched.
-
-    Raises ValidationFailed when the departure is invalid, StaleState or Conflict unless the order
-    is picked.
-    """
+    """Dispatch the goods of a picked order to its destination; raise transfer.dispatched."""
     departure = ensure_valid(checked)
     return run_steps(tx, lambda: _dispatch_step(tx, number, departure))
 
@@ -147,13 +143,10 @@ def receive_transfer_order(
 ) -> Record[StoredTransferOrder]:
     """Receive goods of an order into stock; with the last of them, raise transfer.received.
 
-    There is no receipt: it would be a second record of the same work, with states of its own.
+    There is no receipt: it would be a second record of the same work, with states of its own. Goods
+    have expired, and do not become available, when their day in `timezone` has passed.
 
     Raises:
-        NotFound: There is no such order.
-        StaleState, Conflict: The order is not in transit.
-        ValidationFailed: The arrival or what it names is invalid; with all problems. Or expired
-            goods would become available; they have expired when their day in `timezone` has passed.
         Conflict: More arrives than is in transit.
     """
     record, _ = run_all(
@@ -255,10 +248,9 @@ def _leave_transit(
 def close_transfer_order(
     tx: Transaction, number: int, checked: Checked[OrderClosing]
 ) -> Record[StoredTransferOrder]:
-    """Close an order and raise transfer.completed; goods that never arrived leave the stock.
+    """Close a received order, write off goods that never arrived, and raise transfer.completed.
 
-    Raises StaleState or Conflict unless the order is received, ValidationFailed when the closing
-    is invalid, or less was received than dispatched and no reason is given.
+    It needs a reason when less was received than dispatched.
     """
     closing = ensure_valid(checked)
     return run_steps(tx, lambda: _close_step(tx, number, closing))

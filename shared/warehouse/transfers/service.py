@@ -37,7 +37,6 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
     """Create a transfer and raise transfer.created; move the goods unless `execute` is false.
 
     Raises:
-        ValidationFailed: The draft or what it names is invalid; with all problems.
         Conflict: The goods are to be moved at once, and too few of them are available.
     """
     tx.fence(TRANSFERS.kind)
@@ -81,11 +80,10 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
 
 
 def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
-    """Move the goods of a transfer and raise transfer.completed.
+    """Move the goods of a transfer that is not executed, and raise transfer.completed.
 
     When the goods are not there, or may not be put at their destination, the status becomes
-    `error`, with the reason in `message`; the transfer can be executed again. Raises Conflict
-    when it is already executed.
+    `error`, with the reason in `message`; the transfer can be executed again.
     """
     tx.fence(TRANSFERS.kind)
     record, acting = run_all(lambda: TRANSFERS.get(tx.store, number), lambda: read_operator(tx))
@@ -109,7 +107,7 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
 def delete_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     """Delete a transfer that was not executed, and return it as it was.
 
-    Its products and positions are no longer referred to. Raises Conflict when it is executed.
+    Its products and positions are no longer referred to.
     """
     record = TRANSFERS.get(tx.store, number)
     rules.ensure_status(record.entity, "pending", "error")
@@ -121,11 +119,9 @@ def delete_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
 def acknowledge_transfer(
     tx: Transaction, number: int, checked: Checked[ErpAnswer]
 ) -> Record[StoredTransfer]:
-    """Store the answer of the ERP to a transfer; a later answer replaces it.
+    """Store the answer of the ERP to an executed transfer; a later answer replaces it.
 
     A refusal does not move goods back: `sap_status` is the ERP's, `status` the warehouse's.
-
-    Raises ValidationFailed when the answer is invalid, Conflict until the transfer is executed.
     """
     answer = ensure_valid(checked)
     record = TRANSFERS.get(tx.store, number)

@@ -156,7 +156,8 @@ def lies_in(shape: Rectangle, polygon: Sequence[Vertex]) -> bool:
 def overlaps(shapes: Sequence[Rectangle]) -> Iterator[tuple[int, int]]:
     """Yield pairs of indexes of overlapping rectangles, one pair for each rectangle but the first.
 
-    Raises TooManyComparisons when comparing all pairs would take too long.
+    Raises:
+        TooManyComparisons: Comparing all pairs would take too long.
     """
     comparisons = 0
     active: list[tuple[int, int, int, int]] = []

@@ -40,10 +40,7 @@ def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout
 
 
 def get_layout(store: Store, number: int) -> tuple[Layout, str]:
-    """Return the published map of a warehouse, and the name of the warehouse.
-
-    Raises NotFound when no map is published.
-    """
+    """Return the published map of a warehouse, and the name of the warehouse."""
     warehouse, record = run_all(
         lambda: WAREHOUSES.get(store, number), lambda: LAYOUTS.get(store, number)
     )

@@ -77,8 +77,8 @@ def change_warehouse(
 ) -> Record[WarehouseDetail]:
     """Change the fields sent.
 
-    Raises Conflict when the code would change while the warehouse has positions or is on open
-    documents.
+    Raises:
+        Conflict: The code would change while the warehouse has positions or is on open documents.
     """
     record, positions = _read_warehouse(tx.store, number)
     before = record.entity
@@ -99,7 +99,11 @@ def change_warehouse(
 
 
 def delete_warehouse(tx: Transaction, number: int) -> Record[WarehouseDetail]:
-    """Delete a warehouse. Raises Conflict while it has positions or is on open documents."""
+    """Delete a warehouse.
+
+    Raises:
+        Conflict: It has positions or is on open documents.
+    """
     from shared.warehouse.warehouses import (  # noqa: PLC0415  cold start
         layout_repository as layouts,
     )
@@ -210,8 +214,8 @@ def change_position(
 ) -> Record[Position]:
     """Change the fields sent; a position stays in its warehouse.
 
-    Raises Conflict when the code would change while stock, an open document or a pick face refers
-    to the position.
+    Raises:
+        Conflict: The code would change while stock, an open document or a pick face refers to it.
     """
     record, aliases = _read_position(tx.store, number)
     before = record.entity
@@ -235,7 +239,11 @@ def change_position(
 
 
 def delete_position(tx: Transaction, number: int) -> Record[Position]:
-    """Delete a position. Raises Conflict while stock, an open document or a pick face names it."""
+    """Delete a position.
+
+    Raises:
+        Conflict: Stock, an open document or a pick face names it.
+    """
     record, aliases = _read_position(tx.store, number)
     position = record.entity
     mark = _retire_position(tx, position, "cannot be deleted")

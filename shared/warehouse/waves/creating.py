@@ -45,7 +45,6 @@ def create_wave(
     """Create a wave in the state `draft`, of the pickings named or of those that match a rule.
 
     Raises:
-        ValidationFailed: The draft or what it names is invalid, or no picking matches the rule.
         Conflict: A picking has ended.
         OrderInWave: A picking is in another active wave.
     """
@@ -131,8 +130,10 @@ def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone:
 def _ensure_free(tx: Transaction, records: _Pickings) -> set[int]:
     """Return the ids of interrupted pending waves that some of the pickings name.
 
-    Raises OrderInWave when a picking is in an active wave. While another request assigns one of
-    them to a pending wave, raises StaleRead, and ServiceUnavailable after a few seconds.
+    Raises:
+        OrderInWave: A picking is in an active wave.
+        StaleRead: Another request assigns one of them to a pending wave.
+        ServiceUnavailable: It has done so for a few seconds.
     """
     named = {one.entity.wave_id for one in records if one.entity.wave_id is not None}
     found = repository.find_waves(tx.store, named)

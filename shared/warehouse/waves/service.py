@@ -52,15 +52,15 @@ list_waves = list_of(WAVES)
 
 
 def plan_wave(tx: Transaction, number: int) -> WaveWithOrders:
-    """Plan a wave and raise wave.planned. Raises Conflict unless it is a draft."""
+    """Plan a draft wave and raise wave.planned."""
     return _change_status(tx, number, ["draft"], "planned", "wave.planned")
 
 
 def release_wave(tx: Transaction, number: int) -> WaveWithOrders:
-    """Allocate stock to the pickings of a wave that lack some, release it, raise wave.released.
+    """Allocate stock to the pickings of a planned wave, release it and raise wave.released.
 
     The most urgent picking gets stock first, then the oldest. Stock is allocated in steps; a
-    repeated request continues after the last one. Raises Conflict unless the wave is planned.
+    repeated request continues after the last one.
     """
     record = _planned(tx, number)
     pickings = get_pickings(tx.store, record.entity.picking_ids)
@@ -83,22 +83,19 @@ def _planned(tx: Transaction, number: int) -> Record[StoredWave]:
 
 
 def cancel_wave(tx: Transaction, number: int) -> WaveWithOrders:
-    """Cancel a wave and raise wave.cancelled; its pickings continue and can be in another wave.
-
-    Raises Conflict when all of its pickings have ended.
-    """
+    """Cancel a wave and raise wave.cancelled; its pickings continue and can be in another wave."""
     return _change_status(
         tx, number, ["draft", "planned", "released", "in_progress"], "cancelled", "wave.cancelled"
     )
 
 
 def complete_wave(tx: Transaction, number: int) -> WaveWithOrders:
-    """Complete a wave and raise wave.completed. Raises Conflict unless it is picked."""
+    """Complete a picked wave and raise wave.completed."""
     return _change_status(tx, number, ["picked"], "completed", "wave.completed")
 
 
 def close_wave(tx: Transaction, number: int) -> WaveWithOrders:
-    """Close a wave. Raises Conflict unless it is completed."""
+    """Close a completed wave."""
     return _change_status(tx, number, ["completed"], "closed", None)
 
 
