@@ -1,6 +1,6 @@
 """Use cases of packing orders: create, complete, cancel, read and list them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
@@ -13,7 +13,7 @@ from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
-from shared.warehouse.master_data import NamedCodes
+from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.packing import contents_rules, repository, rules, views
 from shared.warehouse.packing.models import (
     PackingEnd,
@@ -50,15 +50,17 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
     _ensure_free(tx, staged.pickings)
     ensure_valid(draft, _size_problems(draft, staged.pickings))
     pickings = [record.entity for record in staged.pickings]
-    document = staged.document
+    document, known = staged.document, staged.known
     assert document is not None  # noqa: S101 - a valid draft has goods of a document
+    warehouse = known.warehouses.get(document.whs_code)
+    names = {code: product.name for code, product in known.products.items()}
     number = tx.next_id(PACKING_ORDERS.kind)
     order = StoredPackingOrder(
         id=number,
         status="open",
         exit_document_id=document.id,
         shipping=ShippingDetails(
-            sender=staged.names.warehouse,
+            sender=warehouse.name if warehouse else document.whs_code,
             recipient=document.card_name or document.card_code,
             ship_to=document.ship_to,
             external_ref=document.external_ref,
@@ -69,19 +71,11 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
         operator=operator,
         created_at=tx.now,
         updated_at=tx.now,
-        lines=rules.lines_for(pickings, document.id, staged.names.products),
+        lines=rules.lines_for(pickings, document.id, names),
     )
     for record in staged.pickings:
         picking_service.set_packing_order(tx, record, number)
     return OrderWithUnits(PACKING_ORDERS.insert(tx, number, order))
-
-
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """Names of products by item code, and of the warehouse."""
-
-    products: Mapping[str, str]
-    warehouse: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +85,7 @@ class _StagedGoods:
     pickings: _Pickings
     problems: Sequence[Problem]
     document: Document | None = None
-    names: _Names = field(default_factory=lambda: _Names({}, ""))
+    known: MasterData = field(default_factory=lambda: MasterData({}, {}, {}))
 
 
 def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _StagedGoods:
@@ -105,12 +99,12 @@ def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _Staged
             problem = Problem("exit_document_id", f"no exit document has the id {number}")
             return _StagedGoods([], [problem])
         document = found[0].entity
-        pickings, names = run_all(
+        pickings, known = run_all(
             lambda: picking_service.get_pickings(tx.store, document.finished),
-            lambda: _names(tx, {line.item_code for line in document.lines}, document.whs_code),
+            lambda: _known(tx, {line.item_code for line in document.lines}, document.whs_code),
         )
         found_problems = rules.document_problems(number, [one.entity for one in pickings])
-        return _StagedGoods(pickings, list(found_problems), document, names)
+        return _StagedGoods(pickings, list(found_problems), document, known)
     named = draft.picking_ids or []
     pickings, _ = run_all(
         lambda: picking_service.get_pickings(tx.store, named),
@@ -121,20 +115,15 @@ def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _Staged
         return _StagedGoods(pickings, problems)
     first = pickings[0].entity
     codes = {line.item_code for record in pickings for line in record.entity.lines}
-    [record], names = run_all(
+    [record], known = run_all(
         lambda: documents.get_documents(tx.store, "exit", [first.documents[0].id]),
-        lambda: _names(tx, codes, first.whs_code),
+        lambda: _known(tx, codes, first.whs_code),
     )
-    return _StagedGoods(pickings, problems, record.entity, names)
+    return _StagedGoods(pickings, problems, record.entity, known)
 
 
-def _names(tx: Transaction, codes: Collection[str], whs_code: str) -> _Names:
-    """Return the names of products and of a warehouse by their codes."""
-    known = NamedCodes(products=codes, warehouses=[whs_code]).read(tx)
-    return _Names(
-        {code: one.name for code, one in known.products.items()},
-        known.warehouses[whs_code].name if whs_code in known.warehouses else whs_code,
-    )
+def _known(tx: Transaction, codes: Collection[str], whs_code: str) -> MasterData:
+    return NamedCodes(products=codes, warehouses=[whs_code]).read(tx)
 
 
 def _ensure_free(tx: Transaction, pickings: _Pickings) -> None:
