@@ -58,23 +58,17 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
     transfer = rules.new_transfer(number, draft, known, user_id=user, operator=operator, now=tx.now)
     if draft.execute is False:
         references.register_references(tx, TRANSFERS.kind, number, _referenced_ids(transfer, known))
+        record = created = TRANSFERS.insert(tx, number, transfer)
+    elif refusals := _move(tx, transfer, known):
+        raise Conflict(_sentence(refusals))
     else:
-        refusals = _move(tx, transfer, known)
-        if refusals:
-            raise Conflict(_sentence(refusals))
-        transfer = transfer.model_copy(update={"status": "transferred"})
-    if transfer.status == "pending":
-        record = TRANSFERS.insert(tx, number, transfer)
-        raise_record_event(tx, "transfer.created", views.TRANSFER_EVENTS, record)
-        references.record_use(tx, items.values())
-        return record
-    # Two changes in one transaction: their versions show receivers which event came first.
-    record = TRANSFERS.insert(tx, number, transfer, version=2)
-    created = transfer.model_copy(update={"status": "pending"})
-    raise_record_event(
-        tx, "transfer.created", views.TRANSFER_EVENTS, replace(record, version=1, entity=created)
-    )
-    raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, record)
+        # Two changes in one transaction: their versions show receivers which event came first.
+        moved = transfer.model_copy(update={"status": "transferred"})
+        record = TRANSFERS.insert(tx, number, moved, version=2)
+        created = replace(record, version=1, entity=transfer)
+    raise_record_event(tx, "transfer.created", views.TRANSFER_EVENTS, created)
+    if record is not created:
+        raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, record)
     references.record_use(tx, items.values())
     return record
 
