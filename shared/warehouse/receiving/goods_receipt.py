@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.tenant import Tenant
@@ -17,6 +16,7 @@ from shared.warehouse import references
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import Approver
 from shared.warehouse.catalog.gtins import by_item_code
+from shared.warehouse.catalog.lines import parts_of
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
@@ -38,7 +38,6 @@ from shared.warehouse.work_records import ensure_status, read_operator
 
 _AUDITED_FIELDS = ("item_code", "qty", "ordered_qty", "allowed_qty", "received_qty")
 """Fields of an approval that are copied into its entry of the audit log."""
-_ONE = Decimal(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +194,9 @@ def _load_stock(
 
 def _stock_problems(posting: StockPosting, arrival: _Arrival) -> Iterator[Problem]:
     """Let goods join the stock that there is, and yield why they cannot."""
-    rows = [posting.changes.find(target.key) for target in arrival.targets]
-    yield from rules.serial_problems(arrival.targets, rows)
+    for number, target in enumerate(arrival.targets):
+        if refusal := posting.serial_refusal(target):
+            yield Problem(f"serials.{number}", refusal)
     if arrival.targets:
         first = arrival.targets[0]
         refusal = posting.batches.join(first)
@@ -207,8 +207,9 @@ def _stock_problems(posting: StockPosting, arrival: _Arrival) -> Iterator[Proble
 def _post(posting: StockPosting, draft: ReceiptLineDraft, arrival: _Arrival) -> StoredReceiptLine:
     """Put goods into stock, and return the line of the receipt."""
     targets = [posting.batches.with_date(target) for target in arrival.targets]
-    for target in targets:
-        posting.changes.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
+    parts = parts_of(draft.qty, draft.serials)
+    for target, (_, qty) in zip(targets, parts, strict=True):
+        posting.changes.move("receipt", qty, target=target)
     posting.post()
     first = targets[0]
     return StoredReceiptLine(

@@ -76,17 +76,6 @@ def _bin_problems(goods: ReceivedGoods) -> Iterator[Problem]:
         yield Problem("bin_code", refusal)
 
 
-def serial_problems(
-    targets: Sequence[StockRow], rows: Sequence[StockRow | None]
-) -> Iterator[Problem]:
-    """Yield a problem for each serial in stock; `rows` are the existing rows of the targets."""
-    for number, (target, row) in enumerate(zip(targets, rows, strict=True)):
-        if target.serial_number is not None and row is not None and row.qty:
-            place = f"{row.whs_code} {row.bin_code or 'in transit'}"
-            message = f"serial {target.serial_number} is already in stock at {place}"
-            yield Problem(f"serials.{number}", message)
-
-
 def batch_problems(
     target: StockRow, given: str | None, refusal: str | None, today: str
 ) -> Iterator[Problem]:

@@ -272,11 +272,8 @@ def _stock_problems(
     """Yield a problem for each serial in stock, and for each date that differs from the batch's."""
     refused = set[int]()
     for at, number, row in rows:
-        there = posting.changes.find(row.key)
-        if row.serial_number is not None and there is not None and there.qty:
-            place = f"{there.whs_code} {there.bin_code or 'in transit'}"
-            message = f"serial {row.serial_number} is already in stock at {place}"
-            yield Problem(f"lines.{at}.serials.{number}", message)
+        if refusal := posting.serial_refusal(row):
+            yield Problem(f"lines.{at}.serials.{number}", refusal)
         if at not in refused and (refusal := posting.batches.join(row)):
             refused.add(at)
             yield Problem(f"lines.{at}.expiry_date", refusal)

@@ -241,6 +241,14 @@ class StockPosting:
         """Return the id of a changed row. A new row gets its id in `post`."""
         return self.changes.rows[row_key(row.key)].id
 
+    def serial_refusal(self, target: StockRow) -> str | None:
+        """Return why the serial of a loaded target, if any, cannot arrive; None if it can."""
+        row = self.changes.find(target.key)
+        if target.serial_number is None or row is None or not row.qty:
+            return None
+        place = f"{row.whs_code} {row.bin_code or 'in transit'}"
+        return f"serial {target.serial_number} is already in stock at {place}"
+
     @property
     def planned_actions(self) -> int:
         """Number of actions that `post` will add, without those for the counters of collections.
