@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypedDict
 from pydantic import Field
 
 from shared.kernel.fields import (
+    ZERO,
     Code,
     Day,
     Input,
@@ -91,8 +92,8 @@ class DocumentLine(Stored):
     item_code: str
     qty: Number
     open_qty: Number
-    done_qty: Number
-    status: DocumentLineStatus
+    done_qty: Number = ZERO
+    status: DocumentLineStatus = "open"
     batch: str | None = None
     expiry_date: str | None = None
     serials: list[str] = Field(default_factory=list)

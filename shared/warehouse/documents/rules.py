@@ -94,8 +94,6 @@ def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLi
         item_code=product.item_code,
         qty=line.qty,
         open_qty=line.qty,
-        done_qty=ZERO,
-        status="open",
         batch=line.batch,
         expiry_date=line.expiry_date,
         serials=line.serials or [],

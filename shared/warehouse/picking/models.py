@@ -71,8 +71,8 @@ class StoredPickingLine(Stored):
     product_id: int
     item_code: str
     qty: Number
-    picked_qty: Number
-    status: PickStatus
+    picked_qty: Number = ZERO
+    status: PickStatus = "open"
     batch_num: str | None = None
     batches: list[str] = Field(default_factory=list, exclude_if=operator.not_)
     serials: list[str] = Field(default_factory=list, exclude_if=operator.not_)

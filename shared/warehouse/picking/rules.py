@@ -95,8 +95,6 @@ def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
             product_id=line.product_id,
             item_code=line.item_code,
             qty=line.open_qty,
-            picked_qty=ZERO,
-            status="open",
             batch_num=line.batch,
             serials=line.serials,
         )

@@ -117,8 +117,6 @@ def _picking_line(document: int, number: int, goods: Sequence[MovedGoods]) -> St
         product_id=first.part.product_id,
         item_code=first.draft.item_code,
         qty=first.draft.qty,
-        picked_qty=ZERO,
-        status="open",
         batch_num=first.draft.batch,
         serials=first.draft.serials or [],
         allocations=list(_allocations(goods).values()),

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypedDict
 from pydantic import ConfigDict, Field
 
 from shared.kernel.fields import (
+    ZERO,
     Code,
     Identifier,
     Input,
@@ -149,9 +150,9 @@ class StoredTransferLine(Stored):
     product_id: int
     item_code: str
     qty: Number
-    picked_qty: Number
-    dispatched_qty: Number
-    received_qty: Number
+    picked_qty: Number = ZERO
+    dispatched_qty: Number = ZERO
+    received_qty: Number = ZERO
     batch_num: str | None = None
     expected_series: list[str] = Field(default_factory=list)
     expected_batches: list[str] = Field(default_factory=list)

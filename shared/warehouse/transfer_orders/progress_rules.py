@@ -70,8 +70,6 @@ def picking_lines(order: StoredTransferOrder) -> list[StoredPickingLine]:
             product_id=line.product_id,
             item_code=line.item_code,
             qty=line.qty,
-            picked_qty=ZERO,
-            status="open",
             batch_num=line.batch_num,
             batches=line.expected_batches,
             serials=line.expected_series,

@@ -1,7 +1,6 @@
 """Rules of new transfer orders, as pure functions."""
 
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, invalid_fields
@@ -122,9 +121,6 @@ def _new_line(
         product_id=product.id,
         item_code=product.item_code,
         qty=line.qty,
-        picked_qty=Decimal(0),
-        dispatched_qty=Decimal(0),
-        received_qty=Decimal(0),
         batch_num=line.batch_num,
         expected_series=line.expected_series or [],
         expected_batches=line.expected_batches or [],
