@@ -66,22 +66,20 @@ def receive_line(
         ApprovalRequired: More arrives than the tenant's tolerance allows, without an approval.
     """
     with by_item_code(tx.store, draft) as named:
-        return _receive_goods(tx, number, named, tenant)
-
-
-def _receive_goods(
-    tx: Transaction, number: int, draft: Checked[ReceiptLineDraft], tenant: Tenant
-) -> tuple[Record[StoredReceipt], Record[Document]]:
-    record, _ = run_all(lambda: get_entry_receipt(tx.store, number), lambda: fence_master_data(tx))
-    posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
-    ensure_status("Receipt", record.entity, "started")
-    rules.ensure_line_limit(record.entity)
-    document, found = _read_named(tx, record.entity, draft)
-    arrival = _arrival(tx, draft, document.entity, tenant)
-    problems = list(of_valid_fields(draft, rules.examine(arrival.goods)))
-    _load_stock(posting, tx, arrival, is_refused=bool(problems) or isinstance(draft, InvalidBody))
-    problems += of_valid_fields(draft, _stock_problems(posting, arrival))
-    valid = ensure_valid(draft, problems)
+        record, _ = run_all(
+            lambda: get_entry_receipt(tx.store, number), lambda: fence_master_data(tx)
+        )
+        posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
+        ensure_status("Receipt", record.entity, "started")
+        rules.ensure_line_limit(record.entity)
+        document, found = _read_named(tx, record.entity, named)
+        arrival = _arrival(tx, named, document.entity, tenant)
+        problems = list(of_valid_fields(named, rules.examine(arrival.goods)))
+        _load_stock(
+            posting, tx, arrival, is_refused=bool(problems) or isinstance(named, InvalidBody)
+        )
+        problems += of_valid_fields(named, _stock_problems(posting, arrival))
+        valid = ensure_valid(named, problems)
     approved = [_approval(tx, record, valid, arrival.over)] if arrival.over else []
     line = _post(posting, valid, arrival)
     done = DocumentProgress(done=line.document_lines)

@@ -43,26 +43,20 @@ def decide(
         Conflict: The goods are no longer in quarantine where they were received.
     """
     with lines_by_item_code(tx.store, checked) as named:
-        return _decide(tx, number, named, timezone)
-
-
-def _decide(
-    tx: Transaction, number: int, checked: Checked[DispositionsDraft], timezone: str
-) -> Record[StoredReturn]:
-    record, _ = run_all(lambda: RETURNS.get(tx.store, number), lambda: fence_master_data(tx))
-    posting = StockPosting(tx, cause=MovementCause(type="return", id=number))
-    one = record.entity
-    ensure_status(one, "received")
-    is_for_provider = any(line.action == "return_to_provider" for line in checked.lines or ())
-    codes = codes_of_goods(one, checked.lines or ())
-    external_ref, found = run_all(
-        lambda: provider.prepare(tx, one) if is_for_provider else None,
-        lambda: tx.store.get_many(codes.keys),
-    )
-    known = codes.known(tx, found)
-    draft = ensure_valid(checked, rules.examine(checked, one, known))
-    after, parts, problems = rules.take_goods(one, draft.lines)
-    draft = ensure_valid(draft, problems)
+        record, _ = run_all(lambda: RETURNS.get(tx.store, number), lambda: fence_master_data(tx))
+        posting = StockPosting(tx, cause=MovementCause(type="return", id=number))
+        one = record.entity
+        ensure_status(one, "received")
+        is_for_provider = any(line.action == "return_to_provider" for line in named.lines or ())
+        codes = codes_of_goods(one, named.lines or ())
+        external_ref, found = run_all(
+            lambda: provider.prepare(tx, one) if is_for_provider else None,
+            lambda: tx.store.get_many(codes.keys),
+        )
+        known = codes.known(tx, found)
+        draft = ensure_valid(named, rules.examine(named, one, known))
+        after, parts, problems = rules.take_goods(one, draft.lines)
+        draft = ensure_valid(draft, problems)
     today = day_of(tx.now_ms, timezone)
     moved = _move(posting, one, draft, parts, known, today)
     if external_ref is not None:

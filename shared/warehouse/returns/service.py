@@ -177,28 +177,22 @@ def receive_goods(
         RuleBlocked: More arrives than left with the exit document and was not returned so far.
     """
     with lines_by_item_code(tx.store, arrival) as named:
-        return _receive_goods(tx, number, named)
-
-
-def _receive_goods(
-    tx: Transaction, number: int, arrival: Checked[ReturnArrival]
-) -> Record[StoredReturn]:
-    record, operator, _ = run_all(
-        lambda: RETURNS.get(tx.store, number),
-        lambda: read_operator(tx),
-        lambda: fence_master_data(tx),
-    )
-    posting = StockPosting(tx, cause=_cause(number))
-    one = record.entity
-    rules.ensure_status(one, "expected", "receiving")
-    codes = codes_of_goods(one, arrival.lines or ())
-    origin, found = run_all(
-        lambda: _origin_of_arrival(tx.store, one, arrival),
-        lambda: tx.store.get_many(codes.keys),
-    )
-    known = codes.known(tx, found)
-    findings = arrival_rules.examine_arrival(arrival, one, known, origin)
-    arrival = ensure_no_problems(arrival, findings)
+        record, operator, _ = run_all(
+            lambda: RETURNS.get(tx.store, number),
+            lambda: read_operator(tx),
+            lambda: fence_master_data(tx),
+        )
+        posting = StockPosting(tx, cause=_cause(number))
+        one = record.entity
+        rules.ensure_status(one, "expected", "receiving")
+        codes = codes_of_goods(one, named.lines or ())
+        origin, found = run_all(
+            lambda: _origin_of_arrival(tx.store, one, named),
+            lambda: tx.store.get_many(codes.keys),
+        )
+        known = codes.known(tx, found)
+        findings = arrival_rules.examine_arrival(named, one, known, origin)
+        arrival = ensure_no_problems(named, findings)
     _receive(tx, posting, one, arrival, known)
     after = arrival_rules.with_arrival(one, arrival, known)
     if origin:
