@@ -53,30 +53,24 @@ def create_return(
         RuleBlocked: The draft is valid, but rules forbid it: more than was dispatched, for example.
     """
     with lines_by_item_code(tx.store, draft) as named:
-        return _create(tx, named, settings, import_id)
-
-
-def _create(
-    tx: Transaction, draft: Checked[ReturnDraft], settings: Settings, import_id: int | None
-) -> CreatedRecord[StoredReturn]:
-    lines = 0 if isinstance(draft, InvalidBody) else len(draft.lines)
-    _, document = run_all(
-        lambda: tx.fence(RETURNS.kind), lambda: _document(tx.store, draft.exit_document_id)
-    )
-    origin, found, _, _ = run_all(
-        lambda: _origin(tx.store, document, with_serials=_names_serials(draft)),
-        lambda: tx.store.get_many(return_keys(draft, document)),
-        lambda: tx.reserve_ids(RETURNS.kind, 1) if lines else None,
-        lambda: tx.reserve_ids(repository.LINE_SEQUENCE, lines) if lines else None,
-    )
-    if not isinstance(draft, InvalidBody):
-        existing = repository.REFERENCES.holder(found, draft.external_ref)
-        if existing:
-            record = RETURNS.get(tx.store, existing)
-            differing = rules.differences(draft, record.entity)
-            return CreatedRecord(record, new=False, differing=differing)
-    known = _codes(draft, document).known(tx, found)
-    draft = ensure_no_problems(draft, rules.examine(draft, known, origin, settings))
+        lines = 0 if isinstance(named, InvalidBody) else len(named.lines)
+        _, document = run_all(
+            lambda: tx.fence(RETURNS.kind), lambda: _document(tx.store, named.exit_document_id)
+        )
+        origin, found, _, _ = run_all(
+            lambda: _origin(tx.store, document, with_serials=_names_serials(named)),
+            lambda: tx.store.get_many(return_keys(named, document)),
+            lambda: tx.reserve_ids(RETURNS.kind, 1) if lines else None,
+            lambda: tx.reserve_ids(repository.LINE_SEQUENCE, lines) if lines else None,
+        )
+        if not isinstance(named, InvalidBody):
+            existing = repository.REFERENCES.holder(found, named.external_ref)
+            if existing:
+                record = RETURNS.get(tx.store, existing)
+                differing = rules.differences(named, record.entity)
+                return CreatedRecord(record, new=False, differing=differing)
+        known = _codes(named, document).known(tx, found)
+        draft = ensure_no_problems(named, rules.examine(named, known, origin, settings))
     number = tx.next_id(RETURNS.kind)
     line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
     one = rules.new_return(number, line_ids, draft, known, origin, tx.now, import_id=import_id)
@@ -182,7 +176,7 @@ def receive_goods(
             lambda: read_operator(tx),
             lambda: fence_master_data(tx),
         )
-        posting = StockPosting(tx, cause=_cause(number))
+        posting = StockPosting(tx, cause=MovementCause(type="return", id=number))
         one = record.entity
         rules.ensure_status(one, "expected", "receiving")
         codes = codes_of_goods(one, named.lines or ())
@@ -201,10 +195,6 @@ def receive_goods(
     received = RETURNS.save(tx, record, after, operator=one.operator or operator)
     references.record_use(tx, found.values())
     return received
-
-
-def _cause(number: int) -> MovementCause:
-    return MovementCause(type="return", id=number)
 
 
 def codes_of_goods(
