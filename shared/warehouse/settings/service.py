@@ -12,6 +12,7 @@ from shared.identity.audit import service as audit
 from shared.identity.tenancy.directory import existing_tenant, read_item, tenant_key
 from shared.identity.tenancy.tenant import MODULES, Tenant
 from shared.kernel.config import config
+from shared.kernel.db.items import Item, update_of
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound, Problem, RuleBlocked, ValidationFailed
@@ -108,33 +109,29 @@ def _add_update(
     item all the time. A setting that was never changed has the default of the release.
     """
     tenant = changed.tenant
-    attributes = {
+    attributes: Item = {
         "settings_version": {"N": str(changed.version)},
         "settings_updated_at": {"S": tx.now},
         **{name: tenant.item[name] for name in SETTING_NAMES & {*names}},
     }
-    removed = ""
     if "timezone" in names:
         attributes["timezone"] = {"S": tenant.timezone}
-    if "modules" in names and tenant.modules:
-        attributes["modules"] = {"SS": sorted(tenant.modules)}
-    elif "modules" in names:
-        removed = " REMOVE #modules"  # DynamoDB has no empty sets
-    values = {f":{name}": value for name, value in attributes.items()}
+    if "modules" in names:
+        # DynamoDB has no empty sets: the attribute is removed.
+        attributes["modules"] = {"SS": sorted(tenant.modules)} if tenant.modules else None
+    expression, placeholders, values = update_of(attributes)
     condition = "attribute_exists(pk) AND attribute_not_exists(settings_version)"
     if seen.version:
         condition = "settings_version = :seen"
         values[":seen"] = {"N": str(seen.version)}
-    assignments = ", ".join(f"#{name} = :{name}" for name in sorted(attributes))
-    written = [*attributes, *(["modules"] if removed else [])]
     tx.add_action(
         "Update",
         {
             "TableName": config().control_table,
             "Key": {"pk": {"S": tenant_key(tenant.slug)}},
-            "UpdateExpression": f"SET {assignments}{removed}",
+            "UpdateExpression": expression,
             "ConditionExpression": condition,
-            "ExpressionAttributeNames": {f"#{name}": name for name in written},
+            "ExpressionAttributeNames": placeholders,
             "ExpressionAttributeValues": values,
         },
     )
