@@ -55,16 +55,11 @@ class _Check:
     def _off_floor(
         self, path: str, x: Decimal | None, y: Decimal | None, names: tuple[str, str] = ("x", "y")
     ) -> Iterator[Problem]:
-        width: Decimal | None = self._draft.width_m
-        depth: Decimal | None = self._draft.depth_m
-        if x is not None and width is not None and x > width:
-            yield Problem(
-                f"{path}.{names[0]}", f"must be at most width_m ({_metres(width)}); is {_metres(x)}"
-            )
-        if y is not None and depth is not None and y > depth:
-            yield Problem(
-                f"{path}.{names[1]}", f"must be at most depth_m ({_metres(depth)}); is {_metres(y)}"
-            )
+        for name, value, side in ((names[0], x, "width_m"), (names[1], y, "depth_m")):
+            limit: Decimal | None = getattr(self._draft, side)
+            if value is not None and limit is not None and value > limit:
+                message = f"must be at most {side} ({_metres(limit)}); is {_metres(value)}"
+                yield Problem(f"{path}.{name}", message)
 
     # Zones
 
