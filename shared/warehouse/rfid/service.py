@@ -1,6 +1,6 @@
 """Use cases of RFID validations: compare tags with goods, read and list the results."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shared.kernel.db.parallel import run_all
@@ -40,11 +40,13 @@ def create_validation(tx: Transaction, checked: Checked[RfidValidationDraft]) ->
     A packing order that passes can be completed, as long as it does not change.
     """
     is_valid = not isinstance(checked, InvalidBody)
+    named = list(_named(checked))
     subject, _ = run_all(
-        lambda: _subject(tx.store, checked),
+        # None when the draft names several, none, or one that does not exist.
+        lambda: read_subject(tx.store, *named[0]) if len(named) == 1 else None,
         lambda: tx.reserve_ids(VALIDATIONS.kind, 1) if is_valid else None,
     )
-    problems = [*rules.subject_problems(checked), *_problems(checked, subject)]
+    problems = [*rules.subject_problems(checked), *_problems(named, subject)]
     draft = ensure_valid(checked, of_valid_fields(checked, problems))
     assert subject is not None  # noqa: S101 - a valid draft has one that exists
     tags = rules.read_tags(draft.epcs)
@@ -82,14 +84,9 @@ def _named(draft: Checked[RfidValidationDraft]) -> Iterator[tuple[RfidSubjectKin
             yield kind, number
 
 
-def _subject(store: Store, draft: Checked[RfidValidationDraft]) -> Subject | None:
-    """Read the subject of a draft; None when it names several, none, or one that does not exist."""
-    named = list(_named(draft))
-    return read_subject(store, *named[0]) if len(named) == 1 else None
-
-
-def _problems(draft: Checked[RfidValidationDraft], subject: Subject | None) -> Iterator[Problem]:
-    named = list(_named(draft))
+def _problems(
+    named: Sequence[tuple[RfidSubjectKind, int]], subject: Subject | None
+) -> Iterator[Problem]:
     if len(named) == 1 and subject is None:
         kind, number = named[0]
         noun = kind.replace("_", " ")
