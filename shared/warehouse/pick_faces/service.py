@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import CreatedRecord, Record
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.errors import Problem
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
-from shared.warehouse.master_data import NamedCodes
+from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.pick_faces import rules
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
 from shared.warehouse.pick_faces.repository import PICK_FACES
@@ -24,24 +24,23 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> CreatedR
     at most three actions; all of them together add one more.
     """
     fence_master_data(tx)
-    named = _look_up(tx, draft)
-    found = list(rules.examine(draft, named))
-    draft = ensure_valid(draft, found)
-    if named.product is None or named.warehouse is None or named.position is None:
-        raise ValidationFailed(found)
-    minimum, maximum = rules.quantities(draft, named.existing)
-    if named.existing:
+    known, existing = _look_up(tx, draft)
+    draft = ensure_valid(draft, rules.examine(draft, known, existing))
+    minimum, maximum = rules.quantities(draft, existing)
+    if existing:
         quantities = {"minimum": minimum, "maximum": maximum}
-        return CreatedRecord(PICK_FACES.update(tx, named.existing, quantities), new=False)
+        return CreatedRecord(PICK_FACES.update(tx, existing, quantities), new=False)
+    product, warehouse = known.products[draft.item_code], known.warehouses[draft.warehouse_code]
+    position = known.positions[draft.warehouse_code, draft.bin_code]
     number = tx.next_id(PICK_FACES.kind)
     face = PickFace(
         id=number,
-        product_id=named.product.id,
-        item_code=named.product.item_code,
-        warehouse_id=named.warehouse.id,
-        whs_code=named.warehouse.whs_code,
-        position_id=named.position.id,
-        bin_code=named.position.bin_code,
+        product_id=product.id,
+        item_code=product.item_code,
+        warehouse_id=warehouse.id,
+        whs_code=warehouse.whs_code,
+        position_id=position.id,
+        bin_code=position.bin_code,
         minimum=minimum,
         maximum=maximum,
         created_at=tx.now,
@@ -53,7 +52,7 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> CreatedR
 
 def examine_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> list[Problem]:
     """Return the problems of a draft that field validation does not find. Writes nothing."""
-    return list(rules.examine(draft, _look_up(tx, draft)))
+    return list(rules.examine(draft, *_look_up(tx, draft)))
 
 
 # Keys that an assignment reads, so that callers can read those of many assignments at once
@@ -96,17 +95,15 @@ def _assignment_key(draft: Checked[PickFaceDraft]) -> Key | None:
     return references.assignment_key(catalog.product_key(item_code), position)
 
 
-def _look_up(tx: Transaction, draft: Checked[PickFaceDraft]) -> rules.NamedMasterData:
+def _look_up(
+    tx: Transaction, draft: Checked[PickFaceDraft]
+) -> tuple[MasterData, Record[PickFace] | None]:
+    """Read the master data that a draft names, and the pick face that there is already."""
     found = tx.store.get_many(pick_face_keys(draft))
     heads = tx.store.get_many(existing_pick_face_keys(draft, found))
     number = references.existing_id(found, _assignment_key(draft))
-    known = _codes(draft).known(tx, found)
-    return rules.NamedMasterData(
-        product=known.products.get(draft.item_code or ""),
-        warehouse=known.warehouses.get(draft.warehouse_code or ""),
-        position=known.positions.get((draft.warehouse_code or "", draft.bin_code or "")),
-        existing=PICK_FACES.from_items(heads, number) if number is not None else None,
-    )
+    existing = PICK_FACES.from_items(heads, number) if number is not None else None
+    return _codes(draft).known(tx, found), existing
 
 
 # Reading and removal

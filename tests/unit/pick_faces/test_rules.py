@@ -7,9 +7,10 @@ import pytest
 from shared.kernel.db.records import Record
 from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.pick_faces import rules
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
-from shared.warehouse.pick_faces.rules import MAX_PRODUCTS, NamedMasterData
+from shared.warehouse.pick_faces.rules import MAX_PRODUCTS
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 NOW = "2026-03-01T08:00:00.000Z"
@@ -32,20 +33,20 @@ def draft(**quantities: int | None) -> PickFaceDraft:
     return ensure_valid(check(PickFaceDraft, body))
 
 
-def named(existing: Record[PickFace] | None = None, *, products: int = 0) -> NamedMasterData:
+def fields(
+    sent: PickFaceDraft, existing: Record[PickFace] | None = None, *, products: int = 0
+) -> list[str]:
+    """Return the fields of the problems of a draft; the position has so many `products`."""
     position = KnownPosition(
         7, "A-01", "storage", pickable=True, disabled=False, blocked=True,
         products=frozenset(range(100, 100 + products)),
     )  # fmt: skip
-    return NamedMasterData(BOLT, DEPOT, position, existing)
-
-
-def fields(sent: PickFaceDraft, what: NamedMasterData) -> list[str]:
-    return [problem.field for problem in rules.examine(sent, what)]
+    known = MasterData({"BOLT": BOLT}, {"CEN": DEPOT}, {("CEN", "A-01"): position})
+    return [problem.field for problem in rules.examine(sent, known, existing)]
 
 
 def test_batch_product_at_a_blocked_position_is_allowed() -> None:
-    assert fields(draft(minimum=0, maximum=0), named()) == []
+    assert fields(draft(minimum=0, maximum=0)) == []
 
 
 @pytest.mark.parametrize(
@@ -69,10 +70,10 @@ def test_only_sent_quantities_change_and_minimum_is_at_most_maximum(
     existing = face(*there)
 
     assert rules.quantities(draft(**sent), existing) == after
-    assert fields(draft(**sent), named(existing)) == wrong
+    assert fields(draft(**sent), existing) == wrong
 
 
 def test_number_of_products_of_a_position_is_limited() -> None:
-    assert fields(draft(), named(products=MAX_PRODUCTS - 1)) == []
-    assert fields(draft(), named(products=MAX_PRODUCTS)) == ["bin_code"]
-    assert fields(draft(), named(face(1, 2), products=MAX_PRODUCTS)) == []
+    assert fields(draft(), products=MAX_PRODUCTS - 1) == []
+    assert fields(draft(), products=MAX_PRODUCTS) == ["bin_code"]
+    assert fields(draft(), face(1, 2), products=MAX_PRODUCTS) == []
