@@ -1,12 +1,10 @@
 """Stock adjustments: counted quantities, increases, decreases and changes of status."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 from shared.identity.audit import service as audit
 from shared.kernel.calendar_days import day_of
-from shared.kernel.db.items import Item
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
@@ -17,7 +15,7 @@ from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.master_data import NamedCodes
+from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.stock.corrections import correct_expiry_date, is_correction
 from shared.warehouse.stock.expiry import ensure_not_expired
 from shared.warehouse.stock.models import (
@@ -30,22 +28,12 @@ from shared.warehouse.stock.models import (
 )
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.stock.rules import shortage
-from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 _AUDITED_FIELDS = (
     "product_id", "item_code", "whs_code", "bin_code", "batch_num", "serial_number",
     "inventory_status", "to_status",
 )  # fmt: skip
 """Fields of an adjustment that are copied into its entry in the audit log."""
-
-
-@dataclass(frozen=True, slots=True)
-class _AdjustedStock:
-    """The product and the position whose stock is adjusted."""
-
-    product: KnownProduct
-    warehouse: KnownWarehouse
-    position: KnownPosition
 
 
 def adjust_stock(
@@ -67,13 +55,13 @@ def adjust_stock(
         return correct_expiry_date(tx, draft)
     fence_master_data(tx)
     posting = StockPosting(tx, reason=draft.reason)
-    (subject, found, aliases), _ = run_all(lambda: _subject(tx, draft), lambda: audit.actor_of(tx))
-    draft = ensure_valid(draft, found)
-    if subject is None:
-        raise ValidationFailed(found)
+    codes = _codes(draft)
+    items, _ = run_all(lambda: tx.store.get_many(codes.keys), lambda: audit.actor_of(tx))
+    known = codes.known(tx, items)
+    draft = ensure_valid(draft, _problems(draft, known))
     status: ShelfStatus = draft.inventory_status or "available"
-    here = _row(tx, draft, subject, status)
-    changed = _row(tx, draft, subject, draft.to_status) if draft.to_status else None
+    here = _row(tx, draft, known, status)
+    changed = _row(tx, draft, known, draft.to_status) if draft.to_status else None
     targets = [row.key for row in (here, changed) if row]
     reads: list[Callable[[], object]] = [lambda: audit.reserve_entry_ids(tx)]
     if limit is not None and _may_exceed(draft, limit):
@@ -110,7 +98,7 @@ def adjust_stock(
     )
     if numbers:
         _record(tx, adjustment)
-        references.record_use(tx, aliases)
+        references.record_use(tx, items.values())
     return adjustment
 
 
@@ -182,32 +170,25 @@ def _correct(
     return before + difference
 
 
-def _subject(
-    tx: Transaction, draft: Checked[AdjustmentDraft]
-) -> tuple[_AdjustedStock | None, list[Problem], Iterable[Item]]:
-    """Return the product and position that the draft names, and every problem beyond its fields.
+def _codes(draft: Checked[AdjustmentDraft]) -> NamedCodes:
+    place = (draft.warehouse, draft.bin_code)
+    return NamedCodes(products=[draft.item_code], warehouses=[draft.warehouse], positions=[place])
 
-    The subject is None if a code is unknown or invalid. The last value are the aliases.
-    """
-    found = list(of_valid_fields(draft, _required_problems(draft)))
-    found += _method_problems(draft)
+
+def _problems(draft: Checked[AdjustmentDraft], known: MasterData) -> Iterator[Problem]:
+    """Yield every problem of an adjustment besides those of its fields."""
+    yield from of_valid_fields(draft, _required_problems(draft))
+    yield from _method_problems(draft)
     code, whs_code, bin_code = draft.item_code, draft.warehouse, draft.bin_code
-    codes = NamedCodes(products=[code], warehouses=[whs_code], positions=[(whs_code, bin_code)])
-    items = tx.store.get_many(codes.keys)
-    known = codes.known(tx, items)
     product = known.products.get(code or "")
-    warehouse = known.warehouses.get(whs_code or "")
-    position = known.positions.get((whs_code or "", bin_code or ""))
     if code is not None and product is None:
-        found.append(Problem("item_code", f"no product has the code {code}"))
-    found += known.warehouse_problems("warehouse", whs_code)
-    if bin_code is not None and warehouse and position is None:
-        found.append(Problem("bin_code", f"warehouse {whs_code} has no position {bin_code}"))
+        yield Problem("item_code", f"no product has the code {code}")
+    yield from known.warehouse_problems("warehouse", whs_code)
+    is_known = whs_code is not None and whs_code in known.warehouses
+    if bin_code is not None and is_known and (whs_code, bin_code) not in known.positions:
+        yield Problem("bin_code", f"warehouse {whs_code} has no position {bin_code}")
     if product:
-        found += _goods_problems(draft, product)
-    if not (product and warehouse and position):
-        return None, found, ()
-    return _AdjustedStock(product, warehouse, position), found, items.values()
+        yield from _goods_problems(draft, product)
 
 
 def _goods_problems(draft: Checked[AdjustmentDraft], product: KnownProduct) -> Iterator[Problem]:
@@ -250,12 +231,13 @@ def _method_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
 
 
 def _row(
-    tx: Transaction, draft: AdjustmentDraft, subject: _AdjustedStock, status: ShelfStatus
+    tx: Transaction, draft: AdjustmentDraft, known: MasterData, status: ShelfStatus
 ) -> StockRow:
+    whs_code = draft.warehouse or ""
     return empty_row(
-        subject.product,
-        subject.warehouse,
-        subject.position,
+        known.products[draft.item_code],
+        known.warehouses[whs_code],
+        known.positions[whs_code, draft.bin_code or ""],
         status=status,
         batch=draft.batch,
         serial=draft.serial,
