@@ -164,7 +164,7 @@ def _stage_part(posting: StockPosting, plan: _PickPlan, part: PickPart) -> Stock
             "pick", part.qty, source=row, target=staged, allocated=part.exact
         )
     except StockRefused as refused:
-        raise Conflict(f"The goods cannot be picked: {refused.message}.") from refused
+        raise Conflict(f"The goods cannot be picked: {refused}.") from refused
     return moved or staged
 
 

@@ -116,6 +116,4 @@ def _book_row(posting: StockPosting, line: StoredReceiptLine, number: int) -> No
     try:
         posting.changes.move("receipt_undone", qty, source=row)
     except StockRefused as refused:
-        raise Conflict(
-            f"The received goods are no longer available: {refused.message}."
-        ) from refused
+        raise Conflict(f"The received goods are no longer available: {refused}.") from refused

@@ -154,4 +154,4 @@ def _book(
     try:
         return posting.changes.move(kind, part.qty, source=row, target=target)
     except StockRefused as refused:
-        raise Conflict(f"The goods are no longer in quarantine: {refused.message}.") from refused
+        raise Conflict(f"The goods are no longer in quarantine: {refused}.") from refused

@@ -82,7 +82,7 @@ def adjust_stock(
     try:
         after = _correct(posting, draft, row, here, changed)
     except StockRefused as refused:
-        raise Conflict(f"The stock cannot be adjusted: {refused.message}.") from refused
+        raise Conflict(f"The stock cannot be adjusted: {refused}.") from refused
     if limit is not None and abs(after - before) > limit:
         approvals.require(tx, _approval_need(here, abs(after - before), limit))
     posting.post()
@@ -154,7 +154,7 @@ def _correct(
     if changed:
         qty = draft.qty or (row.qty - row.allocated if row else ZERO)
         if row is None or not qty:
-            raise StockRefused("qty", f"0 available of {here.item_code} at {here.bin_code}")
+            raise StockRefused(f"0 available of {here.item_code} at {here.bin_code}")
         posting.changes.move("status_change", qty, source=row, target=changed)
         return before - qty
     if draft.counted_qty is not None:
@@ -165,7 +165,7 @@ def _correct(
         posting.changes.move("adjustment", difference, target=here)
     elif difference < 0:
         if row is None:
-            raise StockRefused("decrease", shortage(here, -difference, ZERO))
+            raise StockRefused(shortage(here, -difference, ZERO))
         posting.changes.move("adjustment", -difference, source=row)
     return before + difference
 

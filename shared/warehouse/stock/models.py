@@ -62,15 +62,7 @@ class RowKey:
 
 
 class StockRefused(Exception):
-    """A stock change that the rows do not allow.
-
-    `field` is the name of the request field that asks for it; `message` has no final full stop.
-    """
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
+    """A stock change that the rows do not allow; its message has no final full stop."""
 
 
 # As stored

@@ -136,7 +136,7 @@ class StockChanges:
         here = self.rows[key]
         available = here.qty - here.allocated if here.inventory_status == "available" else ZERO
         if available < qty:
-            raise StockRefused("qty", shortage(here, qty, available))
+            raise StockRefused(shortage(here, qty, available))
         self._write(key, here, allocated=here.allocated + qty)
 
     def release(self, row: StockRow, qty: Decimal) -> None:
@@ -158,7 +158,7 @@ class StockChanges:
         if allocated and qty > here.allocated:
             raise _stale_read(here)
         if not allocated and qty > unallocated:
-            raise StockRefused("qty", shortage(here, qty, unallocated))
+            raise StockRefused(shortage(here, qty, unallocated))
         remaining = here.qty - qty
         self._write(
             key,
@@ -176,7 +176,7 @@ class StockChanges:
         here = self.rows.get(key)
         if here is not None and here.qty:
             if here.serial_number is not None:
-                raise StockRefused("serials", f"serial {here.serial_number} is in stock already")
+                raise StockRefused(f"serial {here.serial_number} is in stock already")
             expiry = min(filter(None, (expiry, here.expiry_date)), default=None)
             received = min(received, here.received_at)
         if target.batch_num is not None:
