@@ -457,8 +457,7 @@ def _reject_invalid_body(
         if error.status != HTTPStatus.CONFLICT:
             raise
         raise ValidationFailed(request.body.problems) from error
-    message = f"{operation.name} accepted an invalid body"
-    raise AssertionError(message)
+    raise AssertionError(f"{operation.name} accepted an invalid body")
 
 
 def _read(

@@ -32,8 +32,7 @@ def read_form(event: Mapping[str, Any]) -> dict[str, Any]:
 
     media, options = parse_options_header(headers_of(event).get("content-type", ""))
     if media.lower() != "multipart/form-data" or not options.get("boundary"):
-        message = "The body must be sent as multipart/form-data with a boundary."
-        raise BadRequest(message)
+        raise BadRequest("The body must be sent as multipart/form-data with a boundary.")
     body = body_bytes(event)
     form: dict[str, Any] = {}
     try:
@@ -59,8 +58,7 @@ def _value(part: Any) -> str | UploadedFile:
     if name is not None:
         return UploadedFile(name, part.raw)
     if part.size > _MOST_TEXT:
-        message = f"The field {part.name[:50]!r} has more than {_MOST_TEXT} bytes."
-        raise BadRequest(message)
+        raise BadRequest(f"The field {part.name[:50]!r} has more than {_MOST_TEXT} bytes.")
     text: str = part.raw.decode("utf-8")
     return text
 

@@ -54,8 +54,7 @@ def read_key(headers: Mapping[str, str]) -> str | None:
         return None
     key = sent.strip(" \t")
     if not _KEY.fullmatch(key):
-        message = "Idempotency-Key must be 1 to 255 printable ASCII characters."
-        raise BadRequest(message)
+        raise BadRequest("Idempotency-Key must be 1 to 255 printable ASCII characters.")
     return key
 
 

@@ -62,23 +62,19 @@ def read_json_object(event: Mapping[str, Any]) -> dict[str, Any]:
     if media != "application/json" and not (
         media.startswith("application/") and media.endswith("+json")
     ):
-        message = "The body must be sent as application/json."
-        raise BadRequest(message)
+        raise BadRequest("The body must be sent as application/json.")
     if "charset" in charset.lower() and "utf-8" not in charset.lower():
-        message = "The body must be encoded in UTF-8."
-        raise BadRequest(message)
+        raise BadRequest("The body must be encoded in UTF-8.")
     raw = body_bytes(event)
     if len(raw) > _MAX_BODY:
-        message = f"The body has {len(raw)} bytes; at most {_MAX_BODY} are accepted."
-        raise PayloadTooLarge(message)
+        raise PayloadTooLarge(f"The body has {len(raw)} bytes; at most {_MAX_BODY} are accepted.")
     try:
         value = loads(raw.decode("utf-8-sig"))
     except ValueError as error:
         message = f"The body is not valid JSON: {error}"
         raise BadRequest(_printable(message)) from None
     if not isinstance(value, dict):
-        message = "The body must be a JSON object."
-        raise BadRequest(message)
+        raise BadRequest("The body must be a JSON object.")
     return value
 
 
@@ -93,6 +89,5 @@ def body_bytes(event: Mapping[str, Any]) -> bytes:
         try:
             return base64.b64decode(body, validate=True)
         except (binascii.Error, ValueError):
-            message = "The body is not valid base64."
-            raise BadRequest(message) from None
+            raise BadRequest("The body is not valid base64.") from None
     return str(body).encode("utf-8", "surrogatepass")

@@ -55,8 +55,7 @@ class Deprecation:
     def __post_init__(self) -> None:
         """Raise ValueError when the route ends too early."""
         if self.sunset - self.since < _DEPRECATED_FOR:
-            message = f"a deprecated route works for at least {_DEPRECATED_FOR.days} days"
-            raise ValueError(message)
+            raise ValueError(f"a deprecated route works for at least {_DEPRECATED_FOR.days} days")
 
     def headers(self, docs_base: str) -> Mapping[str, str]:
         """Return the headers of each response: RFC 9745, RFC 8594 and RFC 8288."""
@@ -342,8 +341,7 @@ class Routes:
             **options,
         }
         if merged.get("request_has_secret") and "approval_required" in merged.get("errors", ()):
-            message = f"{method} {path} has a secret, which an approval would show"
-            raise ValueError(message)
+            raise ValueError(f"{method} {path} has a secret, which an approval would show")
 
         def register(handler: F) -> F:
             self._add(Operation(method, path, summary, handler, body=body, **merged))

@@ -72,8 +72,7 @@ def parse_date_time(text: str) -> datetime:
     """
     match = _DATE_TIME.fullmatch(text.upper())
     if match is None:
-        message = "not a date-time in ISO 8601"
-        raise ValueError(message)
+        raise ValueError("not a date-time in ISO 8601")
     moment: datetime = isoparse(f"{match['date']}T{match['time']}{match['offset'] or ''}")
     fraction = match["fraction"]
     if fraction is None:

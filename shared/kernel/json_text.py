@@ -19,8 +19,7 @@ def _decimal(text: str) -> Decimal:
 
 
 def _no_constant(name: str) -> NoReturn:
-    message = f"{name} is not a JSON value"
-    raise ValueError(message)
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def loads(text: str | bytes) -> Any:
@@ -28,8 +27,7 @@ def loads(text: str | bytes) -> Any:
     try:
         return json.loads(text, parse_float=_decimal, parse_constant=_no_constant)
     except RecursionError:
-        message = "nested too deeply"
-        raise ValueError(message) from None
+        raise ValueError("nested too deeply") from None
 
 
 def dumps(value: object) -> str:
@@ -48,8 +46,7 @@ def _float_with_same_text(value: object) -> float:
     """Return a Decimal as the float with the same digits; raise TypeError if there is none."""
     if isinstance(value, Decimal) and repr(number := float(value)) == str(value):
         return number
-    message = f"{value!r} cannot be written as JSON"
-    raise TypeError(message)
+    raise TypeError(f"{value!r} cannot be written as JSON")
 
 
 _ENCODER = json.JSONEncoder(

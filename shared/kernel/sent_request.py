@@ -47,7 +47,6 @@ class SentRequest:
 def _number(value: object) -> object:
     """Return a Decimal as a value of JSON that only equal numbers have, and no text."""
     if not isinstance(value, Decimal):
-        message = f"{value!r} is not a value of JSON"
-        raise TypeError(message)
+        raise TypeError(f"{value!r} is not a value of JSON")
     is_whole = value.is_finite() and value.adjusted() < _DIGITS and value == int(value)
     return int(value) if is_whole else {"number": str(value.normalize())}

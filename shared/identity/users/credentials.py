@@ -193,8 +193,7 @@ def replace_recovery_codes(
     """
     account = get_account(tx, user_id)
     if tx.caller is None or tx.caller.user_id != user_id:
-        message = "Only the user can replace these recovery codes."
-        raise ServiceError(message, "forbidden")
+        raise ServiceError("Only the user can replace these recovery codes.", "forbidden")
     user, login = account.record.entity, account.login
     factor = login.second_factor
     if factor is None or not login.two_step:

@@ -283,8 +283,7 @@ def _ensure_committable(stored: StoredImport) -> None:
         "failed": "its validation failed; upload the file again",
         "cancelled": "it is cancelled",
     }
-    message = f"Import {stored.id} cannot be committed: {reasons[stored.status]}."
-    raise ImportRefused(message, 409)
+    raise ImportRefused(f"Import {stored.id} cannot be committed: {reasons[stored.status]}.", 409)
 
 
 def cancel_import(tx: Transaction, context: ImportContext, import_id: int) -> Record[StoredImport]:

@@ -269,8 +269,7 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
 def _get_active_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
     found = get_webhook(tx.store, number)
     if not found.record.entity.is_active:
-        message = f"Subscription {number} is inactive; set is_active to true first."
-        raise Conflict(message)
+        raise Conflict(f"Subscription {number} is inactive; set is_active to true first.")
     return found
 
 
@@ -306,8 +305,7 @@ def get_delivery(store: Store, number: int, event: str) -> StoredDelivery:
 def _find_delivery(store: Store, number: int, event: str) -> LoggedDelivery:
     found = repository.find_delivery(store, number, event) if is_event_id(event) else None
     if found is None:
-        message = "This delivery"
-        raise NotFound(message)
+        raise NotFound("This delivery")
     return found
 
 

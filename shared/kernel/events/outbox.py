@@ -168,8 +168,7 @@ def raise_event(tx: Transaction, event: Event, *, only_subscription: int | None 
         AssertionError: The transaction has another event of this version.
     """
     if not tx.is_first(f"event {event.object} {event.id} {event.version}"):
-        message = f"version {event.version} of {event.object} {event.id} has two events"
-        raise AssertionError(message)
+        raise AssertionError(f"version {event.version} of {event.object} {event.id} has two events")
     attributes = dumps(event.attributes)
     fits = len(attributes.encode()) <= MAX_ATTRIBUTES
     item = {

@@ -203,10 +203,9 @@ class CsvTable(Table):
                     if not cells:
                         continue
                     if len(cells) > MAX_COLUMNS:
-                        message = (
+                        raise UnreadableFile(
                             f"Row {number} has {len(cells)} cells, at most {MAX_COLUMNS} allowed."
                         )
-                        raise UnreadableFile(message)
                     yield row((number, cells))
                     left -= 1
                     if not left:

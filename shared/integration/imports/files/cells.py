@@ -86,8 +86,7 @@ def cell_text(cell: Cell) -> str:
         case str():
             text = normalized(cell)  # as request models do, so that grouped rows are the same
         case InvalidCell():
-            message = f"is not a valid value: {cell.text}"
-            raise ValueError(message)
+            raise ValueError(f"is not a valid value: {cell.text}")
         case bool():
             text = "TRUE" if cell else "FALSE"
         case Decimal():
@@ -117,26 +116,23 @@ def _decimal(cell: Cell, *, decimal_comma: bool | None) -> Decimal | int:
         return cell
     text = _SPACES.sub("", cell_text(cell))
     if decimal_comma is None and (match := _AMBIGUOUS_NUMBER.fullmatch(text)):
-        message = (
+        raise ValueError(
             f"is ambiguous: {text} may have decimals or thousands;"
             f" write {text}0 or {match[1]}{match[2]}"
         )
-        raise ValueError(message)
     if decimal_comma is not True and _PLAIN_NUMBER.fullmatch(text):
         return Decimal(text)
     if decimal_comma is not True and _NUMBER_WITH_POINT.fullmatch(text):
         return Decimal(text.replace(",", ""))
     if decimal_comma is not False and _NUMBER_WITH_COMMA.fullmatch(text):
         return Decimal(text.replace(".", "").replace(",", "."))
-    message = "must be a number"
-    raise ValueError(message)
+    raise ValueError("must be a number")
 
 
 def _integer(cell: Cell, *, decimal_comma: bool | None) -> int:
     number = _decimal(cell, decimal_comma=decimal_comma)
     if number != int(number):
-        message = "must be a whole number"
-        raise ValueError(message)
+        raise ValueError("must be a whole number")
     return int(number)
 
 
@@ -163,6 +159,5 @@ def _boolean(cell: Cell) -> bool:
         return cell
     flag = _BOOLEANS.get(fold(cell_text(cell).strip()))
     if flag is None:
-        message = "must be yes or no"
-        raise ValueError(message)
+        raise ValueError("must be yes or no")
     return flag

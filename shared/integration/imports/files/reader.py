@@ -114,11 +114,10 @@ def _within_memory_limit(rows: Iterable[Row]) -> list[Row]:
         size += _CHARACTERS_PER_CELL * len(row.cells)
         size += sum(len(cell) for cell in row.cells if isinstance(cell, str))
         if size > _MAX_TEXT:
-            message = (
+            raise UnreadableFile(
                 f"The file contains too much text: row {row.number} exceeds the limit."
                 " Split it into several files."
             )
-            raise UnreadableFile(message)
         kept.append(row)
     return kept
 
