@@ -13,9 +13,10 @@ from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.events.outbox import (
-    CombinedEvents,
     OutboxEntry,
     RedeliveryRequest,
+    StoredEvent,
+    events_of,
     mark_relayed,
     unrelayed_entries,
 )
@@ -62,13 +63,15 @@ class Relay:
     def _tasks_of(self, tenant: str, entry: OutboxEntry) -> list[DeliveryTask]:
         if isinstance(entry, RedeliveryRequest):
             return [DeliveryTask(tenant, entry.webhook, entry.event, entry.round, due=now_ms())]
-        if isinstance(entry, CombinedEvents):
-            return [task for event in entry.events for task in self._tasks_of(tenant, event)]
-        only = entry.only_subscription
-        numbers = (
-            [only] if only is not None else self._register_of(tenant).subscribers_of(entry.type)
-        )
-        return [DeliveryTask(tenant, number, entry.id, due=now_ms()) for number in numbers]
+        return [
+            DeliveryTask(tenant, number, event.id, due=now_ms())
+            for event in events_of(entry)
+            for number in self._subscribers_of(tenant, event)
+        ]
+
+    def _subscribers_of(self, tenant: str, event: StoredEvent) -> Sequence[int]:
+        only = event.only_subscription
+        return self._register_of(tenant).subscribers_of(event.type) if only is None else [only]
 
     def _register_of(self, tenant: str) -> SubscriptionRegister:
         """Return the subscriptions of a tenant; empty if its plan or state allows no webhooks.
@@ -94,10 +97,7 @@ def relay_missed_entries(tenant: str, *, older_than: int) -> Iterator[tuple[int,
     """
     before = now_ms() - older_than * 1000
     for entries in unrelayed_entries(client("dynamodb"), config().outbox_table, tenant, before):
-        sizes = {
-            entry.id: len(entry.events) if isinstance(entry, CombinedEvents) else 1
-            for entry in entries
-        }
+        sizes = {entry.id: len(events_of(entry)) or 1 for entry in entries}
         failed = sum(sizes[one] for one in Relay().relay([(tenant, entry) for entry in entries]))
         yield sum(sizes.values()) - failed, failed
 
