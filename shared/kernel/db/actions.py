@@ -1,11 +1,10 @@
 """The actions of a transaction, what they cost, and the error of a change that must be repeated."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, Protocol, TypedDict
 
-from shared.kernel.db.items import Key, size_of
+from shared.kernel.db.items import Item, Key, size_of
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 
 MAX_ACTIONS = 100
@@ -91,14 +90,11 @@ class Action:
         return size_of(body["Key"]) + size_of(body.get("ExpressionAttributeValues", {}))
 
 
-class Collector(ABC):
-    """Collects what belongs into the same items of a transaction while a use case runs.
+class DeferredItem(Protocol):
+    """A new item of `table` that is complete at the commit; it has at most `size` bytes."""
 
-    `cost` is what the items take of the transaction, at most.
-    """
+    table: str
+    size: int
 
-    cost: Cost
-
-    @abstractmethod
-    def add_items(self) -> None:
-        """Add the items to the transaction; the commit calls it once."""
+    def item(self) -> Item:
+        """Return the item."""

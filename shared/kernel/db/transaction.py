@@ -18,8 +18,8 @@ from shared.kernel.db.actions import (
     MAX_PLANNED_ACTIONS,
     Action,
     ActionOptions,
-    Collector,
     Cost,
+    DeferredItem,
     ErrorFactory,
     StaleRead,
     Verb,
@@ -93,8 +93,8 @@ class Transaction:
         self._ends_claim = False
         self._seen_names: set[str] = set()
         self._after_step: list[Callable[[], object]] = []
-        self.collectors: dict[type[Collector], Collector] = {}
-        """Collectors of this change by their class."""
+        self.deferred_items: list[DeferredItem] = []
+        """Items that the commit inserts; until then, a use case may add to their content."""
 
     def put(
         self, item: Item, *, table: str | None = None, **options: Unpack[ActionOptions]
@@ -250,23 +250,20 @@ class Transaction:
     @property
     def cost(self) -> Cost:
         """What the transaction takes so far."""
-        actions = self._all_actions()
-        return Cost(len(actions), sum(action.size for action in actions)) + self._collected
-
-    @property
-    def _collected(self) -> Cost:
-        return sum((one.cost for one in self.collectors.values()), Cost())
+        actions, deferred = self._all_actions(), self.deferred_items
+        sizes = [*(action.size for action in actions), *(item.size for item in deferred)]
+        return Cost(len(sizes), sum(sizes))
 
     @property
     def free_actions(self) -> int:
         """Number of actions that may still be planned for the transaction."""
-        count = len(self._all_actions()) + self._collected.actions
+        count = len(self._all_actions()) + len(self.deferred_items)
         return MAX_PLANNED_ACTIONS - count - bool(self.store.claim)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is added, and the transaction is not bound to any fence."""
-        return not (self._actions or self._counters or self._additions or self.collectors)
+        return not (self._actions or self._counters or self._additions or self.deferred_items)
 
     @property
     def elapsed_ms(self) -> int:
@@ -296,9 +293,9 @@ class Transaction:
             ServiceUnavailable: Conflicts or throttling lasted until the deadline.
             Exception: The error of the first failed condition, from `on_condition_failed`.
         """
-        for collector in self.collectors.values():
-            collector.add_items()
-        self.collectors = {}
+        for deferred in self.deferred_items:
+            self.insert(deferred.item(), table=deferred.table)
+        self.deferred_items = []
         actions, attempts, claim = self._all_actions(), self._attempts, self.store.claim
         if not actions:
             attempts.leave_queue()

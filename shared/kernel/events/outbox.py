@@ -15,9 +15,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from shared.kernel.clock import Instant, instant, now_ms
-from shared.kernel.db.actions import Collector, Cost
-from shared.kernel.db.items import Item, encode, from_attributes, pack, unpack
+from shared.kernel.clock import Instant, now_ms
+from shared.kernel.db.items import Item, Key, encode, from_attributes, item_at, pack, unpack
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
@@ -170,7 +169,9 @@ def raise_event(tx: Transaction, event: Event, *, only_subscription: int | None 
     if not tx.is_first(f"event {event.object} {event.id} {event.version}"):
         raise AssertionError(f"version {event.version} of {event.object} {event.id} has two events")
     attributes = dumps(event.attributes)
-    fits = len(attributes.encode()) <= MAX_ATTRIBUTES
+    attributes_size = len(attributes.encode())
+    fits = attributes_size <= MAX_ATTRIBUTES
+    size = _OTHER_BYTES + (attributes_size if fits else 0)
     item = {
         "type": event.type,
         "object": event.object,
@@ -179,10 +180,13 @@ def raise_event(tx: Transaction, event: Event, *, only_subscription: int | None 
         "status": event.status,
         "href": event.href,
         "only": only_subscription,
+        "attributes": attributes if fits else None,
     }
-    events = _new_events(tx)
-    tx.collectors[_NewEvents] = events
-    return events.add(item, attributes if fits else None)
+    entry = _entry_with_room(tx, size)
+    if entry is None:
+        entry = _new_entry(tx)
+        tx.deferred_items.append(entry)
+    return entry.add(item, size)
 
 
 def combines_events(store: Store) -> bool:
@@ -195,64 +199,48 @@ def combines_events(store: Store) -> bool:
 
 def event_actions(tx: Transaction) -> int:
     """Return how many actions one more event adds to a transaction at most."""
-    return 0 if _new_events(tx).has_room(MAX_ATTRIBUTES + _OTHER_BYTES) else 1
-
-
-def _new_events(tx: Transaction) -> "_NewEvents":
-    found = tx.collectors.get(_NewEvents)
-    return found if isinstance(found, _NewEvents) else _NewEvents(tx)
+    return 0 if _entry_with_room(tx, MAX_ATTRIBUTES + _OTHER_BYTES) else 1
 
 
 @dataclass(slots=True)
 class _NewEntry:
-    """An entry that a transaction adds: its id, its events, and the bytes of these at most."""
+    """An item that a transaction adds to the outbox: the first ones of its events, or the next."""
 
-    id: str
+    table: str
+    key: Key
+    created_at: Instant
+    may_combine: bool
     events: list[Item] = field(default_factory=list)
     size: int = 0
 
-
-class _NewEvents(Collector):
-    """The events of one transaction, in as few items of the outbox as possible."""
-
-    def __init__(self, tx: Transaction) -> None:
-        self.cost = Cost()
-        self._tx = tx
-        self._is_combining = combines_events(tx.store)
-        self._entries: list[_NewEntry] = []
-
     def has_room(self, size: int) -> bool:
-        """Return whether one more event of so many bytes fits into the last item."""
-        if not (self._entries and self._is_combining):
-            return False
-        last = self._entries[-1]
-        return len(last.events) < _MOST_EVENTS and last.size + size <= _MOST_BYTES
+        """Return whether one more event of so many bytes fits."""
+        fits = len(self.events) < _MOST_EVENTS and self.size + size <= _MOST_BYTES
+        return self.may_combine and fits
 
-    def add(self, event: Item, attributes: str | None) -> str:
-        """Add an event with the JSON text of its attributes; return its id."""
-        size = _OTHER_BYTES + len((attributes or "").encode())
-        if not self.has_room(size):
-            name = _new_id(_EVENT_PREFIX, self._tx)
-            self._entries.append(_NewEntry(_id_at(name, 0) if self._is_combining else name))
-            self.cost += Cost(actions=1)
-        entry = self._entries[-1]
-        place = len(entry.events)
-        entry.events.append({**event, "attributes": attributes})
-        entry.size += size
-        self.cost += Cost(size=size)
-        return _id_at(entry.id, place) if place else entry.id
+    def add(self, event: Item, size: int) -> str:
+        """Add an event of so many bytes; return its id."""
+        place = len(self.events)
+        self.events.append(event)
+        self.size += size
+        return _id_at(self.key[1], place) if place else self.key[1]
 
-    def add_items(self) -> None:
-        """See Collector."""
-        tx = self._tx
-        for entry in self._entries:
-            item = {
-                PARTITION_KEY: _partition_of(tx.store.slug, entry.id),
-                SORT_KEY: entry.id,
-                "created_at": instant(tx.now_ms),
-                **_content(entry.events),
-            }
-            tx.insert(item, table=tx.store.outbox)
+    def item(self) -> Item:
+        """See DeferredItem."""
+        return item_at(self.key, created_at=self.created_at, **_content(self.events))
+
+
+def _entry_with_room(tx: Transaction, size: int) -> _NewEntry | None:
+    """Return the item of a transaction that takes one more event of so many bytes, if any does."""
+    last = tx.deferred_items[-1] if tx.deferred_items else None
+    return last if isinstance(last, _NewEntry) and last.has_room(size) else None
+
+
+def _new_entry(tx: Transaction) -> _NewEntry:
+    name, may_combine = _new_id(_EVENT_PREFIX, tx), combines_events(tx.store)
+    if may_combine:
+        name = _id_at(name, 0)
+    return _NewEntry(tx.store.outbox, _key_of(tx.store, name), tx.now, may_combine)
 
 
 def _content(events: Sequence[Item]) -> Item:
@@ -309,14 +297,8 @@ def raise_record_event[E](
 
 def request_redelivery(tx: Transaction, webhook: int, event: str, round_number: int) -> None:
     """Add a request to deliver an event to a subscription again, as the given round."""
-    name = _new_id(_REQUEST_PREFIX, tx)
-    item = {
-        PARTITION_KEY: _partition_of(tx.store.slug, name),
-        SORT_KEY: name,
-        "webhook": webhook,
-        "event": event,
-        "round": round_number,
-    }
+    key = _key_of(tx.store, _new_id(_REQUEST_PREFIX, tx))
+    item = item_at(key, webhook=webhook, event=event, round=round_number)
     tx.insert(item, table=tx.store.outbox)
 
 
@@ -329,6 +311,10 @@ def is_key_of(tenant: str, partition: str, name: str) -> bool:
 def partitions(tenant: str) -> list[str]:
     """Return the partition keys of a tenant's entries."""
     return [f"{tenant}#{shard}" for shard in SHARDS]
+
+
+def _key_of(store: Store, name: str) -> Key:
+    return (_partition_of(store.slug, name), name)
 
 
 def _partition_of(tenant: str, name: str) -> str:
@@ -405,7 +391,7 @@ def events_of(entry: OutboxEntry | None) -> Sequence[StoredEvent]:
 
 
 def _read_entry(store: Store, name: str) -> OutboxEntry | None:
-    key = key_attributes((_partition_of(store.slug, name), name))
+    key = key_attributes(_key_of(store, name))
     answer = store.client.get_item(TableName=store.outbox, Key=key, ConsistentRead=True)
     found = answer.get("Item")
     return _parse_item(from_attributes(found)) if found else None
