@@ -24,8 +24,10 @@ _MOST_TEXT = 10_000
 def read_form(event: Mapping[str, Any]) -> dict[str, Any]:
     """Read the body of a gateway event as a form; the field `a[b]` is entry b of the object a.
 
-    A value is a text or an UploadedFile, or a list when the field was sent more than once. Raises
-    BadRequest for another content type and for a malformed form.
+    A value is a text or an UploadedFile, or a list when the field was sent more than once.
+
+    Raises:
+        BadRequest: Another content type, or a malformed form.
     """
     # Imported here, because only uploads need it.
     from multipart import MultipartParser, parse_options_header  # noqa: PLC0415

@@ -46,8 +46,10 @@ _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 def read_key(headers: Mapping[str, str]) -> str | None:
     """Return the header Idempotency-Key, or None when the request has none.
 
-    Spaces and tabs around the key are not part of it (RFC 9110, 5.5). Raises BadRequest
-    unless it is 1 to 255 printable ASCII characters.
+    Spaces and tabs around the key are not part of it (RFC 9110, 5.5).
+
+    Raises:
+        BadRequest: It is not 1 to 255 printable ASCII characters.
     """
     sent = headers.get("idempotency-key")
     if sent is None:

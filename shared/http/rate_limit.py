@@ -76,10 +76,13 @@ class RateLimiter:
         self._lock = Lock()
 
     def admit(self, store: Store, tenant: Tenant, caller: Caller) -> None:
-        """Count a request; raise `rate_limited` when the requests of the minute are used up.
+        """Count a request.
 
         A request that cannot be counted because of an error of AWS is admitted, because
         availability is more important than the limit.
+
+        Raises:
+            ServiceError: rate_limited, the requests of the minute are used up.
         """
         own, whole = self._quotas(tenant, caller)
         try:

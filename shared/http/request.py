@@ -83,7 +83,11 @@ def _printable(message: str) -> str:
 
 
 def body_bytes(event: Mapping[str, Any]) -> bytes:
-    """Return the body of a gateway event; raise BadRequest for base64 that is not."""
+    """Return the body of a gateway event.
+
+    Raises:
+        BadRequest: It is said to be base64, and is not.
+    """
     body = event.get("body") or ""
     if event.get("isBase64Encoded"):
         try:

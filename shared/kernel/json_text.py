@@ -23,7 +23,11 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def loads(text: str | bytes) -> Any:
-    """Parse JSON text; raise ValueError for invalid JSON, also for NaN and Infinity."""
+    """Parse JSON text.
+
+    Raises:
+        ValueError: The text is no valid JSON, or has NaN or Infinity.
+    """
     try:
         return json.loads(text, parse_float=_decimal, parse_constant=_no_constant)
     except RecursionError:

@@ -29,6 +29,9 @@ class TenantFiles:
         client: An S3 client with the credentials of the tenant.
         bucket: The bucket.
         slug: The tenant. The keys of its files begin with `SLUG/`, names do not.
+
+    Raises:
+        FileMissing: A file to be read or copied does not exist; from every method.
     """
 
     client: Any
@@ -49,15 +52,12 @@ class TenantFiles:
             self.client.put_object(**arguments, Body=content)
 
     def read(self, name: str) -> bytes:
-        """Return the content of a small file; raise FileMissing if it does not exist."""
+        """Return the content of a small file."""
         content: bytes = self._get(name)["Body"].read()
         return content
 
     def download(self, name: str, target: Path, *, etag: str | None = None) -> None:
-        """Write a file to disk in chunks.
-
-        Raises FileMissing if the file does not exist or has another entity tag than `etag`.
-        """
+        """Write a file to disk in chunks; with another entity tag than `etag`, it is missing."""
         condition = {"IfMatch": etag} if etag else {}
         response = self._get(name, **condition)
         with target.open("wb") as out:
@@ -65,7 +65,7 @@ class TenantFiles:
                 out.write(chunk)
 
     def size(self, name: str) -> int:
-        """Return the number of bytes of a file; raise FileMissing if it does not exist."""
+        """Return the number of bytes of a file."""
         with _missing_files():
             response = self.client.head_object(Bucket=self.bucket, Key=self.key(name))
         return int(response["ContentLength"])
@@ -75,7 +75,7 @@ class TenantFiles:
         self.client.delete_object(Bucket=self.bucket, Key=self.key(name))
 
     def copy(self, name: str, target: str) -> None:
-        """Copy a file within the bucket; raise FileMissing if it does not exist."""
+        """Copy a file within the bucket."""
         source = {"Bucket": self.bucket, "Key": self.key(name)}
         with _missing_files():
             # Without tags, because the session of a tenant may not read them.

@@ -220,12 +220,12 @@ class AttemptCounters:
     def admit(
         self, items: Mapping[str, Mapping[str, Any]], now: float, *, tenant_exists: bool
     ) -> None:
-        """Leave the counters that apply; raise an error if a limit of failures is reached.
+        """Leave the counters that apply.
 
         `items` are those of the `keys` that exist; `now` is in seconds since the epoch.
 
         Raises:
-            ServiceError: rate_limited, with Retry-After.
+            ServiceError: rate_limited, with Retry-After: a limit of failures is reached.
         """
         if not tenant_exists:
             others = [counter for counter in self.counters if counter.kind != "address"]

@@ -49,7 +49,7 @@ _COUNTERS: dict[str, tuple[str, LimitName]] = {
 
 
 def get_client(store: Store, client_id: str) -> OAuthClient:
-    """Read a client; raise NotFound if the tenant never had it, Gone if it is revoked."""
+    """Read a client that is not revoked."""
     client = _find_client(store, client_id)
     if not client.active:
         raise Gone(f"The client {client_id}", "revoked")
@@ -127,8 +127,6 @@ def create_client(
         The client and its secret, which is not stored; None for a mobile application.
 
     Raises:
-        NotFound: The tenant does not exist.
-        ValidationFailed: The draft is invalid, or its scopes do not fit its kind.
         ServiceError: limit_reached, the plan allows no more clients.
     """
     draft = ensure_valid(draft, _scope_problems(draft))
@@ -184,10 +182,6 @@ def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChan
     """Change the fields that were sent; removing a scope revokes the tokens of the client.
 
     `deactivate_webhooks` is for the caller of this function.
-
-    Raises:
-        NotFound, Gone: There is no such client, or it is revoked.
-        ValidationFailed: The change is invalid, or gives scopes to a mobile application.
     """
     client = get_client(tx.store, client_id)
     sent = change.model_fields_set
@@ -229,8 +223,6 @@ def rotate_secret(
         The client and its new secret, which is not stored.
 
     Raises:
-        NotFound: There is no such client.
-        Gone: The client is revoked.
         Conflict: The client is a mobile application, or it was changed concurrently. The rotation
             is not retried then, because that would delete the secret in use.
     """
@@ -254,7 +246,11 @@ def _concurrent_change() -> Conflict:
 
 
 def delete_previous_secret(tx: Transaction, client_id: str) -> OAuthClient:
-    """Delete the previous secret; raise NotFound if there is no client or secret, or Gone."""
+    """Delete the previous secret.
+
+    Raises:
+        NotFound: The client has no previous secret.
+    """
     client = get_client(tx.store, client_id)
     previous = client.secrets[1:]
     if not previous:
@@ -267,7 +263,7 @@ def delete_previous_secret(tx: Transaction, client_id: str) -> OAuthClient:
 def revoke_client(tx: Transaction, client_id: str) -> OAuthClient:
     """Revoke a client permanently: its secrets at once, its tokens within 10 s.
 
-    Return the client as it was before. Raise NotFound, or Gone if it is already revoked.
+    Return the client as it was before.
     """
     client = get_client(tx.store, client_id)
     counter, _ = _COUNTERS[client.kind]

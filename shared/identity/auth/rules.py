@@ -9,13 +9,9 @@ from shared.kernel.errors import ClientNotAllowed, Forbidden, MissingScope, Unau
 
 
 def ensure_not_revoked(tenant: Tenant, caller: Caller) -> None:
-    """Raise an error if a token was revoked or expired after the authorizer accepted it.
+    """Raise Unauthenticated if a token was revoked or expired after the authorizer accepted it.
 
     The tenant must have been read at most 10 s ago.
-
-    Raises:
-        Unauthenticated: The token has expired, or an entry for one of its revocation keys was
-            written after the token was issued.
     """
     if time.time() >= caller.expires_at:
         raise Unauthenticated
@@ -25,11 +21,9 @@ def ensure_not_revoked(tenant: Tenant, caller: Caller) -> None:
 
 
 def ensure_unrestricted(caller: Caller) -> None:
-    """Raise an error for a token that only reaches what is open to mobile applications.
+    """Raise ClientNotAllowed for a token that only reaches what is open to mobile applications.
 
-    Raises:
-        ClientNotAllowed: The token is of a mobile application, or of a user with two-step
-            verification who gave no code.
+    It is of a mobile application, or of a user with two-step verification who gave no code.
     """
     if caller.kind == "mobile" or not caller.second_factor:
         raise ClientNotAllowed

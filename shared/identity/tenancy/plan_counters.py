@@ -21,7 +21,6 @@ def count_one_more(tx: "Transaction", name: str, limit: LimitName) -> None:
     `name` is the attribute of the tenant's item, which is missing before the first one.
 
     Raises:
-        NotFound: The tenant does not exist.
         ServiceError: limit_reached.
     """
     key = tenant_key(tx.store.slug)

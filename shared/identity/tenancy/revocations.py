@@ -88,9 +88,6 @@ def revoke_in(
         *keys: The revocation keys, at least one.
         fallback: The revocation key to use instead when a limit is reached; see `revoke`.
         one_less: Counter in the tenant's item (`plan_counters`) of what the change removes.
-
-    Raises:
-        NotFound: The tenant does not exist.
     """
     slug, expiry = tx.store.slug, _expiry_of_new_entry(tx.now_ms)
     entries = _Entries(_read_entries(slug), tx.now_ms / 1000)
@@ -152,7 +149,6 @@ def revoke(tenant: str, key: str, *, fallback: str, until: float, now: float | N
         now: Seconds since the epoch; the current time if omitted.
 
     Raises:
-        NotFound: There is no such tenant.
         ServiceUnavailable: Concurrent revocations made every attempt fail.
     """
     from shared.kernel.aws import client  # noqa: PLC0415  handlers use this module without boto3

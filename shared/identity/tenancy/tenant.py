@@ -148,11 +148,12 @@ def ensure_active(tenant: Tenant) -> None:
             where = f" Its address is {tenant.moved_to}." if tenant.moved_to else ""
             raise ServiceError(f"This company now runs on its own server.{where}", "tenant_moved")
         case "suspended" if tenant.is_being_moved:
-            message = (
+            raise ServiceError(
                 "This company is being moved to another server. Repeat the request after the"
-                " seconds in Retry-After."
+                " seconds in Retry-After.",
+                "tenant_suspended",
+                headers={"Retry-After": "60"},
             )
-            raise ServiceError(message, "tenant_suspended", headers={"Retry-After": "60"})
         case "suspended":
             raise ServiceError("This account is suspended for billing.", "tenant_suspended")
         case "cancelled":
@@ -162,11 +163,7 @@ def ensure_active(tenant: Tenant) -> None:
 
 
 def ensure_feature(tenant: Tenant, feature: str) -> None:
-    """Raise an error unless the tenant's plan includes a feature.
-
-    Raises:
-        FeatureNotInPlan: The plan does not include the feature.
-    """
+    """Raise FeatureNotInPlan unless the tenant's plan includes a feature."""
     if feature not in PLANS[tenant.plan].features:
         raise FeatureNotInPlan(feature, config().upgrade_url)
 
@@ -182,11 +179,7 @@ def has_module(tenant: Tenant, name: str) -> bool:
 
 
 def ensure_module(tenant: Tenant, name: str) -> None:
-    """Raise an error unless a module (one of MODULES) is enabled.
-
-    Raises:
-        ServiceError: The error code of the module.
-    """
+    """Raise the error of a module (one of MODULES) unless it is enabled."""
     if not has_module(tenant, name):
         code = MODULE_ERRORS[name]
         raise ServiceError(CODES[code].meaning, code)

@@ -32,8 +32,6 @@ def change_password(
     The user's tokens are revoked and all sessions end, except the session of the caller's token.
 
     Raises:
-        NotFound, Gone: There is no such user, or it was deleted.
-        ValidationFailed: The change is invalid, or the current password is wrong.
         ServiceError: forbidden if the caller is not this user; rate_limited after too many failed
             attempts.
     """
@@ -63,8 +61,6 @@ def enrol_totp(
     the user; `address` is the IP address of the caller.
 
     Raises:
-        NotFound, Gone: There is no such user, or it was deleted.
-        ValidationFailed: The password is missing or wrong.
         Conflict: Two-step verification is already enabled.
         ServiceError: rate_limited after too many failed attempts.
     """
@@ -98,9 +94,7 @@ def confirm_totp(
     stored response of the enrolment is deleted, because it contains the secret.
 
     Raises:
-        NotFound, Gone: There is no such user, or it was deleted.
         Conflict: Two-step verification is enabled, or there is no enrolment to confirm.
-        ValidationFailed: The code is invalid or wrong.
     """
     account = get_account(tx, user_id)
     user, login = account.record.entity, account.login
@@ -132,8 +126,6 @@ def disable_totp(
     `confirmation` has the password or a code of the user, if the user is the caller.
 
     Raises:
-        NotFound, Gone: There is no such user, or it was deleted.
-        ValidationFailed: Password and code are missing, or one is wrong.
         ServiceError: rate_limited after too many failed attempts.
     """
     account = get_account(tx, user_id)
@@ -162,7 +154,7 @@ def remove_totp(tx: Transaction, user_id: int) -> Record[User]:
 
     The sessions that began without a code end. Disabling two-step verification also revokes the
     user's tokens; sessions that began with a code continue. Without a second factor, nothing
-    changes. Raises NotFound, Gone.
+    changes.
     """
     account = get_account(tx, user_id)
     user, login = account.record.entity, account.login
@@ -185,8 +177,6 @@ def replace_recovery_codes(
     Tokens and sessions stay valid.
 
     Raises:
-        NotFound, Gone: There is no such user, or it was deleted.
-        ValidationFailed: Password and code are missing, or one is wrong.
         Conflict: Two-step verification is not enabled.
         ServiceError: forbidden if the caller is not this user; rate_limited after too many failed
             attempts.

@@ -210,7 +210,7 @@ def create_role_count(tx: Transaction, role: int) -> None:
 
 
 def change_role_count(tx: Transaction, role: int, difference: int) -> None:
-    """Add a change of a role's user counter; the commit raises StaleRead if the role is deleted."""
+    """Add a change of a role's user counter, on the condition that the role is not deleted."""
     tx.update(
         role_count_key(role),
         "ADD holders :difference",

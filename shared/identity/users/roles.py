@@ -20,11 +20,7 @@ from shared.kernel.validation import Checked, ensure_valid
 
 
 def create_role(tx: Transaction, draft: Checked[RoleCreate]) -> Record[StoredRole]:
-    """Create a role.
-
-    Raises:
-        ValidationFailed: The draft is invalid, or the name is taken.
-    """
+    """Create a role."""
     draft = ensure_valid(draft, _name_taken(tx.store, draft.name, None))
     role_id = tx.next_id(ROLES.kind)
     role = StoredRole(id=role_id, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
@@ -44,8 +40,6 @@ def change_role(
     items that the caller needs later; they are read together with the role.
 
     Raises:
-        NotFound, Gone: There is no such role, or it was deleted.
-        ValidationFailed: The change is invalid, or the name is taken.
         Conflict: No administrator would be left.
     """
     keys = [ROLES.key(role_id), *ahead]
@@ -81,9 +75,10 @@ def change_role(
 
 
 def delete_role(tx: Transaction, role_id: int) -> Record[StoredRole]:
-    """Delete a role. Raises NotFound, Gone, and Conflict while a user has the role.
+    """Delete a role. No administrator is lost: nobody has it.
 
-    No administrator is lost: nobody has the role.
+    Raises:
+        Conflict: A user has the role.
     """
     record = ROLES.get(tx.store, role_id)
     role = record.entity
@@ -108,7 +103,7 @@ get_role = ROLES.get
 
 
 def get_role_by_name(store: Store, name: str) -> Record[StoredRole]:
-    """Read the role with a name. Raises NotFound."""
+    """Read the role with a name."""
     number = repository.find_alias(store, repository.role_name_key(name))
     if number is None:
         raise NotFound(f"The role {name}")

@@ -33,8 +33,6 @@ def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[Use
     """Create a user; return it with the generated password, or None when the draft has one.
 
     Raises:
-        ValidationFailed: The draft is invalid, the user name is taken, a role does not exist,
-            or the password is not allowed.
         ServiceError: limit_reached, the plan allows no more users.
     """
     found = [
@@ -73,8 +71,6 @@ def change_user(
     are the keys of items that the caller needs later; they are read together with the user.
 
     Raises:
-        NotFound, Gone: There is no such user, or it was deleted.
-        ValidationFailed: The change is invalid, or a role does not exist.
         Conflict: The user is the last administrator, and would no longer be one.
     """
     fence = administrators.read_fence(tx.store, [*repository.account_keys(user_id), *ahead])
@@ -110,7 +106,6 @@ def delete_user(tx: Transaction, user_id: int, ahead: Iterable[Key] = ()) -> Rec
     `ahead` is as in `change_user`.
 
     Raises:
-        NotFound, Gone: There is no such user, or it was deleted.
         Conflict: The user is the last administrator.
     """
     fence = administrators.read_fence(tx.store, [*repository.account_keys(user_id), *ahead])
@@ -138,8 +133,6 @@ def reset_password(
     own password with `credentials.change_password`, which a stolen token alone does not allow.
 
     Raises:
-        NotFound, Gone: There is no such user, or it was deleted.
-        ValidationFailed: The password is invalid or not allowed.
         ServiceError: forbidden, the caller is this user.
     """
     account = get_account(tx, user_id)
@@ -162,7 +155,7 @@ get_user = USERS.get
 
 
 def get_user_by_name(store: Store, username: str) -> Record[User]:
-    """Read the user with a user name. Raises NotFound."""
+    """Read the user with a user name."""
     account = repository.find_account(store, username)
     if account is None:
         raise NotFound(f"The user {username}")
@@ -173,7 +166,7 @@ list_users = repository.list_users
 
 
 def get_account(tx: Transaction, user_id: int) -> UserAccount:
-    """Read a user and the login for a change. Raises NotFound, or Gone if the user was deleted."""
+    """Read a user and the login for a change."""
     account = repository.read_account(tx.store, user_id)
     if account is None:
         USERS.get(tx.store, user_id)

@@ -183,7 +183,11 @@ def _imitate_code_check(slug: str) -> None:
 
 
 def _begin_session(request: _GrantRequest, account: UserAccount, login: Login) -> IssuedTokens:
-    """Create a session and issue its first tokens. Raises StaleRead if the login was changed."""
+    """Create a session and issue its first tokens.
+
+    Raises:
+        StaleRead: The login was changed.
+    """
     first = sessions.new_refresh_token(request.tenant.slug, login.user_id)
     code_used = login != account.login
     tx = Transaction(request.store)

@@ -66,9 +66,6 @@ class ImportContext:
             import_id: The import.
             change: Takes the import and the current time, and returns the changed import, or
                 None to leave it unchanged. It is called again if the import was changed since.
-
-        Raises:
-            NotFound: The import does not exist.
         """
 
         def use_case(tx: Transaction) -> Record[StoredImport]:

@@ -36,11 +36,7 @@ ACCESS_OF_KIND: Mapping[ImportKind, KindAccess] = {
 
 
 def ensure_kind_enabled(tenant: Tenant, kind: ImportKind) -> None:
-    """Raise the error of the module that an import kind needs, unless the module is enabled.
-
-    Raises:
-        ServiceError: transfer_orders_disabled.
-    """
+    """Raise the error of the module that an import kind needs, unless the module is enabled."""
     module = ACCESS_OF_KIND[kind].module
     if module is not None:
         ensure_module(tenant, module)

@@ -44,7 +44,11 @@ def write_groups(files: TenantFiles, import_id: int, groups: Iterable[RowGroup])
 
 
 def read_groups(files: TenantFiles, import_id: int, name: str) -> list[ValidGroup]:
-    """Read the row groups of a part file; raise FileMissing if it does not exist."""
+    """Read the row groups of a part file.
+
+    Raises:
+        FileMissing: The part file does not exist.
+    """
     return [
         ValidGroup([Row(number, cells) for number, cells in entry["rows"]], entry["body"])
         for entry in _read(files, import_id, name)
@@ -65,7 +69,11 @@ def write_rejected(files: TenantFiles, import_id: int, rows: Iterable[RejectedRo
 
 
 def read_rejected(files: TenantFiles, import_id: int, name: str) -> Iterator[RejectedRow]:
-    """Yield the rejected rows of a part file; raise FileMissing if it does not exist."""
+    """Yield the rejected rows of a part file.
+
+    Raises:
+        FileMissing: The part file does not exist.
+    """
     for entry in _read(files, import_id, name):
         problems = [RowProblem(*problem) for problem in entry["problems"]]
         yield RejectedRow(entry["row"], entry["cells"], problems)

@@ -73,7 +73,6 @@ def start_import(
 
     Raises:
         ServiceError: The caller may not import the kind, or its module is not enabled.
-        ValidationFailed: The body is invalid; with all problems.
         ImportRefused: The file is too large for a request (413), or is not a spreadsheet.
     """
     body = _ensure_allowed(tx, context, body)
@@ -125,7 +124,6 @@ def request_upload(
 
     Raises:
         ServiceError: The caller may not import the kind, or its module is not enabled.
-        ValidationFailed: The body is invalid; with all problems.
         ImportRefused: The file name does not end in .xlsx or .csv.
     """
     body = _ensure_allowed(tx, context, body)
@@ -194,7 +192,6 @@ def get_import(
     """Return an import.
 
     Raises:
-        NotFound: The import does not exist.
         ServiceError: The caller may not read imports of its kind.
     """
     record = IMPORTS.get(store, import_id)
@@ -209,7 +206,6 @@ def commit_import(tx: Transaction, context: ImportContext, import_id: int) -> Re
     """Apply the valid rows, within the request if they are few, otherwise in the worker.
 
     Raises:
-        NotFound: The import does not exist.
         ServiceError: The caller may not import the kind, or its module is not enabled.
         ImportRefused: The state of the import does not allow a commit (409).
     """
@@ -290,7 +286,6 @@ def cancel_import(tx: Transaction, context: ImportContext, import_id: int) -> Re
     """Cancel an import before its commit.
 
     Raises:
-        NotFound: The import does not exist.
         ServiceError: The caller may not import the kind.
         ImportRefused: Its commit has started, or it has ended (409).
     """
@@ -314,7 +309,7 @@ def error_report(context: ImportContext, import_id: int, caller: Caller) -> byte
     """Return the error report of an import, or a presigned URL if it is too large for a response.
 
     Raises:
-        NotFound: The import does not exist, has no rejected rows, or its report has expired.
+        NotFound: The import has no rejected rows, or its report has expired.
         ServiceError: The caller may not read imports of its kind.
     """
     stored = get_import(context.store, import_id, tenant=context.tenant, caller=caller).entity

@@ -101,7 +101,7 @@ def read_register(store: Store) -> SubscriptionRegister:
 def stage_registration(
     tx: Transaction, register: SubscriptionRegister, *webhooks: StoredWebhook
 ) -> None:
-    """Write the register with new or changed subscriptions; StaleRead if it has changed."""
+    """Write the register with new or changed subscriptions, if it is as it was read."""
     ids = register.ids | {webhook.id for webhook in webhooks}
     active_events = dict(register.active_events)
     for webhook in webhooks:
@@ -112,7 +112,7 @@ def stage_registration(
 
 
 def stage_deregistration(tx: Transaction, register: SubscriptionRegister, number: int) -> None:
-    """Write the register without a subscription; StaleRead if it has changed."""
+    """Write the register without a subscription, if it is as it was read."""
     active_events = dict(register.active_events)
     active_events.pop(number, None)
     _stage_register(tx, register, register.ids - {number}, active_events)
@@ -187,7 +187,7 @@ def not_moved_health(store: Store) -> list[int]:
 
 
 def stage_health_moves(tx: Transaction, numbers: Iterable[int]) -> None:
-    """Move health items to their present keys; StaleRead if one has changed since it was read."""
+    """Move health items to their present keys, on the condition that none has changed since."""
     found = tx.store.get_many(health_key(number, _RENAMED_IN - 1) for number in numbers)
     for key, item in found.items():
         values = {name: item[name] for name in EndpointHealth.model_fields if name in item}
@@ -225,7 +225,7 @@ def stage_health_removal(tx: Transaction, number: int) -> None:
 
 
 def stage_failure(tx: Transaction, number: int, health: EndpointHealth, *, fast: bool) -> None:
-    """Count one more failed delivery; StaleRead if the count has changed."""
+    """Count one more failed delivery, on the condition that the count has not changed."""
     tx.update(
         _found_key(tx.store, number),
         "SET failure_count = :more, last_triggered_at = :now, quick = :quick",
@@ -311,7 +311,7 @@ def find_delivery(store: Store, webhook: int, event: str) -> LoggedDelivery | No
 
 
 def stage_delivery(tx: Transaction, seen: LoggedDelivery | None, delivery: StoredDelivery) -> None:
-    """Add a delivery; StaleRead if it has changed since `seen` was read."""
+    """Add a delivery, on the condition that it has not changed since `seen` was read."""
     item = _delivery_item(seen, delivery, tx.now_ms)
     tx.replace(item, version=seen.version if seen else 0)
 

@@ -54,7 +54,6 @@ def create_webhook(
     """Create a subscription; return it with its secret, which cannot be read later.
 
     Raises:
-        ValidationFailed: The draft is invalid, or the host of the URL is not public.
         ServiceError: `limit_reached`: the tenant has the maximum number of subscriptions.
         Unauthenticated: The caller's token has been revoked.
     """
@@ -105,7 +104,8 @@ def read_register(tx: Transaction) -> SubscriptionRegister:
     is refused, or its commit fails with StaleRead, when the subscriptions of the caller have been
     deactivated: `ended_access` writes the register.
 
-    Raises Unauthenticated if the caller's token has been revoked.
+    Raises:
+        Unauthenticated: The caller's token has been revoked.
     """
     register = repository.read_register(tx.store)
     tenant = directory.tenant(tx.store.slug, max_age=0)
@@ -134,12 +134,7 @@ def _url_problems(url: str | None) -> list[Problem]:
 
 
 def get_webhook(store: Store, number: int) -> WebhookWithHealth:
-    """Read a subscription.
-
-    Raises:
-        NotFound: There never was one with this id.
-        Gone: It was deleted.
-    """
+    """Read a subscription."""
     record, health = run_all(
         lambda: WEBHOOKS.get(store, number), lambda: repository.read_health(store, number)
     )
@@ -164,8 +159,6 @@ def change_webhook(
     The change applies to pending deliveries, too. If everything is as before, nothing is written.
 
     Raises:
-        NotFound, Gone: See `get_webhook`.
-        ValidationFailed: The change is invalid, or the host of the URL is not public.
         Unauthenticated: The caller's token has been revoked.
     """
     found = get_webhook(tx.store, number)
@@ -214,8 +207,6 @@ def rotate_secret(
     """Set a new secret; the previous ones remain valid until their overlap ends.
 
     Raises:
-        NotFound, Gone: See `get_webhook`.
-        ValidationFailed: The rotation is invalid.
         Unauthenticated: The caller's token has been revoked.
     """
     rotation = ensure_valid(rotation)
@@ -235,7 +226,11 @@ def rotate_secret(
 
 
 def send_test(tx: Transaction, number: int) -> StoredDelivery:
-    """Raise a test event for one subscription; Conflict if it is inactive."""
+    """Raise a test event for one subscription.
+
+    Raises:
+        Conflict: The subscription is inactive.
+    """
     found = _get_active_webhook(tx, number)
     event_id = raise_event(
         tx,
@@ -274,7 +269,11 @@ def _get_active_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
 
 
 def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
-    """Start a new round of attempts for a delivery in any status; Conflict if inactive."""
+    """Start a new round of attempts for a delivery in any status.
+
+    Raises:
+        Conflict: The subscription is inactive.
+    """
     found, seen = run_all(
         lambda: _get_active_webhook(tx, number), lambda: _find_delivery(tx.store, number, event)
     )
@@ -295,7 +294,7 @@ def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
 
 
 def get_delivery(store: Store, number: int, event: str) -> StoredDelivery:
-    """Read a delivery; NotFound if there is none or it has expired."""
+    """Read a delivery that has not expired."""
     _, found = run_all(
         lambda: WEBHOOKS.get(store, number), lambda: _find_delivery(store, number, event)
     )

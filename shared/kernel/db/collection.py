@@ -137,7 +137,7 @@ class Collection[E: BaseModel](EntityItems[E]):
     def replace(
         self, tx: Transaction, record: Record[E], entity: E, *, version: int | None = None
     ) -> Record[E]:
-        """Replace an entity in the transaction; the commit raises StaleRead if it changed.
+        """Replace an entity in the transaction, on the condition that it has not changed.
 
         Args:
             tx: The transaction.

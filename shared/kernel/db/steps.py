@@ -55,7 +55,8 @@ def run_steps[R](tx: Transaction, step: Callable[[], R | None]) -> R:
     A step whose read is stale is run again. Before the first commit, StaleRead is raised to the
     caller instead, so that the caller's checks are repeated too.
 
-    Raises AssertionError when something is added before the first step.
+    Raises:
+        AssertionError: Something is added before the first step.
     """
     _ensure_empty(tx)
     committed = False
@@ -82,7 +83,8 @@ def commit_in_steps[I](
     when it added only a part of the first one. A step whose read is stale is run
     again. Afterwards nothing is added in `tx`.
 
-    Raises AssertionError when something is added before the first step.
+    Raises:
+        AssertionError: Something is added before the first step.
     """
     _ensure_empty(tx)
     left = items

@@ -358,7 +358,10 @@ class Transaction:
     def commit_step(self) -> None:
         """Commit what is added, and begin the next transaction of the same use case.
 
-        See `shared.kernel.db.steps`. Raises what `commit` raises; then everything is still there.
+        See `shared.kernel.db.steps`.
+
+        Raises:
+            Exception: What `commit` raises; then everything is still there.
         """
         self.commit()
         self._attempts.step_committed(self._taken)
