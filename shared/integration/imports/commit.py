@@ -5,7 +5,7 @@ record, on the condition that the record is unchanged. A worker that repeats or 
 therefore continues with the first group that is not applied.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -24,7 +24,7 @@ from shared.integration.imports.part_files import (
 from shared.integration.imports.report.error_report import write_error_report
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.imports.validation import FILE_GONE, MAX_GROUP_CHARACTERS
-from shared.kernel.clock import Instant, now_ms
+from shared.kernel.clock import now_ms
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import Record
@@ -80,11 +80,10 @@ def _allocate(context: ImportContext, import_id: int) -> bool:
 def fail(context: ImportContext, import_id: int, message: str) -> Record[StoredImport]:
     """Set an import to `failed`, unless it has ended. A failed commit can be repeated."""
 
-    def set_failed(stored: StoredImport, _now: Instant) -> StoredImport | None:
+    def set_failed(stored: StoredImport) -> Mapping[str, object] | None:
         if stored.status not in {"uploaded", "validating", "committing"}:
             return None
-        update = {"status": "failed", "structure_errors": [message], "busy_until": 0}
-        return stored.model_copy(update=update)
+        return {"status": "failed", "structure_errors": [message], "busy_until": 0}
 
     return context.update(import_id, set_failed)
 
@@ -332,10 +331,9 @@ def _finish(context: ImportContext, record: Record[StoredImport]) -> Record[Stor
         # All valid rows are applied; missing files of rejected rows are no reason to fail.
         report = before.report
 
-    def finish(stored: StoredImport, now: Instant) -> StoredImport | None:
+    def finish(stored: StoredImport) -> Mapping[str, object] | None:
         if stored.status != "committing":
             return None
-        update = {"status": "committed", "committed_at": now, "report": report, "busy_until": 0}
-        return stored.model_copy(update=update)
+        return {"status": "committed", "report": report, "busy_until": 0}
 
     return context.update(before.id, finish)

@@ -1,6 +1,6 @@
 """The resources of one tenant that processing its imports needs: table, files, queue, deadline."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from shared.identity.tenancy.access import s3_for
@@ -8,7 +8,7 @@ from shared.identity.tenancy.tenant import Tenant
 from shared.integration.imports.models import FileLocation, Requester, StoredImport
 from shared.integration.imports.repository import IMPORTS
 from shared.kernel.caller import Caller
-from shared.kernel.clock import Deadline, Instant
+from shared.kernel.clock import Deadline
 from shared.kernel.config import config
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
@@ -23,6 +23,13 @@ LEASE_MS = 30_000
 """How long a worker or request has an import for itself after each step."""
 REQUEST_SECONDS = 30
 """Seconds after which a request has certainly ended: the timeout of the gateway."""
+
+
+type ImportChange = Callable[[StoredImport], Mapping[str, object] | None]
+"""Returns what an import gets instead, by attribute; None to leave it unchanged.
+
+It is called again if the import was changed since.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +64,23 @@ class ImportContext:
         message = {"tenant": self.tenant.slug, "import": import_id}
         self.queue.send(Message(message, group=self.tenant.slug, delay=delay))
 
-    def update(
-        self, import_id: int, change: Callable[[StoredImport, Instant], StoredImport | None]
-    ) -> Record[StoredImport]:
+    def update(self, import_id: int, change: ImportChange) -> Record[StoredImport]:
         """Change an import in a transaction of its own, and return its record.
 
-        Args:
-            import_id: The import.
-            change: Takes the import and the current time, and returns the changed import, or
-                None to leave it unchanged. It is called again if the import was changed since.
+        A change of the status also sets the times of the import.
         """
 
         def use_case(tx: Transaction) -> Record[StoredImport]:
             record = IMPORTS.get(tx.store, import_id)
-            after = change(record.entity, tx.now)
-            if after is None:
+            changed = change(record.entity)
+            if changed is None:
                 return record
+            after = record.entity.model_copy(update=changed)
             if after.status != record.entity.status:
-                after = after.model_copy(update={"updated_at": tx.now})
+                times = {"updated_at": tx.now}
+                if after.status == "committed":
+                    times["committed_at"] = tx.now
+                after = after.model_copy(update=times)
             return IMPORTS.replace(tx, record, after)
 
         return run_transaction(self.store, use_case)
@@ -116,6 +122,6 @@ def caller_of(stored: StoredImport, slug: str) -> Caller | None:
     )
 
 
-def release_lease(stored: StoredImport, _now: Instant) -> StoredImport | None:
-    """Return the import without a lease, so that the next worker can process it immediately."""
-    return stored.model_copy(update={"busy_until": 0}) if stored.status in IN_PROGRESS else None
+def release_lease(stored: StoredImport) -> Mapping[str, object] | None:
+    """End the lease of an import, so that the next worker can process it immediately."""
+    return {"busy_until": 0} if stored.status in IN_PROGRESS else None

@@ -5,6 +5,7 @@ SLUG/drop/KIND/NAME      a dropped file, for which an import is created
 SLUG/rejected/KIND/NAME  a dropped file that was refused, with the reason in NAME.reason.txt
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.integration.imports.commit import fail
@@ -26,7 +27,6 @@ from shared.integration.imports.repository import (
 )
 from shared.integration.imports.service import new_import
 from shared.integration.imports.upload_checks import ensure_acceptable, safe_file_name
-from shared.kernel.clock import Instant
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound, ServiceError
@@ -76,11 +76,11 @@ def import_of_received_file(context: ImportContext, file: ReceivedFile) -> int |
 
 def _receive_upload(context: ImportContext, import_id: int, file: ReceivedFile) -> int | None:
 
-    def start_validation(stored: StoredImport, _now: Instant) -> StoredImport | None:
+    def start_validation(stored: StoredImport) -> Mapping[str, object] | None:
         if stored.status != "uploaded" or stored.source.name != file.name:
             return None
         source = stored.source.model_copy(update={"etag": file.etag})
-        return stored.model_copy(update={"status": "validating", "source": source})
+        return {"status": "validating", "source": source}
 
     try:
         record = context.update(import_id, start_validation)

@@ -39,7 +39,7 @@ from shared.integration.imports.repository import (
 from shared.integration.imports.upload_checks import ensure_acceptable, safe_file_name
 from shared.integration.imports.validation import duplicate_file_warning, validate
 from shared.kernel.caller import Caller
-from shared.kernel.clock import Instant, now_ms
+from shared.kernel.clock import now_ms
 from shared.kernel.db.records import Record
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
@@ -251,9 +251,9 @@ def begin_commit(
             calls, one fails.
     """
 
-    def begin(stored: StoredImport, _now: Instant) -> StoredImport:
+    def begin(stored: StoredImport) -> Mapping[str, object]:
         _ensure_committable(stored)
-        update: dict[str, Any] = {
+        return {
             "status": "committing",
             "structure_errors": [],
             "commit_request": request,
@@ -262,7 +262,6 @@ def begin_commit(
             "stalled": 0,
             "invocations": 0,
         }
-        return stored.model_copy(update=update)
 
     return context.update(import_id, begin)
 

@@ -1,7 +1,7 @@
 """Validates the row groups of a file in chunks. Each chunk can be repeated without harm."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +20,7 @@ from shared.integration.imports.repository import (
     find_by_alias,
     put_alias,
 )
-from shared.kernel.clock import Instant, now_ms
+from shared.kernel.clock import now_ms
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -99,11 +99,10 @@ def _digest(path: Path) -> str:
 def _end(
     context: ImportContext, import_id: int, status: str, structure_errors: Sequence[str]
 ) -> Record[StoredImport]:
-    def end(stored: StoredImport, _now: Instant) -> StoredImport | None:
+    def end(stored: StoredImport) -> Mapping[str, object] | None:
         if stored.status != "validating":
             return None
-        update = {"status": status, "structure_errors": list(structure_errors), "busy_until": 0}
-        return stored.model_copy(update=update)
+        return {"status": status, "structure_errors": list(structure_errors), "busy_until": 0}
 
     return context.update(import_id, end)
 
@@ -196,11 +195,11 @@ def _save_chunk(
     )
     rejected_part = write_rejected(context.work_files, before.id, rejected) if rejected else None
 
-    def add_chunk(stored: StoredImport, _now: Instant) -> StoredImport | None:
+    def add_chunk(stored: StoredImport) -> Mapping[str, object] | None:
         if stored.status != "validating" or stored.checked != before.checked:
             return None
         rows, groups = stored.rows, stored.documents
-        update = {
+        return {
             "checked": stored.checked + len(chunk),
             "language": file.language,
             "header": list(file.header),
@@ -217,7 +216,6 @@ def _save_chunk(
             "busy_until": now_ms() + LEASE_MS,
             "stalled": 0,
         }
-        return stored.model_copy(update=update)
 
     return context.update(before.id, add_chunk)
 
@@ -229,15 +227,14 @@ def _finish(context: ImportContext, record: Record[StoredImport]) -> Record[Stor
     except FileMissing:
         return _end(context, before.id, "failed", [FILE_GONE])
 
-    def finish(stored: StoredImport, _now: Instant) -> StoredImport | None:
+    def finish(stored: StoredImport) -> Mapping[str, object] | None:
         if stored.status != "validating" or stored.checked != before.checked:
             return None
-        update = {
+        return {
             "status": "validated" if stored.documents.valid else "invalid",
             "readable": bool(stored.documents.valid),
             "report": report,
             "busy_until": 0,
         }
-        return stored.model_copy(update=update)
 
     return context.update(before.id, finish)

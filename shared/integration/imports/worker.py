@@ -1,5 +1,6 @@
 """Processes an import from its current state until it ends, waits for a user, or time is up."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 from shared.integration.imports.commit import commit, fail
@@ -15,7 +16,7 @@ from shared.integration.imports.models import StoredImport
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.imports.service import begin_commit
 from shared.integration.imports.validation import validate
-from shared.kernel.clock import Instant, now_ms
+from shared.kernel.clock import now_ms
 from shared.kernel.db.records import Record
 from shared.kernel.errors import ImportRefused, NotFound
 from shared.kernel.observability import logger
@@ -43,17 +44,16 @@ def process_import(context: ImportContext, import_id: int, *, last_delivery: boo
     """
     has_lease = False
 
-    def take_lease(stored: StoredImport, _now: Instant) -> StoredImport | None:
+    def take_lease(stored: StoredImport) -> Mapping[str, object] | None:
         nonlocal has_lease
         has_lease = stored.busy_until <= now_ms()
         if stored.status not in IN_PROGRESS or not has_lease:
             return None
-        update = {
+        return {
             "busy_until": now_ms() + LEASE_MS,
             "stalled": stored.stalled + 1,
             "invocations": stored.invocations + 1,
         }
-        return stored.model_copy(update=update)
 
     try:
         record = context.update(import_id, take_lease)
