@@ -138,7 +138,11 @@ def _integer(cell: Cell, *, decimal_comma: bool | None) -> int:
 
 def _date(cell: Cell) -> str:
     # A date cell may have a time of day; an error report shows it as text.
-    text = _TIME.sub("", cell_text(cell).strip())
+    return iso_day(_TIME.sub("", cell_text(cell).strip()))
+
+
+def iso_day(text: str) -> str:
+    """Return a day that is written dd/mm/yyyy as YYYY-MM-DD; another text as it is."""
     match = _DAY_MONTH_YEAR.fullmatch(text)
     return f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}" if match else text
 

@@ -1,17 +1,15 @@
 """The sample row of a template: its cells, and how it is recognized in an uploaded file."""
 
-import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 
+from shared.integration.imports.files.cells import iso_day
 from shared.integration.imports.files.columns import CellType, Column, FileLayout
 from shared.integration.imports.languages import Language
 from shared.kernel.db.facets import fold
 from shared.kernel.fields import plain
 from shared.kernel.spreadsheets.table import Cell
-
-_DAY_MONTH_YEAR = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
 
 
 def sample_cell(column: Column, language: Language) -> str | int | Decimal | date:
@@ -61,5 +59,4 @@ def _comparable_text(cell: Cell, cell_type: CellType) -> str:
             return plain(Decimal(text.replace(",", ".")))
         except ArithmeticError:  # no number, or one that is too large for `decimal`
             return text
-    match = _DAY_MONTH_YEAR.fullmatch(text) if cell_type == "date" else None
-    return f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}" if match else text
+    return iso_day(text) if cell_type == "date" else text
