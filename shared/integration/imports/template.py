@@ -35,64 +35,40 @@ _UNKNOWN_CHOICE = BilingualText(
     "Este valor no está en la lista. Se aceptan los valores de la lista en el otro idioma.",
 )
 
-_RULES: Sequence[tuple[BilingualText, set[CellType]]] = (
-    (
-        BilingualText(
-            "Columns marked * are required. Other columns may be empty or missing. The order of"
-            " columns does not matter. Columns with unknown headers are ignored.",
-            "Las columnas marcadas con * son obligatorias. Las demás pueden estar vacías o faltar."
-            " El orden no importa. Las columnas con títulos desconocidos se ignoran.",
-        ),
-        set(),
-    ),
-    (
-        BilingualText(
-            "The grey sample row is ignored unless it is changed. It may be deleted.",
-            "La fila de ejemplo en gris se ignora si no se modifica. Se puede borrar.",
-        ),
-        set(),
-    ),
-    (
-        BilingualText(
-            "Dates: date cells, or text such as 2026-01-31 or 31/01/2026.",
-            "Fechas: celdas de fecha, o texto como 2026-01-31 o 31/01/2026.",
-        ),
-        {"date", "datetime"},
-    ),
-    (
-        BilingualText(
-            "Numbers: without units, with a decimal point or a decimal comma.",
-            "Números: sin unidades, con punto decimal o coma decimal.",
-        ),
-        {"decimal", "integer"},
-    ),
-    (
-        BilingualText("Yes or no: yes, no.", "Sí o no: sí, no."),
-        {"boolean"},
-    ),
-    (
-        BilingualText(
-            "Codes are text: 007 remains 007.",
-            "Los códigos son texto: 007 sigue siendo 007.",
-        ),
-        set(),
-    ),
-    (
-        BilingualText(
-            "Formulas and merged cells are not accepted. Paste values instead.",
-            "No se aceptan fórmulas ni celdas combinadas. Pegue valores.",
-        ),
-        set(),
-    ),
-    (
-        BilingualText(
-            "Save the file as .xlsx or .csv. Only the first visible sheet is read.",
-            "Guarde el archivo como .xlsx o .csv. Solo se lee la primera hoja visible.",
-        ),
-        set(),
-    ),
-)
-"""Each rule with the cell types that it concerns. An empty set means every file."""
+_RULES: Mapping[BilingualText, set[CellType]] = {
+    BilingualText(
+        "Columns marked * are required. Other columns may be empty or missing. The order of"
+        " columns does not matter. Columns with unknown headers are ignored.",
+        "Las columnas marcadas con * son obligatorias. Las demás pueden estar vacías o faltar."
+        " El orden no importa. Las columnas con títulos desconocidos se ignoran.",
+    ): set(),
+    BilingualText(
+        "The grey sample row is ignored unless it is changed. It may be deleted.",
+        "La fila de ejemplo en gris se ignora si no se modifica. Se puede borrar.",
+    ): set(),
+    BilingualText(
+        "Dates: date cells, or text such as 2026-01-31 or 31/01/2026.",
+        "Fechas: celdas de fecha, o texto como 2026-01-31 o 31/01/2026.",
+    ): {"date", "datetime"},
+    BilingualText(
+        "Numbers: without units, with a decimal point or a decimal comma.",
+        "Números: sin unidades, con punto decimal o coma decimal.",
+    ): {"decimal", "integer"},
+    BilingualText("Yes or no: yes, no.", "Sí o no: sí, no."): {"boolean"},
+    BilingualText(
+        "Codes are text: 007 remains 007.",
+        "Los códigos son texto: 007 sigue siendo 007.",
+    ): set(),
+    BilingualText(
+        "Formulas and merged cells are not accepted. Paste values instead.",
+        "No se aceptan fórmulas ni celdas combinadas. Pegue valores.",
+    ): set(),
+    BilingualText(
+        "Save the file as .xlsx or .csv. Only the first visible sheet is read.",
+        "Guarde el archivo como .xlsx o .csv. Solo se lee la primera hoja visible.",
+    ): set(),
+}
+"""Rule → the cell types that it concerns. An empty set means every file."""
 
 _PLAN_NAMES: Sequence[PlanName] = ("essentials", "professional", "enterprise")
 
@@ -101,7 +77,7 @@ def _file_rules(layout: FileLayout, language: Language) -> Iterator[str]:
     """Yield the rules for the whole sheet, one or two sentences each."""
     yield _row_rule(layout).in_(language)
     cell_types = {column.cell_type for column in layout.columns}
-    for rule, concerned in _RULES:
+    for rule, concerned in _RULES.items():
         if not concerned or concerned & cell_types:
             yield rule.in_(language)
     yield _row_limits().in_(language)
