@@ -74,13 +74,8 @@ def issue_to_client(
     tenant must be read before the client's scopes; its base URL is the issuer and audience. `now`
     is in seconds since the epoch; the current time if omitted.
     """
-    claims = {
-        **_common_claims(tenant, client_id),
-        "client_id": client_id,
-        "scope": " ".join(sorted(scopes)),
-        "kind": "client",
-    }
-    return sign_claims(claims | _lifetime_claims(tenant, claims, now))
+    own = {"client_id": client_id, "scope": " ".join(sorted(scopes)), "kind": "client"}
+    return _issue(tenant, client_id, own, now)
 
 
 def issue_to_user(tenant: Tenant, user: UserClaims, *, now: float | None = None) -> str:
@@ -90,8 +85,7 @@ def issue_to_user(tenant: Tenant, user: UserClaims, *, now: float | None = None)
     tenant must be read before the user's permissions; its base URL is the issuer and audience.
     `now` is in seconds since the epoch; the current time if omitted.
     """
-    claims = {
-        **_common_claims(tenant, str(user.user_id)),
+    own = {
         "client_id": user.application or SERVICE_CLIENT_ID,
         "scope": "",
         "kind": "mobile" if user.application else "user",
@@ -100,29 +94,25 @@ def issue_to_user(tenant: Tenant, user: UserClaims, *, now: float | None = None)
         "roles": " ".join(map(str, sorted(user.roles))),
         "second_factor": user.second_factor,
     }
-    return sign_claims(claims | _lifetime_claims(tenant, claims, now))
+    return _issue(tenant, str(user.user_id), own, now)
 
 
-def _common_claims(tenant: Tenant, subject: str) -> dict[str, Any]:
-    return {
+def _issue(tenant: Tenant, subject: str, own: Mapping[str, Any], now: float | None) -> str:
+    """Issue a token that no present revocation entry revokes; `own` are claims of its kind."""
+    claims = {
         "iss": tenant.base_url,
         "aud": tenant.base_url,
         "sub": subject,
         # revocation entries of tokens are counted per subject
         "jti": f"{subject}-{uuid.uuid4().hex}",
         "tenant": tenant.slug,
+        **own,
     }
-
-
-def _lifetime_claims(
-    tenant: Tenant, claims: Mapping[str, Any], now: float | None
-) -> dict[str, int]:
-    """Return `iat` and `exp`, late enough that no present revocation entry revokes the token."""
     keys = revocations.revocation_keys(_caller({**claims, "exp": 0}))
     earliest = revocations.earliest_valid_iat(tenant.revoked, keys)
     issued_at = max(int(time.time() if now is None else now), earliest)
     revocations.wait_until_revocable(issued_at)
-    return {"iat": issued_at, "exp": issued_at + LIFETIME}
+    return sign_claims({**claims, "iat": issued_at, "exp": issued_at + LIFETIME})
 
 
 def sign_claims(claims: Mapping[str, Any]) -> str:
