@@ -91,11 +91,7 @@ def revoke_in(
     """
     slug, expiry = tx.store.slug, _expiry_of_new_entry(tx.now_ms)
     entries = _Entries(_read_entries(slug), tx.now_ms / 1000)
-    room = entries.room_of(fallback) if fallback else None
-    if fallback and room == 0:
-        request = _update_request(slug, entries, [fallback], expiry)
-    else:
-        request = _update_request(slug, entries, keys, expiry, room=room)
+    request = _update_request(slug, entries, keys, expiry, fallback=fallback)
     if one_less:
         request["UpdateExpression"] += " ADD #counter :less"
         names = request.get("ExpressionAttributeNames", {})
@@ -161,10 +157,7 @@ def revoke(tenant: str, key: str, *, fallback: str, until: float, now: float | N
         entries = _Entries(_read_entries(tenant), moment)
         if max(entries.expiry(key), entries.expiry(fallback)) >= until:
             return
-        if room := entries.room_of(fallback):
-            request = _update_request(tenant, entries, [key], int(until), room=room)
-        else:
-            request = _update_request(tenant, entries, [fallback], int(until))
+        request = _update_request(tenant, entries, [key], int(until), fallback=fallback)
         try:
             dynamodb.update_item(**request)
         except dynamodb.exceptions.ConditionalCheckFailedException:
@@ -224,7 +217,7 @@ def _update_request(
     keys: Sequence[str],
     expiry: int,
     *,
-    room: int | None = None,
+    fallback: str | None,
 ) -> dict[str, Any]:
     """Return the UpdateItem request that sets entries and prunes expired ones.
 
@@ -233,9 +226,13 @@ def _update_request(
         entries: The entries that were read.
         keys: Revocation keys of the entries to set.
         expiry: Their expiry, in seconds since the epoch.
-        room: Make the update conditional on fewer than this number of entries having been added
-            since the read, whoever they are of. None if the entries must be added in any case.
+        fallback: The key to use instead when there is no room for entries of tokens and sessions.
+            If there is room, the update is conditional on there still being some, whoever has added
+            entries since the read. None if the entries must be added in any case.
     """
+    room = entries.room_of(fallback) if fallback else None
+    if fallback and not room:
+        keys, room = [fallback], None
     expired = entries.expired
     pruned = sorted(expired - set(keys))[:_MAX_PRUNED]
     request = {"TableName": config().control_table, "Key": {"pk": {"S": tenant_key(tenant)}}}
