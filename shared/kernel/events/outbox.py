@@ -405,7 +405,7 @@ def unrelayed_entries(
     The query examines all stored entries of the tenant.
     """
     for partition, prefix in product(partitions(tenant), (_EVENT_PREFIX, _REQUEST_PREFIX)):
-        arguments: dict[str, Any] = {
+        arguments = {
             "TableName": table,
             "KeyConditionExpression": (
                 f"{PARTITION_KEY} = :partition AND {SORT_KEY} BETWEEN :first AND :last"
@@ -419,12 +419,8 @@ def unrelayed_entries(
             },
             "ConsistentRead": True,
         }
-        while True:
-            answer = client.query(**arguments)
-            yield [_parse_item(from_attributes(item)) for item in answer["Items"]]
-            if "LastEvaluatedKey" not in answer:
-                break
-            arguments["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        for page in client.get_paginator("query").paginate(**arguments):
+            yield [_parse_item(from_attributes(item)) for item in page["Items"]]
 
 
 def mark_relayed(client: Any, table: str, tenant: str, entry: OutboxEntry) -> None:
