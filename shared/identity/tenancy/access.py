@@ -93,10 +93,9 @@ class TenantAccess:
             return client(service)
         with self._lock:  # concurrent threads assume the role once
             session, moment = self._sessions.get(slug), self._clock()
-            is_usable = session and session.table == table
             if (
                 session is None
-                or not is_usable
+                or session.table != table
                 or not is_fresh(session.obtained_at, session.max_age, moment)
             ):
                 credentials = _narrowed_credentials(
