@@ -382,17 +382,12 @@ class Routes:
         # The OpenAPI document names an operation after its handler.
         change_handler.__name__, delete_handler.__name__ = change.__name__, delete.__name__
         common: OperationOptions = {**defaults, **options}
-        change_options: OperationOptions = {
-            **common,
-            "description": "Only the fields sent change; PUT and PATCH are the same.",
-        }
-        delete_options: OperationOptions = {
-            **common,
-            "description": delete_description,
-        }
-        self.write("PUT", path, f"Change {noun}", change_options, body=body)(change_handler)
-        self.write("PATCH", path, f"Change {noun}", change_options, body=body)(change_handler)
-        self.write("DELETE", path, f"Delete {noun}", delete_options)(delete_handler)
+        same = "Only the fields sent change; PUT and PATCH are the same."
+        changing: OperationOptions = {**common, "description": same}
+        deleting: OperationOptions = {**common, "description": delete_description}
+        self.write("PUT", path, f"Change {noun}", changing, body=body)(change_handler)
+        self.write("PATCH", path, f"Change {noun}", changing, body=body)(change_handler)
+        self.write("DELETE", path, f"Delete {noun}", deleting)(delete_handler)
 
     def match(self, path: str) -> Iterator[RouteMatch]:
         """Yield every operation whose path pattern matches `path`."""
