@@ -22,7 +22,7 @@ from shared.kernel.db.items import encode, from_attributes
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY
-from shared.kernel.errors import ServiceError
+from shared.kernel.errors import RateLimited
 from shared.kernel.observability import count, logger
 
 WINDOW_MS = 60_000
@@ -82,7 +82,7 @@ class RateLimiter:
         availability is more important than the limit.
 
         Raises:
-            ServiceError: rate_limited, the requests of the minute are used up.
+            RateLimited: The requests of the minute are used up.
         """
         own, whole = self._quotas(tenant, caller)
         try:
@@ -93,11 +93,10 @@ class RateLimiter:
             return
         if refused_by:
             whose = " of all clients and users together" if refused_by is whole else ""
-            raise ServiceError(
+            raise RateLimited(
                 f"The limit of {refused_by.limit} requests per minute{whose} is reached; wait the"
                 " seconds in Retry-After.",
-                "rate_limited",
-                headers={"Retry-After": str(self._seconds_left(own.window))},
+                self._seconds_left(own.window),
             )
 
     def headers(self, tenant: Tenant, caller: Caller) -> dict[str, str]:

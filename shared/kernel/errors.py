@@ -335,6 +335,15 @@ class ImportRefused(ServiceError):
         super().__init__(message, status=status, is_stored=is_stored)
 
 
+class RateLimited(ServiceError):
+    """429 rate_limited with Retry-After in seconds."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message, headers=_retry_after(retry_after))
+
+
 class PayloadTooLarge(ServiceError):
     """413 payload_too_large."""
 

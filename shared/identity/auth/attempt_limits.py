@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.parallel import map_concurrently
-from shared.kernel.errors import ServiceError
+from shared.kernel.errors import RateLimited
 
 MAX_ADDRESSES = 10
 """Known addresses of a user; a further one replaces the one that was used longest ago."""
@@ -225,7 +225,7 @@ class AttemptCounters:
         `items` are those of the `keys` that exist; `now` is in seconds since the epoch.
 
         Raises:
-            ServiceError: rate_limited, with Retry-After: a limit of failures is reached.
+            RateLimited: A limit of failures is reached.
         """
         if not tenant_exists:
             others = [counter for counter in self.counters if counter.kind != "address"]
@@ -255,7 +255,7 @@ class AttemptCounters:
         about 3 s; as many as the limit proceed.
 
         Raises:
-            ServiceError: rate_limited, with Retry-After. The credentials must not be checked.
+            RateLimited: The credentials must not be checked.
         """
         for pause in (*_RETRY_DELAYS, 0):
             counts = map_concurrently(partial(_add_to_counter, in_flight=1), list(self.counters))
@@ -272,7 +272,7 @@ class AttemptCounters:
                 [counter for counter, count in over if count.failed >= counter.limit], now
             )
             time.sleep(random.uniform(pause / 2, pause))  # noqa: S311  jitter, no secret
-        raise rate_limited("Too many concurrent attempts; try again in 1 s.", 1)
+        raise RateLimited("Too many concurrent attempts; try again in 1 s.", 1)
 
     @property
     def will_need_entry(self) -> bool:
@@ -329,12 +329,7 @@ def _digest(*parts: str) -> str:
 def _refuse_if_any(over: list[AttemptCounter], now: float) -> None:
     if over:
         wait = max(1, max(counter.ends_at for counter in over) - int(now))
-        raise rate_limited(f"Too many failed attempts; try again in {wait} s.", wait)
-
-
-def rate_limited(message: str, wait: int) -> ServiceError:
-    """Return the error rate_limited (429), with Retry-After after `wait` seconds."""
-    return ServiceError(message, "rate_limited", headers={"Retry-After": str(wait)})
+        raise RateLimited(f"Too many failed attempts; try again in {wait} s.", wait)
 
 
 def _add_to_counter(

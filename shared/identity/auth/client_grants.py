@@ -115,7 +115,7 @@ def read_tenant_and_application(
 
     Raises:
         OAuthError: invalid_client, there is no such application.
-        ServiceError: rate_limited, after too many failures.
+        RateLimited: After too many failures.
     """
     if client_auth is None:
         items = _read_control_items(slug, [], now, user_attempts)
@@ -141,7 +141,7 @@ def _read_control_items(
     counters of the attempt. `now` is in seconds since the epoch.
 
     Raises:
-        ServiceError: rate_limited, after too many failures.
+        RateLimited: After too many failures.
     """
     tenant = tenant_key(slug if slug and is_slug(slug) else _NO_SUCH_ID)
     counter_keys = [key for counters in attempts for key in counters.keys]
@@ -212,7 +212,7 @@ def authenticate_client(
 
     Raises:
         OAuthError: invalid_client.
-        ServiceError: rate_limited, after too many failures or, with `issuance`, too many tokens.
+        RateLimited: After too many failures or, with `issuance`, too many tokens.
     """
     now = time.time()
     slug = slug_of_client_id(client_auth.client_id)
@@ -243,7 +243,7 @@ def ensure_public_client(client_auth: ClientAuthentication | None, origin: Reque
 
     Raises:
         OAuthError: unauthorized_client, or invalid_client if the secret is wrong.
-        ServiceError: rate_limited, after too many failures.
+        RateLimited: After too many failures.
     """
     if client_auth and client_auth.secret:
         authenticate_client(client_auth, origin)
@@ -261,7 +261,8 @@ def client_credentials_grant(
 
     Raises:
         OAuthError: invalid_client or invalid_scope.
-        ServiceError: The tenant is suspended, cancelled or moved; or rate_limited.
+        RateLimited: After too many failures or tokens.
+        ServiceError: The tenant is suspended, cancelled or moved.
     """
     now = time.time()
     issuance = IssuanceCounter.for_client(_valid_client_id(client_auth), now)
@@ -288,7 +289,8 @@ def revoke_client_token(
 
     Raises:
         OAuthError: invalid_client, or unauthorized_client if it is another client's token.
-        ServiceError: rate_limited, or service_unavailable because of concurrent revocations.
+        RateLimited: After too many failures.
+        ServiceUnavailable: Concurrent revocations made every attempt fail.
     """
     client, tenant = authenticate_client(client_auth, origin)
     try:

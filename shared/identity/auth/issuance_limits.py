@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.identity.auth.attempt_limits import LONG_WINDOW, WINDOW, rate_limited
+from shared.identity.auth.attempt_limits import LONG_WINDOW, WINDOW
 from shared.identity.auth.clients import client_key
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.config import config
+from shared.kernel.errors import RateLimited
 
 LONG_WINDOW_MINUTES = 3
 """Tokens per long window, as a multiple of those per minute."""
@@ -64,14 +65,9 @@ class IssuanceCounter:
         return f"minute_{int(self.now) % LONG_WINDOW // WINDOW}"
 
     def ensure_allowed(self, tenant: Tenant, item: Mapping[str, Any] | None) -> None:
-        """Raise an error if a limit is reached.
+        """Raise RateLimited if a limit of the tenant is reached.
 
-        Args:
-            tenant: The tenant of the client or user.
-            item: The item of the counter as read; None if it does not exist.
-
-        Raises:
-            ServiceError: rate_limited, with Retry-After.
+        `item` is the item of the counter as read; None if it does not exist.
         """
         counts = {name: int(value["N"]) for name, value in (item or {}).items() if "N" in value}
         if counts.get("issued", 0) >= per_long_window(tenant):
@@ -83,7 +79,7 @@ class IssuanceCounter:
         """Count a token that is about to be issued.
 
         Raises:
-            ServiceError: rate_limited, with Retry-After; the token must not be returned.
+            RateLimited: A limit is reached; the token must not be returned.
         """
         dynamodb = client("dynamodb")
         try:
@@ -112,7 +108,7 @@ class IssuanceCounter:
 
     def _refuse(self, window: int) -> None:
         wait = max(1, self._end(window) - int(self.now))
-        raise rate_limited(
+        raise RateLimited(
             f"Too many tokens were issued; use a token until it expires. Try again in {wait} s.",
             wait,
         )

@@ -32,8 +32,8 @@ def change_password(
     The user's tokens are revoked and all sessions end, except the session of the caller's token.
 
     Raises:
-        ServiceError: forbidden if the caller is not this user; rate_limited after too many failed
-            attempts.
+        ServiceError: forbidden, the caller is not this user.
+        RateLimited: After too many failed attempts.
     """
     account = get_account(tx, user_id)
     if tx.caller is None or tx.caller.user_id != user_id:
@@ -62,7 +62,7 @@ def enrol_totp(
 
     Raises:
         Conflict: Two-step verification is already enabled.
-        ServiceError: rate_limited after too many failed attempts.
+        RateLimited: After too many failed attempts.
     """
     account = get_account(tx, user_id)
     user, login = account.record.entity, account.login
@@ -126,7 +126,7 @@ def disable_totp(
     `confirmation` has the password or a code of the user, if the user is the caller.
 
     Raises:
-        ServiceError: rate_limited after too many failed attempts.
+        RateLimited: After too many failed attempts.
     """
     account = get_account(tx, user_id)
     found: list[Problem] = []
@@ -178,8 +178,8 @@ def replace_recovery_codes(
 
     Raises:
         Conflict: Two-step verification is not enabled.
-        ServiceError: forbidden if the caller is not this user; rate_limited after too many failed
-            attempts.
+        ServiceError: forbidden, the caller is not this user.
+        RateLimited: After too many failed attempts.
     """
     account = get_account(tx, user_id)
     if tx.caller is None or tx.caller.user_id != user_id:

@@ -28,7 +28,7 @@ def credential_problems(  # noqa: PLR0913  the parts of one attempt
     has the password.
 
     Raises:
-        ServiceError: rate_limited, after too many failed attempts; nothing was checked.
+        RateLimited: After too many failed attempts; nothing was checked.
     """
     if password is None and code is None:
         return []

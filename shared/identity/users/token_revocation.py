@@ -40,7 +40,8 @@ def revoke_user_token(
         OAuthError: unauthorized_client if the token was issued to another application;
             invalid_client if there is no such application, or if the token belongs to an
             integration client.
-        ServiceError: rate_limited, or service_unavailable because of concurrent revocations.
+        RateLimited: After too many failures.
+        ServiceUnavailable: Concurrent revocations made every attempt fail.
     """
     now = now_ms() / 1000
     ensure_public_client(client_auth, origin)

@@ -105,7 +105,8 @@ def password_grant(
     Raises:
         OAuthError: invalid_grant; invalid_client or unauthorized_client, because of the
             application; invalid_request if the user name lacks the tenant.
-        ServiceError: rate_limited, or the tenant is suspended, cancelled or moved.
+        RateLimited: After too many failures or tokens.
+        ServiceError: The tenant is suspended, cancelled or moved.
     """
     now = now_ms() / 1000
     ensure_public_client(client_auth, origin)
@@ -214,7 +215,7 @@ def _access_token(
     Its `iat` is from before anything was read, so that a concurrent revocation covers it, too.
 
     Raises:
-        ServiceError: rate_limited, too many tokens were issued to the user.
+        RateLimited: Too many tokens were issued to the user.
     """
     user, login, application = account.record.entity, account.login, request.application
     issuance = IssuanceCounter.for_user(request.tenant, user.id, request.now)
@@ -250,7 +251,8 @@ def refresh_token_grant(
 
     Raises:
         OAuthError: invalid_grant; invalid_client or unauthorized_client, as in `password_grant`.
-        ServiceError: rate_limited, or the tenant is suspended, cancelled or moved.
+        RateLimited: After too many failures or tokens.
+        ServiceError: The tenant is suspended, cancelled or moved.
     """
     now = now_ms() / 1000
     ensure_public_client(client_auth, origin)
