@@ -1,5 +1,6 @@
 """Entries of the audit log, as stored and in responses."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -76,6 +77,13 @@ class Change(Stored):
 
     before: Any = Field(alias="from")
     after: Any = Field(alias="to")
+
+
+def changed_values(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> dict[str, tuple[Any, Any]]:
+    """Return field → (before, after) of the values that differ, for an entry."""
+    return {name: (old, after[name]) for name, old in before.items() if after[name] != old}
 
 
 class AuditEntry(Stored):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shared.identity.audit import service as audit
+from shared.identity.audit.models import changed_values
 from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft, ApiClientParameters
 from shared.identity.auth.client_secrets import (
     hash_of_digest,
@@ -193,18 +194,18 @@ def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChan
     change = ensure_valid(change, found)
     name = change.name if "name" in sent else client.name
     scopes = frozenset(change.scopes) if "scopes" in sent else client.scopes
-    changes: dict[str, tuple[object, object]] = {}
-    if name != client.name:
-        changes["name"] = (client.name, name)
-    if scopes != client.scopes:
-        changes["scopes"] = (sorted(client.scopes), sorted(scopes))
+    changed = replace(client, name=name, scopes=scopes)
+    changes = changed_values(_audited(client), _audited(changed))
     if not changes:
         return client
-    changed = replace(client, name=name, scopes=scopes)
     if client.scopes - scopes:
         changed = _revoke_tokens(tx, changed)
     audit.record(tx, "client.changed", "client", client_id, changes=changes)
     return _put_next_version(tx, client, changed)
+
+
+def _audited(client: OAuthClient) -> dict[str, object]:
+    return {"name": client.name, "scopes": sorted(client.scopes)}
 
 
 def rotate_secret(

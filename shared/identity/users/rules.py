@@ -5,11 +5,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from shared.identity.audit.models import AuditAction
+from shared.identity.audit.models import AuditAction, changed_values
 from shared.identity.users.models import User
 from shared.kernel.errors import Problem
 
-_BOOKKEEPING = frozenset({"updated_at", "tokens_from"})
+_BOOKKEEPING = {"updated_at", "tokens_from"}
 
 
 def unknown_role_problems(
@@ -36,12 +36,7 @@ def role_count_changes(before: Iterable[int], after: Iterable[int]) -> Mapping[i
 
 def field_changes(before: BaseModel, after: BaseModel) -> Mapping[str, tuple[Any, Any]]:
     """Return field → (before, after) of the changed fields, for the audit log."""
-    old, new = before.model_dump(), after.model_dump()
-    return {
-        name: (value, new[name])
-        for name, value in old.items()
-        if name not in _BOOKKEEPING and new[name] != value
-    }
+    return changed_values(*(one.model_dump(exclude=_BOOKKEEPING) for one in (before, after)))
 
 
 def audit_action(before: User, after: User) -> AuditAction:

@@ -222,7 +222,8 @@ class _CommitStep:
         done = changed = 0
         rejected: list[RowGroup] = []
         for group, draft in zip(self.groups, drafts, strict=False):
-            if self._free_actions(tx) < self._actions(tx, draft):
+            free = tx.free_actions + self.importer.further_actions - _IMPORT_ACTIONS
+            if free < self._actions(tx, draft):
                 break
             done += 1
             result = self._apply(tx, draft, options)
@@ -232,9 +233,6 @@ class _CommitStep:
                 rejected.append(_rejected_group(stored, group, result))
         self.used_ids = tx.ids_taken(self.importer.id_sequence)
         return IMPORTS.replace(tx, record, self._after(stored, done, changed, rejected))
-
-    def _free_actions(self, tx: Transaction) -> int:
-        return tx.free_actions + self.importer.further_actions - _IMPORT_ACTIONS
 
     def _actions(self, tx: Transaction, draft: Checked[Input]) -> int:
         """Return how many actions a row group adds at most."""

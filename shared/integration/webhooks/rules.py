@@ -2,9 +2,9 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from shared.identity.audit.models import Actor, ActorType
+from shared.identity.audit.models import Actor, ActorType, changed_values
 from shared.integration.webhooks.models import (
     Attempt,
     DeliveryStatus,
@@ -31,6 +31,7 @@ _MAX_LOGGED_ATTEMPTS = 20
 """Attempts that the log keeps per delivery; only repeated redeliveries exceed it."""
 _JITTER = 0.1
 _MAX_OLD_SECRETS = 3
+_AUDITED = {"url", "events", "is_active"}
 _FINAL: frozenset[DeliveryStatus] = frozenset({"succeeded", "failed", "cancelled"})
 
 
@@ -55,16 +56,9 @@ def retained_secrets(
     return [expiring, *valid][:_MAX_OLD_SECRETS]
 
 
-def audited_changes(
-    before: StoredWebhook, after: StoredWebhook
-) -> dict[str, tuple[object, object]]:
+def audited_changes(before: StoredWebhook, after: StoredWebhook) -> dict[str, tuple[Any, Any]]:
     """Return field → (before, after) of the changed fields, for the audit log."""
-    both = {
-        "url": (before.url, after.url),
-        "events": (before.events, after.events),
-        "is_active": (before.is_active, after.is_active),
-    }
-    return {name: (old, new) for name, (old, new) in both.items() if old != new}
+    return changed_values(*(one.model_dump(include=_AUDITED) for one in (before, after)))
 
 
 def new_setters(before: StoredWebhook, after: StoredWebhook, actor: Actor) -> Mapping[str, Actor]:
