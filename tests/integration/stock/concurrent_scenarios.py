@@ -1,9 +1,7 @@
 """Scenarios of two or three concurrent warehouse operations.
 
-Each scenario prepares a warehouse and returns the actions, which may run concurrently.
+Each public function prepares a warehouse and returns the actions, which may run concurrently.
 """
-
-from collections.abc import Callable
 
 from tests.gateway import Response
 from tests.interleaving import Act
@@ -408,45 +406,3 @@ def _transfer(
 def _adjust(scenario: WarehouseScenario, **changes: object) -> Response:
     body = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Counted"}
     return scenario.erp.post("/stock-adjustments", body | changes)
-
-
-SCENARIOS: list[Callable[[Stack], Acts]] = [
-    two_receipts_of_one_line,
-    one_serial_on_two_receipts,
-    receiving_on_a_receipt_during_its_cancellation,
-    allocation_during_the_revert_of_the_receipt,
-    receiving_during_the_close_of_the_document,
-    two_dates_of_one_batch,
-    another_date_of_a_batch_while_its_last_stock_moves_and_leaves,
-    two_counts_of_one_position,
-    two_decreases_of_the_last_stock,
-    first_stock_at_one_position,
-    first_stock_in_two_warehouses,
-    adjustments_in_two_warehouses,
-    adjustment_during_allocation,
-    two_pickings_of_one_order,
-    two_pickings_from_one_position,
-    allocation_during_the_cancellation_of_the_picking,
-    allocation_during_the_release_of_stock,
-    picks_during_the_end_of_the_picking,
-    two_pickings_of_one_serial,
-    dispatch_during_the_revert_of_the_picking,
-    two_dispatches_of_one_document,
-    dispatches_of_two_documents_of_one_picking,
-    adjustment_during_the_deletion_of_the_product,
-    receiving_during_the_deletion_of_the_position,
-    two_transfers_to_an_empty_position,
-    transfer_during_allocation,
-    two_executions_of_one_transfer,
-    deletions_of_a_transfer_during_its_execution,
-    transfer_during_the_deletion_of_the_position,
-    pick_and_cancellation_of_a_transfer_order,
-    two_releases_of_one_transfer_order,
-    receipts_of_two_transfer_orders,
-    two_receipts_of_one_transfer_order,
-    two_closes_of_one_transfer_order,
-    two_waves_with_one_picking,
-    release_of_a_wave_during_the_cancellation_of_a_picking,
-    two_releases_of_one_wave,
-    cancellation_of_a_wave_during_the_end_of_its_last_picking,
-]

@@ -1,7 +1,5 @@
 """Scenarios of concurrent operations on staged goods and their packing orders."""
 
-from collections.abc import Callable
-
 from tests.integration.stock.concurrent_scenarios import Acts
 from tests.packing_scenario import PackingScenario
 from tests.rfid_scenario import RfidScenario, bricks
@@ -89,15 +87,3 @@ def validation_during_packing_and_completion(stack: Stack) -> Acts:
         lambda: packing.put(unit, "BRICK", 1),
         lambda: packing.complete(order, short=True, reason="Loose"),
     ]
-
-
-PACKING_SCENARIOS: list[Callable[[Stack], Acts]] = [
-    packing_during_the_revert_of_the_picking,
-    two_packing_orders_of_one_picking,
-    packing_during_the_dispatch,
-    cancellation_of_packed_goods_during_the_dispatch,
-    removal_during_the_completion,
-    two_packers_of_the_last_goods,
-    unit_in_a_unit_that_is_closed,
-    validation_during_packing_and_completion,
-]

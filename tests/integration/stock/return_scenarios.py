@@ -1,7 +1,5 @@
 """Scenarios of concurrent returns, as in `concurrent_scenarios`."""
 
-from collections.abc import Callable
-
 from tests.integration.stock.concurrent_scenarios import Acts
 from tests.return_scenario import ReturnScenario
 from tests.stack import Stack
@@ -70,13 +68,3 @@ def disposition_during_an_adjustment(stack: Stack) -> Acts:
         lambda: scenario.erp.post("/stock-adjustments", damaged),
         lambda: scenario.decide(number, {"qty": 1, "action": "restock"}),
     ]
-
-
-RETURN_SCENARIOS: list[Callable[[Stack], Acts]] = [
-    returns_during_the_dispatch,
-    returns_of_one_line,
-    arrivals_of_two_returns_above_what_they_announce,
-    returns_of_one_serial,
-    two_dispositions_of_the_same_goods,
-    disposition_during_an_adjustment,
-]

@@ -8,6 +8,7 @@ must hold after every commit.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from inspect import isfunction
 from itertools import permutations
 from typing import Any
 
@@ -15,9 +16,8 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.gateway import Response
-from tests.integration.stock.concurrent_scenarios import SCENARIOS, Acts
-from tests.integration.stock.packing_scenarios import PACKING_SCENARIOS
-from tests.integration.stock.return_scenarios import RETURN_SCENARIOS
+from tests.integration.stock import concurrent_scenarios, packing_scenarios, return_scenarios
+from tests.integration.stock.concurrent_scenarios import Acts
 from tests.interleaving import DEFAULT_SEED_COUNT, Commit, Scheduler, replayable, seeds
 from tests.sampling import sampled
 from tests.stack import Stack
@@ -27,6 +27,13 @@ from tests.warehouse_scenario import WarehouseScenario
 type Outcome = tuple[object, ...]
 type Order = tuple[int, ...]
 """Indexes of the actions."""
+
+_SCENARIOS = [
+    function
+    for module in (concurrent_scenarios, packing_scenarios, return_scenarios)
+    for name, function in vars(module).items()
+    if isfunction(function) and function.__module__ == module.__name__ and name[0] != "_"
+]
 
 
 @pytest.fixture
@@ -118,7 +125,7 @@ class _Scenario:
         return _outcome(self.stack, scheduler.run(self.actions, seed))
 
 
-@pytest.mark.parametrize("prepare", [*SCENARIOS, *PACKING_SCENARIOS, *RETURN_SCENARIOS])
+@pytest.mark.parametrize("prepare", _SCENARIOS)
 def test_concurrent_actions_have_the_outcome_of_a_sequential_order(
     prepare: Callable[[Stack], Acts], stack: Stack, scheduler: Scheduler
 ) -> None:
