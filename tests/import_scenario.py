@@ -3,9 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote_plus
 
+import pytest
 from moto.sqs.models import Message, Queue, sqs_backends
 
 from shared.kernel import aws
@@ -16,6 +18,18 @@ from tests.stack import ACCOUNT, REGION, Stack
 
 WORKER = "functions.import_worker.app.lambda_handler"
 WORKER_MS = 120_000
+
+
+def leave_all_to_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Process no import within its request, however small it is."""
+    for limit in ("_SYNC_FILE_BYTES", "_SYNC_GROUPS", "_SYNC_ALLOCATIONS"):
+        monkeypatch.setattr(f"shared.integration.imports.service.{limit}", 0)
+
+
+def make_one_step_per_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each invocation of the worker end after one step, as if its time were over."""
+    over = SimpleNamespace(remaining=0.0)
+    monkeypatch.setattr("shared.integration.imports.context.ImportContext.deadline", over)
 
 
 @dataclass(frozen=True, slots=True)

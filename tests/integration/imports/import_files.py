@@ -16,6 +16,16 @@ from shared.integration.imports.models import ImportKind
 type RowValues = Mapping[str, object]
 """The cells of a row by field."""
 
+_ENTRY: RowValues = {
+    "type": "purchase_order", "doc_date": "2026-03-01", "partner_code": "V-1",
+    "warehouse_code": "YARD", "item_code": "BRICK", "qty": "1",
+}  # fmt: skip
+
+
+def entry_row(reference: str, **cells: object) -> RowValues:
+    """Return a row of an entry document, valid except for the given cells."""
+    return {"external_ref": reference, **_ENTRY, **cells}
+
 
 def table(
     kind: ImportKind,

@@ -1,6 +1,8 @@
 """Files that are dropped into the bucket are imported or rejected, and results are written."""
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -18,7 +20,7 @@ from tests.integration.imports.kind_examples import (
     TRANSFERS,
     KindExample,
 )
-from tests.integration.imports.outcome import all_imports, report_problems
+from tests.integration.imports.outcome import all_imports, report_problems, stored_entities
 from tests.tenant_cache import apply_now
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -39,20 +41,19 @@ def result(files: dict[str, bytes], name: str) -> dict[str, Any]:
     return data
 
 
-def test_a_file_of_every_kind_is_imported(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
+@pytest.mark.usefixtures("yard_with_returns")
+def test_a_file_of_every_kind_is_imported(scenario: ImportScenario) -> None:
     for example in KIND_EXAMPLES:
         name = f"{example.kind}/file.xlsx"
         files = drop(scenario, name, as_xlsx(table(example.kind, example.rows())))
         one = all_imports(scenario)[-1]
         assert (one["kind"], one["status"], one["file"]) == (example.kind, "validated", "file.xlsx")
         assert result(files, name) == one
-        before = yard_with_returns.erp.get(example.path).json()["meta"]["total"]
+        before = scenario.erp.get(example.path).json()["meta"]["total"]
         done = scenario.commit(one["id"])
         assert done["status"] == "committed"
         assert result(scenario.files(), name) == done
-        after = yard_with_returns.erp.get(example.path).json()["meta"]["total"]
+        after = scenario.erp.get(example.path).json()["meta"]["total"]
         assert after == before + len(example.bodies)
 
 
@@ -130,70 +131,71 @@ def test_a_file_that_is_too_large_is_refused(scenario: ImportScenario) -> None:
     )
 
 
+type Change = Callable[[], object]
+
+
+def _state(state: str, **more: object) -> Change:
+    return partial(apply_now, provisioning.set_state, "acme", state, **more)  # type: ignore[arg-type]
+
+
+def _without(module: str) -> Change:
+    return partial(apply_now, provisioning.switch_modules, "acme", off=[module])
+
+
+def reopen() -> None:
+    """Make the tenant active, with every module."""
+    apply_now(provisioning.set_state, "acme", "active")
+    apply_now(provisioning.switch_modules, "acme", on=MODULES)
+
+
+_CLOSED: list[tuple[Change, str, str]] = [
+    (_state("suspended"), "products", "suspended"),
+    (
+        _without("bulk_import"),
+        "products",
+        "Bulk import is disabled. Enable it in the settings.",
+    ),
+    (
+        _without("transfer_orders"),
+        "transfer_orders",
+        "Transfer orders are disabled. Enable them in the settings (two warehouses).",
+    ),
+]
+"""A change after which files of a kind are refused, and the reason."""
+
+
 @pytest.mark.parametrize(
-    ("state", "reason"), [("suspended", "suspended"), ("cancelled", "cancelled"), ("moved", "own")]
-)
-def test_files_of_an_inactive_tenant_are_refused(
-    state: Any, reason: str, scenario: ImportScenario
-) -> None:
-    moved_to = "https://wms.acme.example/api/v1" if state == "moved" else None
-    apply_now(provisioning.set_state, scenario.slug, state, moved_to=moved_to)
-    files = drop(scenario, "products/goods.csv")
-    written_reason = files.pop("rejected/products/goods.csv.reason.txt").decode()
-    assert files == {"rejected/products/goods.csv": GOODS}
-    assert reason in written_reason
-
-
-_DISABLED = pytest.mark.parametrize(
-    ("module", "kind", "message"),
+    ("close", "kind", "reason"),
     [
-        ("bulk_import", "products", "Bulk import is disabled. Enable it in the settings."),
-        (
-            "transfer_orders",
-            "transfer_orders",
-            "Transfer orders are disabled. Enable them in the settings (two warehouses).",
-        ),
+        *_CLOSED,
+        (_state("cancelled"), "products", "cancelled"),
+        (_state("moved", moved_to="https://wms.acme.example/api/v1"), "products", "own"),
     ],
 )
-
-
-@_DISABLED
-def test_files_are_refused_while_a_module_is_off(
-    module: str, kind: str, message: str, scenario: ImportScenario
+def test_files_are_refused_while_the_tenant_is_inactive_or_a_module_is_off(
+    close: Change, kind: str, reason: str, scenario: ImportScenario
 ) -> None:
-    apply_now(provisioning.switch_modules, scenario.slug, off=[module])
+    close()
     files = drop(scenario, f"{kind}/goods.csv")
-    assert files == {
-        f"rejected/{kind}/goods.csv": GOODS,
-        f"rejected/{kind}/goods.csv.reason.txt": f"{message}\n".encode(),
-    }
-    apply_now(provisioning.switch_modules, scenario.slug, on=MODULES)
-    assert all_imports(scenario) == []
+    written_reason = files.pop(f"rejected/{kind}/goods.csv.reason.txt").decode()
+    assert files == {f"rejected/{kind}/goods.csv": GOODS}
+    assert f"{reason}\n" == written_reason if reason.endswith(".") else reason in written_reason
+    assert "import" not in {kind for kind, _ in stored_entities(scenario)}
 
 
-@_DISABLED
-def test_an_upload_fails_if_a_module_was_switched_off(
-    module: str, kind: str, message: str, scenario: ImportScenario
+@pytest.mark.parametrize(("close", "kind", "reason"), _CLOSED)
+def test_an_upload_fails_if_the_tenant_or_a_module_was_switched_off(
+    close: Change, kind: str, reason: str, scenario: ImportScenario
 ) -> None:
-    body = {"kind": kind, "filename": "goods.csv"}
-    answer = scenario.erp.post("/imports/uploads", body)
-    apply_now(provisioning.switch_modules, scenario.slug, off=[module])
+    answer = scenario.erp.post("/imports/uploads", {"kind": kind, "filename": "goods.csv"})
+    close()
     scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
     scenario.drain_queue()
-    apply_now(provisioning.switch_modules, scenario.slug, on=MODULES)
-    [one] = all_imports(scenario)
-    assert (one["status"], one["structure_errors"]) == ("failed", [message])
-
-
-def test_an_upload_of_an_inactive_tenant_fails(scenario: ImportScenario) -> None:
-    answer = scenario.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
-    apply_now(provisioning.set_state, scenario.slug, "suspended")
-    scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
-    scenario.drain_queue()
-    apply_now(provisioning.set_state, scenario.slug, "active")
+    reopen()
     [one] = all_imports(scenario)
     assert one["status"] == "failed"
-    assert "suspended" in one["structure_errors"][0]
+    [error] = one["structure_errors"]
+    assert reason == error if reason.endswith(".") else reason in error
 
 
 def test_drops_are_committed_automatically_if_enabled(scenario: ImportScenario) -> None:
@@ -207,40 +209,30 @@ def test_drops_are_committed_automatically_if_enabled(scenario: ImportScenario) 
 
 
 @pytest.mark.parametrize(
-    ("example", "module"),
-    [(PRODUCTS, "bulk_import"), (EXITS, "bulk_import"), (TRANSFERS, "transfer_orders")],
-    ids=lambda value: value if isinstance(value, str) else value.kind,
+    ("example", "close"),
+    [
+        (PRODUCTS, _state("suspended")),
+        (PRODUCTS, _without("bulk_import")),
+        (EXITS, _without("bulk_import")),
+        (TRANSFERS, _without("transfer_orders")),
+    ],
 )
-def test_drops_are_not_committed_automatically_once_a_module_is_off(
+def test_drops_are_not_committed_automatically_once_the_tenant_or_a_module_is_off(
     example: KindExample,
-    module: str,
+    close: Change,
     scenario: ImportScenario,
     yard_with_returns: WarehouseScenario,
 ) -> None:
     yard_with_returns.change_settings(commit_drops=True)
-    name = f"{example.kind}/file.csv"
-    scenario.put_file(f"drop/{name}", as_csv(table(example.kind, example.rows())))
+    scenario.put_file(f"drop/{example.kind}/file.csv", as_csv(table(example.kind, example.rows())))
     assert not scenario.deliver(*scenario.take_messages()), "the file arrives"
-    apply_now(provisioning.switch_modules, scenario.slug, off=[module])
+    close()
     scenario.drain_queue()
-    assert json.loads(scenario.files()[f"drop/{name}.result.json"])["status"] == "validated"
+    assert result(scenario.files(), f"{example.kind}/file.csv")["status"] == "validated"
 
-    apply_now(provisioning.switch_modules, scenario.slug, on=MODULES)
+    reopen()
     [one] = all_imports(scenario)
     assert scenario.commit(one["id"])["status"] == "committed"
-
-
-def test_drops_are_not_committed_automatically_once_the_tenant_is_suspended(
-    scenario: ImportScenario,
-) -> None:
-    WarehouseScenario(scenario.erp).change_settings(commit_drops=True)
-    scenario.put_file("drop/products/goods.csv", GOODS)
-    assert not scenario.deliver(*scenario.take_messages())
-    apply_now(provisioning.set_state, scenario.slug, "suspended")
-    scenario.drain_queue()
-    apply_now(provisioning.set_state, scenario.slug, "active")
-    [one] = all_imports(scenario)
-    assert one["status"] == "validated"
 
 
 def test_other_uploads_are_not_committed_automatically(scenario: ImportScenario) -> None:

@@ -24,7 +24,7 @@ from tests.faults import (
     throttle,
 )
 from tests.gateway import Erp, Form, Response
-from tests.import_scenario import ImportScenario
+from tests.import_scenario import ImportScenario, leave_all_to_worker
 from tests.integration.imports.import_files import as_csv, table
 from tests.integration.imports.kind_examples import EXITS
 from tests.integration.imports.outcome import all_imports, ensure_settled, outcome
@@ -215,9 +215,7 @@ def _prepare(
     scenario: ImportScenario, case: FaultCase, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> FaultRun:
     if case.large:
-        monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
-        monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
-        monkeypatch.setattr("shared.integration.imports.service._SYNC_ALLOCATIONS", 0)
+        leave_all_to_worker(monkeypatch)
     yard = WarehouseScenario.with_master_data(scenario.erp, "YARD")
     yard.change_settings(commit_drops=case.commits_drops)
     action = case.prepare(scenario)

@@ -14,23 +14,16 @@ from tests.integration.imports.outcome import all_imports
 GOODS = as_csv([["item_code", "name"], ["A", "Good"]])
 GOOD = Form({"kind": "products"}, ("goods.csv", GOODS))
 REPEATED = {
-    "a field twice": (
-        GOOD.media,
-        Form({"kind": "products", "kind2": "products"}, GOOD.file)
-        .encoded()
-        .replace(b"kind2", b"kind"),
-    ),
-    "two files": (
-        GOOD.media,
-        Form({"kind": "products"}, GOOD.file)
-        .encoded()
-        .replace(b'name="kind"', b'name="file"; filename="a.csv"'),
-    ),
-    "options as a text and as an object": (
-        GOOD.media,
-        Form({"kind": "products", "options": "x", "options[on_duplicate]": "skip"}).encoded(),
-    ),
+    "kind": Form({"kind": "products", "kind2": "products"}, GOOD.file)
+    .encoded()
+    .replace(b"kind2", b"kind"),
+    "file": GOOD.encoded().replace(b'name="kind"', b'name="file"; filename="a.csv"'),
+    # as a text and as an object
+    "options": Form(
+        {"kind": "products", "options": "x", "options[on_duplicate]": "skip"}
+    ).encoded(),
 }
+"""Field → a form that has it twice."""
 
 
 def work_files() -> int:
@@ -40,16 +33,15 @@ def work_files() -> int:
     return number
 
 
-def post(scenario: ImportScenario, media: str, body: bytes) -> Response:
-    return scenario.erp.send("POST", "/imports", raw=body, headers={"Content-Type": media})
+def post(scenario: ImportScenario, body: bytes, key: str | None = None) -> Response:
+    """POST an encoded form."""
+    headers = {"Content-Type": GOOD.media}
+    return scenario.erp.send("POST", "/imports", raw=body, headers=headers, key=key)
 
 
 def test_a_repeated_field_is_refused(scenario: ImportScenario) -> None:
-    for (name, (media, body)), field in zip(
-        REPEATED.items(), ("kind", "file", "options"), strict=True
-    ):
-        answer = post(scenario, media, body)
-        assert field in answer.invalid_fields, name
+    for field, body in REPEATED.items():
+        assert field in post(scenario, body).invalid_fields, field
     assert all_imports(scenario) == []
 
 
@@ -128,9 +120,8 @@ def test_file_name_that_cannot_be_decoded_is_refused_before_anything_is_stored(
     scenario: ImportScenario, name: str, key: str | None
 ) -> None:
     encoded = GOOD.encoded().replace(b'filename="goods.csv"', f"filename*={name}".encode())
-    headers = {"Content-Type": GOOD.media}
     before, files = scenario.stack.items(), work_files()
-    answer = scenario.erp.send("POST", "/imports", raw=encoded, headers=headers, key=key)
+    answer = post(scenario, encoded, key)
     assert answer.invalid_fields == ["file"]
     assert (scenario.stack.items(), work_files()) == (before, files)
     assert scenario.take_messages() == []
@@ -140,7 +131,7 @@ def test_undecodable_file_name_is_reported_with_the_other_problems(
     scenario: ImportScenario,
 ) -> None:
     encoded = GOOD.encoded().replace(b'filename="goods.csv"', b"filename*=idna''goods.csv")
-    answer = post(scenario, GOOD.media, encoded.replace(b"products", b"stock"))
+    answer = post(scenario, encoded.replace(b"products", b"stock"))
     assert answer.invalid_fields == ["kind", "file"]
 
 

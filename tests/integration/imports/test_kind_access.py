@@ -22,6 +22,13 @@ from tests.warehouse_scenario import WarehouseScenario
 
 _READS = ("detail", "report")
 _WRITES = ("upload", "request upload", "commit", "cancel")
+_ALLOWED = {
+    "detail": 200, "report": 200, "upload": 202, "request upload": 201, "commit": 202,
+    "cancel": 409,
+}  # fmt: skip
+"""Status of the response of each route to a caller with the rights; `cancel` follows the commit."""
+
+each_kind = pytest.mark.parametrize("example", KIND_EXAMPLES, ids=lambda each: each.kind)
 
 
 @pytest.fixture
@@ -61,7 +68,7 @@ def answers(erp: Erp, kind: str, number: int) -> Iterator[tuple[str, Response]]:
     yield "cancel", erp.post(f"/imports/{number}/cancel")
 
 
-@pytest.mark.parametrize("example", KIND_EXAMPLES, ids=lambda each: each.kind)
+@each_kind
 def test_a_client_needs_the_scopes_of_the_kind(
     example: KindExample, scenario: ImportScenario, strict: WarehouseScenario
 ) -> None:
@@ -80,11 +87,11 @@ def test_a_client_needs_the_scopes_of_the_kind(
         assert refused == {(name, "missing_scope", scope) for name in names}
 
 
-@pytest.mark.parametrize("example", KIND_EXAMPLES, ids=lambda each: each.kind)
+@each_kind
+@pytest.mark.usefixtures("strict")
 def test_a_user_needs_the_permission_of_the_kind(
-    example: KindExample, scenario: ImportScenario, strict: WarehouseScenario
+    example: KindExample, scenario: ImportScenario
 ) -> None:
-    assert strict
     number = upload_with_an_error(scenario, example)
     other = user(scenario, without=[ACCESS_OF_KIND[example.kind].permission])
     for name, answer in answers(other, example.kind, number):
@@ -92,31 +99,23 @@ def test_a_user_needs_the_permission_of_the_kind(
     able = user(scenario, without=PERMISSIONS.keys() - {
         "imports.run", ACCESS_OF_KIND[example.kind].permission,
     })  # fmt: skip
-    statuses = {name: answer.status for name, answer in answers(able, example.kind, number)}
-    assert statuses == {
-        "detail": 200, "report": 200, "upload": 202, "request upload": 201, "commit": 202,
-        "cancel": 409,
-    }  # fmt: skip
+    assert {name: one.status for name, one in answers(able, example.kind, number)} == _ALLOWED
 
 
-@pytest.mark.parametrize("example", KIND_EXAMPLES, ids=lambda each: each.kind)
+@each_kind
+@pytest.mark.usefixtures("yard_with_returns")
 def test_without_the_setting_the_rights_of_imports_are_enough(
-    example: KindExample, scenario: ImportScenario, yard_with_returns: WarehouseScenario
+    example: KindExample, scenario: ImportScenario
 ) -> None:
-    assert yard_with_returns
     number = upload_with_an_error(scenario, example)
     erp = scenario.stack.erp(scopes={"products:read", "products:write"})
-    statuses = {name: answer.status for name, answer in answers(erp, example.kind, number)}
-    assert statuses == {
-        "detail": 200, "report": 200, "upload": 202, "request upload": 201, "commit": 202,
-        "cancel": 409,
-    }  # fmt: skip
+    assert {name: one.status for name, one in answers(erp, example.kind, number)} == _ALLOWED
 
 
+@pytest.mark.usefixtures("strict")
 def test_the_list_hides_what_the_files_of_other_kinds_contain(
-    scenario: ImportScenario, strict: WarehouseScenario
+    scenario: ImportScenario,
 ) -> None:
-    assert strict
     upload_with_an_error(scenario, EXITS)
     upload_with_an_error(scenario, PRODUCTS)
     scenario.import_file("exit_documents", "secret.csv", b"nothing\n1\n")
@@ -131,10 +130,10 @@ def test_the_list_hides_what_the_files_of_other_kinds_contain(
     ]
 
 
+@pytest.mark.usefixtures("strict")
 def test_a_refused_caller_does_not_learn_whether_the_body_is_valid(
-    scenario: ImportScenario, strict: WarehouseScenario
+    scenario: ImportScenario,
 ) -> None:
-    assert strict
     erp = client(scenario, without=["pickings:write"])
     answer = erp.post("/imports", Form({"kind": "exit_documents", "options[on_duplicate]": "x"}))
     assert (answer.status, answer.code) == (403, "missing_scope")
@@ -142,10 +141,10 @@ def test_a_refused_caller_does_not_learn_whether_the_body_is_valid(
     assert (answer.status, answer.code) == (403, "missing_scope")
 
 
+@pytest.mark.usefixtures("strict")
 def test_a_refusal_is_not_kept_under_the_idempotency_key(
-    scenario: ImportScenario, strict: WarehouseScenario
+    scenario: ImportScenario,
 ) -> None:
-    assert strict
     number = upload_with_an_error(scenario, EXITS)
     path = f"/imports/{number}/commit"
     assert client(scenario, without=["pickings:write"]).post(path, key="k").status == 403

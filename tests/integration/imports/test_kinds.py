@@ -7,7 +7,6 @@ import pytest
 from openpyxl import load_workbook
 
 from operations import provisioning
-from shared.identity.tenancy.directory import directory
 from shared.integration.imports.languages import LANGUAGES, Language
 from shared.integration.imports.template import template
 from tests.gateway import Erp
@@ -23,6 +22,7 @@ from tests.integration.imports.kind_examples import (
 )
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
+from tests.tenant_cache import apply_now
 from tests.warehouse_scenario import WarehouseScenario
 
 _VARIABLE_FIELDS = ("created_at", "updated_at", "source")
@@ -65,8 +65,7 @@ def test_an_import_creates_the_same_entities_and_events_as_single_requests(
 ) -> None:
     for erp, slug in ((scenario.erp, "acme"), (beta, "beta")):
         WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
-        provisioning.set_settings(slug, {"blind_returns": True})
-    directory.clear()
+        apply_now(provisioning.set_settings, slug, {"blind_returns": True})
     before = len(stack.events("beta"))
     for number, body in enumerate(example.bodies):
         beta.post(example.path, body, key=f"k-{number}").ok(201)
@@ -133,22 +132,9 @@ def filled_in(example: KindExample, language: Language) -> bytes:
 
 
 def test_stock_follows_the_name_that_an_import_gives_to_a_product(
-    scenario: ImportScenario,
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    for path, body in (
-        ("/products", {"item_code": "BRICK", "name": "Brick"}),
-        ("/warehouses", {"whs_code": "HALL", "name": "Hall"}),
-        ("/warehouse-positions", {"whs_code": "HALL", "bin_code": "A-01"}),
-        (
-            "/stock-adjustments",
-            {
-                "item_code": "BRICK", "warehouse": "HALL", "bin_code": "A-01", "increase": 1,
-                "reason": "Found",
-            },
-        ),
-    ):  # fmt: skip
-        assert scenario.erp.post(path, body).status == 201
-
+    yard_with_returns.stock("BRICK", 1)
     rows = [["item_code", "name"], ["BRICK", "Red brick"]]
     one = scenario.import_file("products", "names.xlsx", as_xlsx(rows))
     scenario.commit(one["id"])

@@ -11,7 +11,11 @@ import pytest
 from functions.import_worker import app
 from shared.identity.tenancy.tenant import PLANS
 from shared.integration.imports import worker
-from tests.import_scenario import ImportScenario
+from tests.import_scenario import (
+    ImportScenario,
+    leave_all_to_worker,
+    make_one_step_per_message,
+)
 from tests.integration.imports.import_files import as_csv
 
 _PRODUCTS = 40
@@ -20,20 +24,12 @@ _SECONDS_PER_GROUP = 0.5
 """Time that a row group may take, of the slowest kind: a document with its allocation."""
 
 
-class ExpiredDeadline:
-    """A deadline that has passed: each invocation makes one step."""
-
-    remaining = 0.0
-
-
 @pytest.fixture(autouse=True)
 def one_product_per_invocation(monkeypatch: pytest.MonkeyPatch) -> None:
-    imports = "shared.integration.imports"
-    monkeypatch.setattr(f"{imports}.service._SYNC_FILE_BYTES", 0)
-    monkeypatch.setattr(f"{imports}.service._SYNC_GROUPS", 0)
-    monkeypatch.setattr(f"{imports}.validation._CHUNK_ROWS", 1)
-    monkeypatch.setattr(f"{imports}.commit.MAX_PLANNED_ACTIONS", 5)
-    monkeypatch.setattr(f"{imports}.context.ImportContext.deadline", ExpiredDeadline())
+    leave_all_to_worker(monkeypatch)
+    make_one_step_per_message(monkeypatch)
+    monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 1)
+    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 5)
 
 
 def upload(scenario: ImportScenario, products: int = _PRODUCTS) -> int:

@@ -13,7 +13,7 @@ from shared.kernel import aws
 from shared.kernel.config import config
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, refusal, refuse_calls
-from tests.import_scenario import ImportScenario
+from tests.import_scenario import ImportScenario, leave_all_to_worker
 from tests.integration.imports.import_files import as_csv
 from tests.integration.imports.outcome import all_imports, report_problems, snapshot
 
@@ -24,8 +24,7 @@ GOODS = as_csv([["item_code", "name"], *([code, "Good"] for code in GOOD), ["BAD
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave everything to the worker, in several chunks and transactions."""
-    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
-    monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
+    leave_all_to_worker(monkeypatch)
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 3)
     monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 8)
 

@@ -8,7 +8,13 @@ from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import ImportKind
 from shared.integration.imports.report.reasons import reason_in
 from tests.import_scenario import ImportScenario
-from tests.integration.imports.import_files import ReportedProblem, as_csv, as_xlsx, report_rows
+from tests.integration.imports.import_files import (
+    ReportedProblem,
+    as_csv,
+    as_xlsx,
+    entry_row,
+    report_rows,
+)
 from tests.integration.imports.outcome import report_problems
 
 pytestmark = pytest.mark.usefixtures("yard_with_returns")
@@ -49,12 +55,9 @@ DOCUMENT: list[object] = [
 
 
 def line(ref: str, **cells: object) -> list[object]:
-    """Return a row of an entry document, valid except for the given cells."""
-    valid: dict[object, object] = {
-        "external_ref": ref, "type": "purchase_order", "doc_date": "2026-03-01",
-        "partner_code": "V-1", "warehouse_code": "YARD", "item_code": "BRICK", "qty": "1",
-    }  # fmt: skip
-    return [(valid | cells).get(name, "") for name in DOCUMENT]
+    """Return a row of an entry document, valid except for the given cells, in all columns."""
+    row = entry_row(ref, **cells)
+    return [row.get(str(name), "") for name in DOCUMENT]
 
 
 ENTRIES: Rows = [

@@ -7,13 +7,15 @@ import pytest
 
 from tests.gateway import Form
 from tests.import_scenario import ImportScenario
-from tests.integration.imports.import_files import as_csv, table
+from tests.integration.imports.import_files import as_csv, entry_row, table
 from tests.integration.imports.kind_examples import KIND_EXAMPLES, KindExample
 from tests.integration.imports.outcome import all_imports, report_problems, snapshot
-from tests.warehouse_scenario import WarehouseScenario
+
+pytestmark = pytest.mark.usefixtures("yard_with_returns")
 
 CREATED = [example for example in KIND_EXAMPLES if example.kind not in {"products", "pick_faces"}]
 CHANGED = [example for example in KIND_EXAMPLES if example not in CREATED]
+BRICK = "/products/1"
 FILE = Form({"kind": "products"}, ("goods.csv", as_csv([["item_code", "name"], ["A", "Good"]])))
 OTHER = Form({"kind": "products"}, ("goods.csv", as_csv([["item_code", "name"], ["B", "Good"]])))
 
@@ -38,10 +40,7 @@ def each_example(
 
 
 @pytest.mark.parametrize("options", [{}, {"on_duplicate": "skip"}], ids=str)
-def test_existing_documents_are_skipped(
-    options: dict[str, str], scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    del yard_with_returns
+def test_existing_documents_are_skipped(options: dict[str, str], scenario: ImportScenario) -> None:
     for example in each_example(scenario, CREATED):
         one = import_twice(scenario, example, **options)
         before = snapshot(scenario)
@@ -52,9 +51,8 @@ def test_existing_documents_are_skipped(
 
 
 def test_existing_entities_are_errors_if_requested(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
+    scenario: ImportScenario,
 ) -> None:
-    del yard_with_returns
     for example in each_example(scenario, KIND_EXAMPLES):
         one = import_twice(scenario, example, on_duplicate="fail")
         assert one["status"] == "invalid"
@@ -67,9 +65,8 @@ def test_existing_entities_are_errors_if_requested(
 
 
 def test_existing_products_and_pick_faces_are_skipped_if_requested(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
+    scenario: ImportScenario,
 ) -> None:
-    del yard_with_returns
     for example in each_example(scenario, CHANGED):
         content = as_csv(table(example.kind, example.rows()))
         scenario.commit(scenario.import_file(example.kind, "first.csv", content)["id"])
@@ -86,9 +83,8 @@ def test_existing_products_and_pick_faces_are_skipped_if_requested(
 
 
 def test_importing_the_same_file_again_changes_nothing(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
+    scenario: ImportScenario,
 ) -> None:
-    del yard_with_returns
     for example in each_example(scenario, CHANGED):
         one = import_twice(scenario, example)
         before, shown = snapshot(scenario), scenario.erp.walk(example.path)
@@ -100,13 +96,13 @@ def test_importing_the_same_file_again_changes_nothing(
 
 @pytest.mark.parametrize("options", [{}, {"on_duplicate": "fail"}], ids=str)
 def test_an_entity_created_between_validation_and_commit_is_respected(
-    options: dict[str, str], scenario: ImportScenario, yard_with_returns: WarehouseScenario
+    options: dict[str, str], scenario: ImportScenario
 ) -> None:
     for example in each_example(scenario, KIND_EXAMPLES):
         first, *others = example.bodies
         content = as_csv(table(example.kind, example.rows()))
         one = scenario.import_file(example.kind, "new.csv", content, **options)
-        assert yard_with_returns.erp.post(example.path, first, key="k").status == 201
+        assert scenario.erp.post(example.path, first, key="k").status == 201
 
         done = scenario.commit(one["id"])
 
@@ -120,23 +116,17 @@ def test_an_entity_created_between_validation_and_commit_is_respected(
 
 
 def test_a_product_deleted_between_validation_and_commit_rejects_its_rows(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
+    scenario: ImportScenario,
 ) -> None:
-    header = [
-        "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
-    ]  # fmt: skip
-    common = ["purchase_order", "2026-03-01", "V-1", "YARD"]
     rows = [
-        header,
-        ["A", *common, "BRICK", "1"],
-        ["B", *common, "CEMENT", "1"],
-        ["A", *common, "BRICK", "2"],
-        ["C", *common, "BRICK", "3"],
+        entry_row("A"),
+        entry_row("B", item_code="CEMENT"),
+        entry_row("A", qty="2"),
+        entry_row("C", qty="3"),
     ]
-    one = scenario.import_file("entry_documents", "in.csv", as_csv(rows))
+    one = scenario.import_file("entry_documents", "in.csv", as_csv(table("entry_documents", rows)))
     assert one["rows"]["valid"] == 4
-    [brick] = [p for p in yard_with_returns.erp.walk("/products") if p["item_code"] == "BRICK"]
-    assert yard_with_returns.erp.delete(f"/products/{brick['id']}").status == 200
+    assert scenario.erp.delete(BRICK).status == 200
 
     done = scenario.commit(one["id"])
 
@@ -144,25 +134,19 @@ def test_a_product_deleted_between_validation_and_commit_rejects_its_rows(
     assert done["rows"] == {"total": 4, "valid": 1, "error": 3}
     assert done["documents"] == {"total": 3, "valid": 1, "committed": 1}
     assert report_problems(scenario, done) == {
-        (row, "item_code", "no product has the code BRICK") for row in (2, 4, 5)
+        (row, "Item code", "no product has the code BRICK") for row in (2, 4, 5)
     }
 
 
 def test_an_existing_document_is_skipped_although_its_product_is_deleted(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
+    scenario: ImportScenario,
 ) -> None:
-    header = [
-        "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
-    ]  # fmt: skip
-    rows = [header, ["A", "purchase_order", "2026-03-01", "V-1", "YARD", "BRICK", "1"]]
-    first = scenario.import_file("entry_documents", "in.csv", as_csv(rows))
-    scenario.commit(first["id"])
-    [document] = yard_with_returns.erp.walk("/entry-documents")
-    assert yard_with_returns.erp.post(f"/entry-documents/{document['id']}/close").status == 200
-    [brick] = [p for p in yard_with_returns.erp.walk("/products") if p["item_code"] == "BRICK"]
-    assert yard_with_returns.erp.delete(f"/products/{brick['id']}").status == 200
+    content = as_csv(table("entry_documents", [entry_row("A")]))
+    scenario.commit(scenario.import_file("entry_documents", "in.csv", content)["id"])
+    assert scenario.erp.post("/entry-documents/1/close").status == 200
+    assert scenario.erp.delete(BRICK).status == 200
 
-    one = scenario.import_file("entry_documents", "in.csv", as_csv(rows))
+    one = scenario.import_file("entry_documents", "in.csv", content)
 
     assert (one["status"], one["rows"]["error"]) == ("validated", 0)
     assert scenario.commit(one["id"])["documents"]["committed"] == 0

@@ -6,7 +6,11 @@ import pytest
 
 from operations import provisioning
 from tests.gateway import Form
-from tests.import_scenario import ImportScenario
+from tests.import_scenario import (
+    ImportScenario,
+    leave_all_to_worker,
+    make_one_step_per_message,
+)
 from tests.integration.imports.import_files import as_csv, table
 from tests.integration.imports.kind_examples import TRANSFERS
 from tests.integration.imports.outcome import snapshot
@@ -60,11 +64,6 @@ IN_REQUEST: dict[str, tuple[Create, str]] = {
     "committed": (committed, "it is already committed"),
     "cancelled": (cancelled, "it is cancelled"),
 }
-
-
-def leave_all_to_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
-    monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
 
 
 def test_a_commit_is_refused_with_the_reason(
@@ -175,16 +174,11 @@ def test_requests_that_began_while_the_module_was_on_can_be_repeated(
     assert scenario.get_import(first.data["id"])["status"] == "committed"
 
 
-def test_missing_imports_reports_and_templates_are_not_found(scenario: ImportScenario) -> None:
-    for path in ("/imports/7", "/imports/7/error-report", "/imports/templates/stock"):
+def test_missing_templates_and_reports_are_not_found(scenario: ImportScenario) -> None:
+    number = committed(scenario)
+    for path in ("/imports/templates/stock", f"/imports/{number}/error-report"):
         answer = scenario.erp.get(path)
         assert (answer.status, answer.code) == (404, "not_found")
-    for path in ("/imports/7/commit", "/imports/7/cancel"):
-        answer = scenario.erp.post(path)
-        assert (answer.status, answer.code) == (404, "not_found")
-    number = committed(scenario)
-    answer = scenario.erp.get(f"/imports/{number}/error-report")
-    assert (answer.status, answer.code) == (404, "not_found")
 
 
 def test_the_counts_show_the_progress_of_the_worker(
@@ -225,16 +219,8 @@ def run_in_single_steps(
 ) -> None:
     """Let the worker do one step for each message, and record the state after each."""
     with monkeypatch.context() as patch:
-        patch.setattr(
-            "shared.integration.imports.context.ImportContext.deadline", _ExpiredDeadline()
-        )
+        make_one_step_per_message(patch)
         while bodies := scenario.take_messages():
             for body in bodies:
                 assert not scenario.deliver(body)
                 record_state()
-
-
-class _ExpiredDeadline:
-    """A deadline that has passed."""
-
-    remaining = 0.0

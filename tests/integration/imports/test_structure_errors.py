@@ -10,7 +10,6 @@ from shared.integration.imports.models import ImportKind
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, as_xlsx
 from tests.tenant_cache import apply_now
-from tests.warehouse_scenario import WarehouseScenario
 
 type Rows = Sequence[Sequence[object]]
 
@@ -146,10 +145,8 @@ def test_the_plan_limits_the_number_of_rows(
         ]
 
 
-def test_exit_documents_are_refused_as_entry_documents(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    del yard_with_returns
+@pytest.mark.usefixtures("yard_with_returns")
+def test_exit_documents_are_refused_as_entry_documents(scenario: ImportScenario) -> None:
     rows = [ENTRY, ["A", "sale_order", *GOOD[2:]]]
     assert scenario.import_file("entry_documents", "out.csv", as_csv(rows))["status"] == "invalid"
     rows[0][3] = "card_code"

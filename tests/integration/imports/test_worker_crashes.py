@@ -14,8 +14,8 @@ import pytest
 from shared.integration.imports.kinds.documents import EntryDocumentImporter
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
-from tests.import_scenario import ImportScenario
-from tests.integration.imports.import_files import as_csv
+from tests.import_scenario import ImportScenario, leave_all_to_worker
+from tests.integration.imports.import_files import as_csv, entry_row, table
 from tests.integration.imports.outcome import report_problems, snapshot, stored_entities
 from tests.stock_invariants import check_invariants, read_state
 from tests.warehouse_scenario import WarehouseScenario
@@ -104,23 +104,16 @@ def process_messages(
 
 def orders(documents: int) -> bytes:
     """Return a file of documents whose lines are spread over the whole file."""
-    header = [
-        "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
-    ]  # fmt: skip
     rows = [
-        [
+        entry_row(
             f"PO-{number}",
-            "purchase_order",
-            "2026-03-01",
-            "V-1",
-            "YARD",
-            "GHOST" if line == 1 and number % _INVALID_EVERY == 0 else "BRICK",
-            number * _LINES + line,
-        ]
+            item_code="GHOST" if line == 1 and number % _INVALID_EVERY == 0 else "BRICK",
+            qty=number * _LINES + line,
+        )
         for line in range(_LINES)
         for number in range(documents)
     ]
-    return as_csv([header, *rows])
+    return as_csv(table("entry_documents", rows))
 
 
 def assert_every_valid_document_exists_once(scenario: ImportScenario, documents: int) -> None:
@@ -138,8 +131,7 @@ def assert_every_valid_document_exists_once(scenario: ImportScenario, documents:
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
-    monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
+    leave_all_to_worker(monkeypatch)
     groups_per_step = max(1, DOCUMENTS // _STEPS)
     monkeypatch.setattr(
         "shared.integration.imports.validation._CHUNK_ROWS", 2 * groups_per_step * _LINES
