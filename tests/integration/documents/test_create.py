@@ -2,18 +2,15 @@
 
 import json
 import random
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from shared.warehouse.receiving.rules import MAX_DIFFERENCES
+from tests.integration.documents.bodies import document_body
 from tests.warehouse_scenario import WarehouseScenario
 
-type Write = Callable[..., dict[str, Any]]
 
-
-def test_entry_document_has_all_its_fields(yard: WarehouseScenario, document_body: Write) -> None:
+def test_entry_document_has_all_its_fields(yard: WarehouseScenario) -> None:
     body = document_body(
         type="Orden de compra",
         doc_date="01/03/2026",
@@ -60,9 +57,7 @@ def test_entry_document_has_all_its_fields(yard: WarehouseScenario, document_bod
     assert yard.erp.follow(answer.headers["Location"]).data == answer.data
 
 
-def test_exit_document_has_priority_and_address(
-    yard: WarehouseScenario, document_body: Write
-) -> None:
+def test_exit_document_has_priority_and_address(yard: WarehouseScenario) -> None:
     body = document_body(type="nota de ENTREGA", priority="Alta", ship_to="Dock 4\nBristol")
 
     data = yard.erp.post("/exit-documents", body, key="k1").data
@@ -77,9 +72,7 @@ def test_exit_document_has_priority_and_address(
     assert "received_qty" not in data["lines"][0]
 
 
-def test_same_reference_and_type_returns_the_first_document(
-    yard: WarehouseScenario, document_body: Write
-) -> None:
+def test_same_reference_and_type_returns_the_first_document(yard: WarehouseScenario) -> None:
     first = yard.erp.post("/entry-documents", document_body(), key="k1")
     second = yard.erp.post(
         "/entry-documents", document_body(lines=[{"item_code": "NO-SUCH", "qty": 1}]), key="k2"
@@ -97,7 +90,7 @@ def test_same_reference_and_type_returns_the_first_document(
     ("path", "kind"), [("/entry-documents", "purchase_order"), ("/exit-documents", "sale_order")]
 )
 def test_repeated_reference_names_the_fields_that_differ(
-    yard: WarehouseScenario, document_body: Write, path: str, kind: str
+    yard: WarehouseScenario, path: str, kind: str
 ) -> None:
     cement = {"item_code": "CEMENT", "qty": 2, "batch": "L-1", "expiry_date": "2027-01-31"}
     body = document_body(
@@ -130,7 +123,7 @@ def test_repeated_reference_names_the_fields_that_differ(
         assert differs(lines=[placed, cement]) == "lines.0.destination_bin."
 
 
-def test_warning_names_at_most_twenty_fields(yard: WarehouseScenario, document_body: Write) -> None:
+def test_warning_names_at_most_twenty_fields(yard: WarehouseScenario) -> None:
     lines = [{"item_code": "BRICK", "qty": 1}] * 25
     yard.erp.post("/entry-documents", document_body(lines=lines), key="k1")
     lines = [{"item_code": "BRICK", "qty": 2}] * 25
@@ -144,9 +137,7 @@ def test_warning_names_at_most_twenty_fields(yard: WarehouseScenario, document_b
     )
 
 
-def test_all_problems_are_reported_together_with_paths(
-    yard: WarehouseScenario, document_body: Write
-) -> None:
+def test_all_problems_are_reported_together_with_paths(yard: WarehouseScenario) -> None:
     yard.erp.get("/entry-documents")
     body = document_body(
         external_ref=" ",
@@ -191,9 +182,7 @@ def test_all_problems_are_reported_together_with_paths(
     assert yard.erp.get("/entry-documents").json()["meta"]["total"] == 0
 
 
-def test_product_not_kept_in_stock_is_blocked(
-    yard: WarehouseScenario, document_body: Write
-) -> None:
+def test_product_not_kept_in_stock_is_blocked(yard: WarehouseScenario) -> None:
     answer = yard.erp.post(
         "/exit-documents",
         document_body(type="sale_order", lines=[{"item_code": "HAULAGE", "qty": 1}]),
@@ -203,7 +192,7 @@ def test_product_not_kept_in_stock_is_blocked(
     assert answer.blocked == {"lines.0.item_code": "product HAULAGE is not kept in stock"}
 
 
-def test_document_has_1_to_1000_lines(yard: WarehouseScenario, document_body: Write) -> None:
+def test_document_has_1_to_1000_lines(yard: WarehouseScenario) -> None:
     line = {"item_code": "BRICK", "qty": 1}
 
     for lines in ([], None, "x", [line] * 1001):
@@ -214,9 +203,7 @@ def test_document_has_1_to_1000_lines(yard: WarehouseScenario, document_body: Wr
     assert len(thousand.data["lines"]) == 1000
 
 
-def test_document_larger_than_an_item_is_complete(
-    yard: WarehouseScenario, document_body: Write
-) -> None:
+def test_document_larger_than_an_item_is_complete(yard: WarehouseScenario) -> None:
     # Random serials hardly compress, so this needs more than one item.
     chance = random.Random(1)  # noqa: S311 - test data
     serials = [f"{n:05d}-{chance.getrandbits(64):016x}" for n in range(35_000)]

@@ -1,21 +1,20 @@
 """Creation of transfer orders."""
 
-from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.faults import AwsFaults
-from tests.gateway import Erp
+from tests.gateway import Erp, Response
 from tests.stack import Stack, event_attributes
+from tests.transfer_scenario import PATH, TransferScenario
 
-type Write = Callable[..., dict[str, Any]]
-
-PATH = "/transfer-orders"
+BRICKS = ("BRICK", 100)
 
 
-def test_draft_is_returned_with_all_fields(three_warehouses: Erp, order: Write) -> None:
-    body = order(
+def test_draft_is_returned_with_all_fields(transfer_scenario: TransferScenario) -> None:
+    erp = transfer_scenario.erp
+
+    answer = transfer_scenario.draft(
+        external_ref="MOVE-1",
         priority=1,
         reason="Restock\nbefore Easter",
         due_at="2026-03-05T09:00:00+01:00",
@@ -32,10 +31,7 @@ def test_draft_is_returned_with_all_fields(three_warehouses: Erp, order: Write) 
         ],
     )
 
-    answer = three_warehouses.post(PATH, body)
-
-    assert answer.status == 201, answer.text
-    data = answer.data
+    data = answer.ok(201)
     number = data["id"]
     nothing = {"picked_qty": 0, "dispatched_qty": 0, "received_qty": 0, "status": "open"}
     lines = [
@@ -43,17 +39,17 @@ def test_draft_is_returned_with_all_fields(three_warehouses: Erp, order: Write) 
         {"item_code": "CEMENT", "qty": 3, "batch_num": "B7", "serial_numbers": []},
         {"item_code": "DRILL", "qty": 2, "batch_num": None, "serial_numbers": ["S1", "S2"]},
     ]
-    products = {row["item_code"]: row["id"] for row in three_warehouses.walk("/products")}
+    products = {row["item_code"]: row["id"] for row in erp.walk("/products")}
     assert data == {
         "object": "transfer_order",
         "id": number,
         "code": f"TO-{number}",
         "status": "draft",
         "status_label": "Draft",
-        "headline": "CEN → DUB, 3 lines",
+        "headline": "YARD → SHOP, 3 lines",
         "has_discrepancy": False,
-        "from": {"id": 1, "code": "CEN", "name": "Central"},
-        "to": {"id": 2, "code": "DUB", "name": "Dublin"},
+        "from": {"id": 1, "code": "YARD", "name": "Yard"},
+        "to": {"id": 2, "code": "SHOP", "name": "Shop"},
         "priority": 1,
         "reason": "Restock\nbefore Easter",
         "due_at": "2026-03-05T08:00:00.000Z",
@@ -85,56 +81,54 @@ def test_draft_is_returned_with_all_fields(three_warehouses: Erp, order: Write) 
         ],
     }
     assert data["created_at"].endswith("Z")
-    assert three_warehouses.follow(answer.headers["Location"]).data == data
-    assert three_warehouses.walk(PATH) == [{**data, "lines": None}]
+    assert erp.follow(answer.headers["Location"]).data == data
+    assert erp.walk(PATH) == [{**data, "lines": None}]
 
 
 def test_ids_of_lines_rise_over_all_orders(
-    three_warehouses: Erp, order: Write, aws_faults: AwsFaults
+    transfer_scenario: TransferScenario, aws_faults: AwsFaults
 ) -> None:
-    line = {"item_code": "BRICK", "qty": 1}
     with aws_faults.recorded() as seen:
-        large = three_warehouses.post(PATH, order(lines=[line] * 1000, external_ref="L"))
-    small = three_warehouses.post(PATH, order(lines=[line] * 2, external_ref="S"))
-    assert (large.status, small.status) == (201, 201)
+        large = transfer_scenario.draft(*[BRICKS] * 1000)
+    small = transfer_scenario.draft(*[BRICKS] * 2)
 
-    ids = [one["id"] for answer in (large, small) for one in answer.data["lines"]]
+    ids = [one["id"] for answer in (large, small) for one in answer.ok(201)["lines"]]
     assert ids == list(range(1, 1003))
-    assert three_warehouses.follow(large.headers["Location"]).data["lines"] == large.data["lines"]
+    assert (
+        transfer_scenario.erp.follow(large.headers["Location"]).data["lines"] == large.data["lines"]
+    )
     sequences = [call for call in seen.calls if "sequence" in str(call.request)]
     assert len(sequences) == 2, "one of orders, one of lines"
 
 
-def test_client_releases_at_once_with_a_picker(three_warehouses: Erp, order: Write) -> None:
-    refused = three_warehouses.post(PATH, order(release=True))
-    assert refused.code == "validation_failed"
+def test_client_releases_at_once_with_a_picker(transfer_scenario: TransferScenario) -> None:
+    refused = transfer_scenario.draft(BRICKS, release=True)
     assert refused.problems == {
         "picker_id": "is required when an integration client releases an order"
     }
-    assert three_warehouses.walk(PATH) == []
+    assert transfer_scenario.erp.walk(PATH) == []
 
-    released = three_warehouses.post(PATH, order(release=True, picker_id=7))
+    released = transfer_scenario.draft(BRICKS, release=True, picker_id=7).ok(201)
 
-    assert released.status == 201, released.text
-    assert (released.data["status"], released.data["priority"]) == ("released", 2)
-    assert released.data["headline"] == "CEN → DUB, 1 line"
+    assert (released["status"], released["priority"]) == ("released", 2)
+    assert released["headline"] == "YARD → SHOP, 1 line"
 
 
-@pytest.mark.usefixtures("three_warehouses")
-def test_user_releases_without_a_picker(stack: Stack, order: Write) -> None:
-    allowed = Erp(stack.gateway, stack.user_token(permissions="transfer-orders.manage"))
-    other = Erp(stack.gateway, stack.user_token(permissions="inventory.manage"))
+def test_user_releases_without_a_picker(transfer_scenario: TransferScenario, stack: Stack) -> None:
+    def draft(permission: str, **more: object) -> Response:
+        user = Erp(stack.gateway, stack.user_token(permissions=permission))
+        return TransferScenario(user, transfer_scenario.yard).draft(BRICKS, **more)
 
-    assert allowed.post(PATH, order(release=True)).data["status"] == "released"
-    refused = other.post(PATH, order("MOVE-2"))
+    assert draft("transfer-orders.manage", release=True).data["status"] == "released"
+    refused = draft("inventory.manage")
     assert (refused.status, refused.code) == (403, "forbidden")
-    assert len(other.walk(PATH)) == 1
+    assert len(transfer_scenario.erp.walk(PATH)) == 1
 
 
-def test_creation_raises_an_event(stack: Stack, three_warehouses: Erp, order: Write) -> None:
+def test_creation_raises_an_event(transfer_scenario: TransferScenario, stack: Stack) -> None:
     before = len(stack.events())
-    data = three_warehouses.post(PATH, order()).data
-    three_warehouses.post(PATH, order())
+    data = transfer_scenario.draft(BRICKS, external_ref="MOVE-1").data
+    transfer_scenario.draft(BRICKS, external_ref="MOVE-1")
 
     (event,) = stack.events()[before:]
     assert event["type"]["S"] == "transfer.created"
@@ -144,38 +138,37 @@ def test_creation_raises_an_event(stack: Stack, three_warehouses: Erp, order: Wr
     assert event_attributes(event) == {**data, "lines": None}
 
 
-def test_same_reference_returns_the_first_order(three_warehouses: Erp, order: Write) -> None:
-    first = three_warehouses.post(PATH, order())
+def test_same_reference_returns_the_first_order(transfer_scenario: TransferScenario) -> None:
+    def draft(reference: str | None = "MOVE-1", **more: object) -> Response:
+        return transfer_scenario.draft(BRICKS, external_ref=reference, **more)
 
-    again = three_warehouses.post(PATH, order(from_warehouse="CORK", release=True))
-    other = three_warehouses.post(PATH, order("MOVE-2"))
-    unnamed = [three_warehouses.post(PATH, order(None)) for _ in range(2)]
+    first = draft()
+
+    again = draft(from_warehouse="SHOP", to_warehouse="YARD", release=True)
+    other = draft("MOVE-2")
+    unnamed = [draft(None) for _ in range(2)]
 
     assert (first.status, again.status, other.status) == (201, 200, 201)
     assert again.data == first.data
     assert "Location" not in again.headers
     assert again.json()["warning"] == (
         "Transfer order MOVE-1 exists already and was not changed."
-        " The request differs in: from_warehouse, release."
+        " The request differs in: from_warehouse, to_warehouse, release."
     )
-    assert "warning" not in three_warehouses.post(PATH, order(priority=None)).json()
+    assert "warning" not in draft(priority=None).json()
     line = {"item_code": "BRICK", "qty": 1, "batch_num": "L1", "expected_series": ["1"]}
-    changed = order(priority=9, reason="x", due_at="2026-03-02T08:00:00Z", lines=[line])
-    assert (
-        three_warehouses.post(PATH, changed)
-        .json()["warning"]
-        .endswith(
-            " differs in: priority, reason, due_at, lines.0.qty, lines.0.batch_num,"
-            " lines.0.expected_series."
-        )
+    changed = draft(priority=9, reason="x", due_at="2026-03-02T08:00:00Z", lines=[line])
+    assert changed.json()["warning"].endswith(
+        " differs in: priority, reason, due_at, lines.0.qty, lines.0.batch_num,"
+        " lines.0.expected_series."
     )
     assert [answer.status for answer in unnamed] == [201, 201]
-    assert len(three_warehouses.walk(PATH)) == 4
+    assert len(transfer_scenario.erp.walk(PATH)) == 4
 
 
-def test_all_problems_are_reported_with_their_paths(three_warehouses: Erp, order: Write) -> None:
-    body = order(
-        " ",
+def test_all_problems_are_reported_with_their_paths(transfer_scenario: TransferScenario) -> None:
+    answer = transfer_scenario.draft(
+        external_ref=" ",
         from_warehouse="MOON",
         priority=-1,
         due_at="2026-03-05",
@@ -188,7 +181,7 @@ def test_all_problems_are_reported_with_their_paths(three_warehouses: Erp, order
         ],
     )
 
-    assert three_warehouses.post(PATH, body).problems == {
+    assert answer.problems == {
         "external_ref": "must not be empty",
         "from_warehouse": "no warehouse has the code MOON",
         "priority": "must be at least 0",
@@ -201,40 +194,24 @@ def test_all_problems_are_reported_with_their_paths(three_warehouses: Erp, order
         "lines.3.expected_batches": "must be a list",
         "lines.3.item_code": "product HAULAGE is not kept in stock",
     }
-    assert list(three_warehouses.post(PATH, order(lines=[])).problems) == ["lines"]
-    assert list(three_warehouses.post(PATH, order(to_warehouse="CEN")).problems) == ["to_warehouse"]
-    assert three_warehouses.walk(PATH) == []
+    assert list(transfer_scenario.draft().problems) == ["lines"]
+    assert list(transfer_scenario.draft(BRICKS, to_warehouse="YARD").problems) == ["to_warehouse"]
+    assert transfer_scenario.erp.walk(PATH) == []
 
 
-def test_product_not_kept_in_stock_is_blocked_by_rule(three_warehouses: Erp, order: Write) -> None:
-    answer = three_warehouses.post(PATH, order(lines=[{"item_code": "HAULAGE", "qty": 1}]))
-
-    assert list(answer.blocked) == ["lines.0.item_code"]
+def test_product_not_kept_in_stock_is_blocked_by_rule(transfer_scenario: TransferScenario) -> None:
+    assert list(transfer_scenario.draft(("HAULAGE", 1)).blocked) == ["lines.0.item_code"]
 
 
-@pytest.mark.parametrize("body", [{}, {"from_warehouse": "CEN", "to_warehouse": "DUB"}])
-def test_one_warehouse_is_not_enough(erp: Erp, order: Write, body: dict[str, Any]) -> None:
+def test_one_warehouse_is_not_enough(erp: Erp) -> None:
     erp.post("/warehouses", {"whs_code": "CEN", "name": "Central"})
     erp.post("/products", {"item_code": "BRICK", "name": "Brick"})
+    ends = {"from_warehouse": "CEN", "to_warehouse": "DUB"}
+    bodies: tuple[dict[str, Any], ...] = (
+        {}, ends, {**ends, "lines": [{"item_code": "BRICK", "qty": 100}]},
+    )  # fmt: skip
 
-    for sent in (body, order(**body)):
-        answer = erp.post(PATH, sent)
+    for body in bodies:
+        answer = erp.post(PATH, body)
         assert (answer.status, answer.code) == (404, "transfer_orders_disabled")
     assert erp.walk(PATH) == []
-
-
-def test_master_data_of_an_order_cannot_be_deleted(three_warehouses: Erp, order: Write) -> None:
-    products = {row["item_code"]: row["id"] for row in three_warehouses.walk("/products")}
-    halls = {row["whs_code"]: row["id"] for row in three_warehouses.walk("/warehouses")}
-    three_warehouses.post(PATH, order())
-
-    refused = [
-        three_warehouses.delete(f"/products/{products['BRICK']}"),
-        three_warehouses.patch(f"/products/{products['BRICK']}", {"item_code": "BRICK-2"}),
-        three_warehouses.delete(f"/warehouses/{halls['CEN']}"),
-        three_warehouses.patch(f"/warehouses/{halls['DUB']}", {"whs_code": "DUBLIN"}),
-    ]
-
-    assert [answer.code for answer in refused] == ["conflict"] * 4
-    assert three_warehouses.delete(f"/products/{products['CEMENT']}").status == 200
-    assert three_warehouses.delete(f"/warehouses/{halls['CORK']}").status == 200

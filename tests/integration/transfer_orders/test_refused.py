@@ -258,6 +258,3 @@ def test_pick_that_was_not_allocated_changes_nothing(
         answer = transfer_scenario.act(number, "picks", **{**ACTS["picks"], **body})
         assert list(answer.problems) == [field]
     assert stack.stored() == before
-
-
-# Concurrent requests

@@ -3,10 +3,7 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.db.transaction import Transaction
-from shared.warehouse.references import register_references
 from tests.gateway import Erp
-from tests.stack import Stack
 
 type Make = Callable[..., dict[str, Any]]
 
@@ -33,12 +30,7 @@ def create_position(erp: Erp) -> Make:
 
 
 @pytest.fixture
-def create_open_document(stack: Stack) -> Callable[..., None]:
-    """Return a function that registers an open document that refers to master data."""
-
-    def register(**ids: int) -> None:
-        tx = Transaction(stack.store())
-        register_references(tx, "entry", 1, {facet: [number] for facet, number in ids.items()})
-        tx.commit()
-
-    return register
+def central(erp: Erp, create_warehouse: Make) -> Erp:
+    """The ERP of a company with one warehouse, CEN."""
+    create_warehouse("CEN")
+    return erp

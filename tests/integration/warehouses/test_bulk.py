@@ -40,10 +40,8 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> int:
     return 5
 
 
-def test_mask_creates_all_positions(erp: Erp, stack: Stack, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
-
-    answer = erp.post(BULK, RACKS)
+def test_mask_creates_all_positions(central: Erp, stack: Stack) -> None:
+    answer = central.post(BULK, RACKS)
 
     assert answer.status == 201, answer.text
     place = f"{stack.tenant().base_url}/warehouse-positions?warehouse_id=1"
@@ -57,46 +55,41 @@ def test_mask_creates_all_positions(erp: Erp, stack: Stack, create_warehouse: Ma
     assert {row["type"] for row in made} == {"storage"}
     assert {row["capacity_units"] for row in made} == {12.5}
     assert last["warehouse"] == {"id": 1, "whs_code": "CEN", "name": "Depot CEN"}
-    assert sorted(erp.walk("/warehouse-positions"), key=lambda row: int(row["id"])) == made
-    assert erp.get("/warehouses/1").data["positions_count"] == 12
+    assert sorted(central.walk("/warehouse-positions"), key=lambda row: int(row["id"])) == made
+    assert central.get("/warehouses/1").data["positions_count"] == 12
 
 
 def test_existing_positions_are_not_changed(
-    erp: Erp, create_warehouse: Make, create_position: Make, small_steps: int
+    central: Erp, create_position: Make, small_steps: int
 ) -> None:
-    create_warehouse("CEN")
     mine = create_position("A-10-1", type="pick_face", pick_sequence=1)
     old = create_position("Z-99")
 
-    made = erp.post(BULK, RACKS).data
+    made = central.post(BULK, RACKS).data
 
     assert codes(made) == NAMES
     assert made[2] == mine
     assert [row["pick_sequence"] for row in made] == [100, 101, 1, *range(103, 112)]
-    assert erp.get("/warehouses/1").data["positions_count"] == small_steps * 2 + 3
-    assert erp.get(f"/warehouse-positions/{old['id']}").data == old
+    assert central.get("/warehouses/1").data["positions_count"] == small_steps * 2 + 3
+    assert central.get(f"/warehouse-positions/{old['id']}").data == old
 
 
-def test_repeated_request_changes_nothing(
-    erp: Erp, stack: Stack, create_warehouse: Make, small_steps: int
-) -> None:
-    create_warehouse("CEN")
-    first = erp.post(BULK, RACKS)
+def test_repeated_request_changes_nothing(central: Erp, stack: Stack, small_steps: int) -> None:
+    first = central.post(BULK, RACKS)
     assert len(first.data) > small_steps
     items = stack.items()
 
-    again = erp.post(BULK, RACKS)
+    again = central.post(BULK, RACKS)
 
     assert (again.status, again.data) == (201, first.data)
     assert stack.items() == items
 
 
-def test_step_fills_a_transaction(erp: Erp, create_warehouse: Make, aws_faults: AwsFaults) -> None:
-    create_warehouse("CEN")
+def test_step_fills_a_transaction(central: Erp, aws_faults: AwsFaults) -> None:
     body = {"whs_code": "CEN", "naming_mask": "{rack}", "racks": {"from": 1, "to": 100}}
 
     with aws_faults.recorded() as recording:
-        assert len(erp.post(BULK, body, key="k1").data) == 100
+        assert len(central.post(BULK, body, key="k1").data) == 100
 
     steps = [call for call in recording.calls if call.operation == "TransactWriteItems"]
     # Positions and aliases, the search entries of 100 (the other codes are too short), the totals
@@ -106,9 +99,8 @@ def test_step_fills_a_transaction(erp: Erp, create_warehouse: Make, aws_faults: 
 
 @pytest.mark.usefixtures("small_steps", "clock")
 def test_position_created_concurrently_is_not_changed(
-    erp: Erp, create_warehouse: Make, create_position: Make, monkeypatch: pytest.MonkeyPatch
+    central: Erp, create_position: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    create_warehouse("CEN")
     commit = Transaction.commit
     others = iter(["A-09-1"])
 
@@ -118,17 +110,15 @@ def test_position_created_concurrently_is_not_changed(
         commit(tx)
 
     monkeypatch.setattr(Transaction, "commit", commit_after_another)
-    made = erp.post(BULK, RACKS).data
+    made = central.post(BULK, RACKS).data
 
     assert codes(made) == NAMES
     assert [row["type"] for row in made] == ["pick_face"] + ["storage"] * 11
-    assert erp.get("/warehouses/1").data["positions_count"] == 12
+    assert central.get("/warehouses/1").data["positions_count"] == 12
 
 
-def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
-
-    answer = erp.post(
+def test_all_problems_are_reported_together(central: Erp) -> None:
+    answer = central.post(
         BULK,
         {
             "whs_code": "NIX",
@@ -154,18 +144,15 @@ def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) ->
         "type": "must be a text",
         "whs_code": "no warehouse has the code NIX",
     }
-    assert erp.walk("/warehouse-positions") == []
+    assert central.walk("/warehouse-positions") == []
 
 
 @pytest.mark.parametrize("racks", [5, "A", {"from": 3, "to": 2}, {"from": 0, "to": 1000}, True])
-def test_labels_are_a_list_or_a_range(erp: Erp, create_warehouse: Make, racks: object) -> None:
-    create_warehouse("CEN")
-
-    assert set(erp.post(BULK, {**RACKS, "racks": racks}).problems) == {"racks"}
+def test_labels_are_a_list_or_a_range(central: Erp, racks: object) -> None:
+    assert set(central.post(BULK, {**RACKS, "racks": racks}).problems) == {"racks"}
 
 
-def test_request_creates_at_most_1000_positions(erp: Erp, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
+def test_request_creates_at_most_1000_positions(central: Erp) -> None:
     body = {
         "whs_code": "CEN",
         "naming_mask": "{rack}{slot}",
@@ -173,6 +160,6 @@ def test_request_creates_at_most_1000_positions(erp: Erp, create_warehouse: Make
         "slots": ["A", "B"],
     }
 
-    assert erp.post(BULK, body).problems == {
+    assert central.post(BULK, body).problems == {
         "naming_mask": "names 2000 positions; the limit is 1000 per request"
     }

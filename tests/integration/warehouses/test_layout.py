@@ -68,26 +68,23 @@ def hall_with_words(word: str | None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_words_of_a_map_are_free_and_may_be_empty(erp: Erp, word: str) -> None:
-    erp.post("/warehouses", {"whs_code": "HALL", "name": "Hall"})
-
-    published = erp.put(LAYOUT, hall_with_words(word))
+def test_words_of_a_map_are_free_and_may_be_empty(central: Erp, word: str) -> None:
+    published = central.put(LAYOUT, hall_with_words(word))
 
     assert published.status == 200, published.text
     kept = word.strip()
-    shown = erp.get(LAYOUT).data
+    shown = central.get(LAYOUT).data
     (zone,), (aisle,), (bay,), (point,) = (
         shown[part] for part in ("zones", "aisles", "bays", "points")
     )
     assert [zone[name] for name in ("type", "color", "temperature_class")] == [kept] * 3
     assert [aisle["kind"], bay["side"], bay["rack_type"], point["kind"]] == [kept] * 4
     assert complaints("PUT", "/warehouses/{id}/layout", published) == []
-    ET.fromstring(erp.get(f"{LAYOUT}.svg").text)  # noqa: S314 - the service's own drawing
+    ET.fromstring(central.get(f"{LAYOUT}.svg").text)  # noqa: S314 - the service's own drawing
 
 
-def test_words_of_a_map_have_at_most_32_characters(erp: Erp) -> None:
-    erp.post("/warehouses", {"whs_code": "HALL", "name": "Hall"})
-    refused = erp.put(LAYOUT, hall_with_words("x" * 33))
+def test_words_of_a_map_have_at_most_32_characters(central: Erp) -> None:
+    refused = central.put(LAYOUT, hall_with_words("x" * 33))
     assert set(refused.problems) == {
         "zones.0.type", "zones.0.color", "zones.0.temperature_class", "aisles.0.kind",
         "bays.0.side", "bays.0.rack_type", "points.0.kind",
@@ -116,29 +113,26 @@ def test_map_has_all_its_fields(
     assert again == {**answer.data, "version": 2, "published_at": again["published_at"]}
 
 
-def test_publication_replaces_the_complete_map(erp: Erp, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
-    erp.put(LAYOUT, MAP)
+def test_publication_replaces_the_complete_map(central: Erp) -> None:
+    central.put(LAYOUT, MAP)
 
-    answer = erp.put(LAYOUT, HALL)
+    answer = central.put(LAYOUT, HALL)
 
     assert answer.status == 200, answer.text
     assert {name: answer.data[name] for name in NOTHING} == NOTHING
     assert answer.data["version"] == 2
-    assert erp.get(LAYOUT).data == answer.data
+    assert central.get(LAYOUT).data == answer.data
 
 
-def test_map_has_the_current_code_of_its_warehouse(erp: Erp, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
-    before = erp.put(LAYOUT, MAP).data
+def test_map_has_the_current_code_of_its_warehouse(central: Erp) -> None:
+    before = central.put(LAYOUT, MAP).data
 
-    erp.patch("/warehouses/1", {"whs_code": "MAIN"})
+    central.patch("/warehouses/1", {"whs_code": "MAIN"})
 
-    assert erp.get(LAYOUT).data == {**before, "warehouse_code": "MAIN"}
+    assert central.get(LAYOUT).data == {**before, "warehouse_code": "MAIN"}
 
 
-def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
+def test_all_problems_are_reported_together(central: Erp) -> None:
     bay = {"number": 2, "w": 2, "d": 1}
     body = {
         **MAP,
@@ -146,7 +140,7 @@ def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) ->
         "bays": [{**bay, "x": 39, "y": 1}, {**bay, "x": "1", "y": 1}, {**bay, "x": 38, "y": 1.5}],
     }
 
-    assert erp.put(LAYOUT, body).problems == {
+    assert central.put(LAYOUT, body).problems == {
         "zones.0.polygon": "must not cross or touch itself",
         "aisles.0.zone": "the map has no zone S",
         "bays.0.x": "the bay reaches beyond the floor",
@@ -155,17 +149,15 @@ def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) ->
         "bays.2.number": "is the same as in bays.0; must be unique on its side of its aisle",
         "bays.2": "overlaps bays.0",
     }
-    assert erp.get(LAYOUT).status == 404
+    assert central.get(LAYOUT).status == 404
 
 
-def test_unpublished_map_is_not_found(erp: Erp, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
-
+def test_unpublished_map_is_not_found(central: Erp) -> None:
     for path in (LAYOUT, f"{LAYOUT}.svg", "/warehouses/2/layout", "/warehouses/x/layout"):
-        assert (erp.get(path).status, erp.get(path).code) == (404, "not_found")
-    assert erp.put("/warehouses/2/layout", HALL).status == 404
-    assert erp.get("/warehouses/1/layoutXsvg").status == 404
-    answer = erp.delete(LAYOUT)
+        assert (central.get(path).status, central.get(path).code) == (404, "not_found")
+    assert central.put("/warehouses/2/layout", HALL).status == 404
+    assert central.get("/warehouses/1/layoutXsvg").status == 404
+    answer = central.delete(LAYOUT)
     assert (answer.status, answer.headers["Allow"]) == (405, "GET, PUT")
 
 
@@ -187,43 +179,39 @@ def test_map_is_deleted_with_its_warehouse(
     assert_counters_match(stack, census)
 
 
-def test_map_with_the_largest_body_is_stored(
-    erp: Erp, stack: Stack, create_warehouse: Make
-) -> None:
-    create_warehouse("CEN")
+def test_map_with_the_largest_body_is_stored(central: Erp, stack: Stack) -> None:
     body = big_map(5000)
 
-    answer = erp.put(LAYOUT, body, key="large")
+    answer = central.put(LAYOUT, body, key="large")
 
     assert answer.status == 200, answer.text[:300]
     assert len([item for item in stack.items() if item["SK"]["S"].startswith("PART")]) >= 2
-    assert erp.get(LAYOUT).text == answer.text
+    assert central.get(LAYOUT).text == answer.text
     assert [bay["number"] for bay in answer.data["bays"]] == [b["number"] for b in body["bays"]]
-    again = erp.put(LAYOUT, body, key="large")
+    again = central.put(LAYOUT, body, key="large")
     assert again.text == answer.text
     assert again.headers["Idempotent-Replayed"] == "true"
-    assert erp.get(f"{LAYOUT}.svg").status == 200
-    assert erp.put(LAYOUT, HALL).data["version"] == 2
-    assert erp.get(LAYOUT).data["bays"] == []
+    assert central.get(f"{LAYOUT}.svg").status == 200
+    assert central.put(LAYOUT, HALL).data["version"] == 2
+    assert central.get(LAYOUT).data["bays"] == []
 
 
-def test_if_match_refuses_a_change_of_another_version(erp: Erp, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
-    erp.put(LAYOUT, MAP)
-    seen = erp.get(LAYOUT).headers["ETag"]
-    assert erp.get(LAYOUT, headers={"If-None-Match": seen}).status == 304
-    of_the_warehouse = erp.get("/warehouses/1").headers["ETag"]
+def test_if_match_refuses_a_change_of_another_version(central: Erp) -> None:
+    central.put(LAYOUT, MAP)
+    seen = central.get(LAYOUT).headers["ETag"]
+    assert central.get(LAYOUT, headers={"If-None-Match": seen}).status == 304
+    of_the_warehouse = central.get("/warehouses/1").headers["ETag"]
 
     for stale in (of_the_warehouse, '"other"'):
-        refused = erp.put(LAYOUT, HALL, headers={"If-Match": stale})
+        refused = central.put(LAYOUT, HALL, headers={"If-Match": stale})
         assert (refused.status, refused.code) == (409, "stale_state")
-    assert erp.put(LAYOUT, HALL, headers={"If-Match": seen}).status == 200
-    assert erp.put(LAYOUT, HALL, headers={"If-Match": seen}).status == 409
-    assert erp.put(LAYOUT, HALL, headers={"If-Match": "*"}).status == 200
+    assert central.put(LAYOUT, HALL, headers={"If-Match": seen}).status == 200
+    assert central.put(LAYOUT, HALL, headers={"If-Match": seen}).status == 409
+    assert central.put(LAYOUT, HALL, headers={"If-Match": "*"}).status == 200
     # The ETag of the map does not apply to the warehouse.
-    assert erp.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": seen}).status == 409
-    now = erp.get("/warehouses/1").headers["ETag"]
-    assert erp.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": now}).status == 200
+    assert central.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": seen}).status == 409
+    now = central.get("/warehouses/1").headers["ETag"]
+    assert central.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": now}).status == 200
 
 
 def test_drawing_is_an_image_without_scripts(erp: Erp, create_warehouse: Make) -> None:

@@ -15,17 +15,16 @@ from tests.stack import Stack
 
 
 def test_concurrent_bulk_requests_create_each_position_once(
-    erp: Erp, create_warehouse: Make, before_next_commit: BeforeNextCommit
+    central: Erp, before_next_commit: BeforeNextCommit
 ) -> None:
-    create_warehouse("CEN")
     body = {"whs_code": "CEN", "bin_code": "A-01"}
-    created = before_next_commit(lambda: erp.post("/warehouse-positions", body))
-    assert erp.post("/warehouse-positions", body).code == "validation_failed"
+    created = before_next_commit(lambda: central.post("/warehouse-positions", body))
+    assert central.post("/warehouse-positions", body).code == "validation_failed"
     assert created[0].status == 201
 
     depot = {"whs_code": "DUB", "name": "Dublin"}
-    created = before_next_commit(lambda: erp.post("/warehouses", depot))
-    assert erp.post("/warehouses", depot).code == "validation_failed"
+    created = before_next_commit(lambda: central.post("/warehouses", depot))
+    assert central.post("/warehouses", depot).code == "validation_failed"
     assert created[0].status == 201
 
 
@@ -74,12 +73,11 @@ def test_use_case_is_retried_while_master_data_is_deleted(
 
 
 def test_map_is_not_published_for_a_warehouse_deleted_concurrently(
-    erp: Erp, stack: Stack, create_warehouse: Make, before_next_commit: BeforeNextCommit
+    central: Erp, stack: Stack, before_next_commit: BeforeNextCommit
 ) -> None:
-    create_warehouse("CEN")
-    deleted = before_next_commit(lambda: erp.delete("/warehouses/1"))
+    deleted = before_next_commit(lambda: central.delete("/warehouses/1"))
 
-    answer = erp.put("/warehouses/1/layout", MAP)
+    answer = central.put("/warehouses/1/layout", MAP)
 
     assert deleted[0].status == 200
     assert (answer.status, answer.code) == (410, "gone")
@@ -87,25 +85,23 @@ def test_map_is_not_published_for_a_warehouse_deleted_concurrently(
 
 
 def test_map_published_during_a_deletion_is_deleted_too(
-    erp: Erp, stack: Stack, create_warehouse: Make, before_next_commit: BeforeNextCommit
+    central: Erp, stack: Stack, before_next_commit: BeforeNextCommit
 ) -> None:
-    create_warehouse("CEN")
-    published = before_next_commit(lambda: erp.put("/warehouses/1/layout", MAP))
+    published = before_next_commit(lambda: central.put("/warehouses/1/layout", MAP))
 
-    answer = erp.delete("/warehouses/1")
+    answer = central.delete("/warehouses/1")
 
     assert (published[0].status, answer.status) == (200, 200)
-    assert erp.get("/warehouses/1/layout").status == 410
+    assert central.get("/warehouses/1/layout").status == 410
     assert read_stored_entities(stack).entities["layout"] == []
 
 
 def test_concurrent_publications_are_two_versions(
-    erp: Erp, create_warehouse: Make, before_next_commit: BeforeNextCommit
+    central: Erp, before_next_commit: BeforeNextCommit
 ) -> None:
-    create_warehouse("CEN")
-    first = before_next_commit(lambda: erp.put("/warehouses/1/layout", MAP))
+    first = before_next_commit(lambda: central.put("/warehouses/1/layout", MAP))
 
-    second = erp.put("/warehouses/1/layout", {"width_m": 7, "depth_m": 7})
+    second = central.put("/warehouses/1/layout", {"width_m": 7, "depth_m": 7})
 
     assert (first[0].data["version"], second.data["version"]) == (1, 2)
-    assert erp.get("/warehouses/1/layout").data == second.data
+    assert central.get("/warehouses/1/layout").data == second.data
