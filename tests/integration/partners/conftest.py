@@ -19,13 +19,3 @@ def create_client(erp: Erp) -> Make:
         return erp.post("/clients", body).ok(201)
 
     return make
-
-
-@pytest.fixture
-def create_provider(erp: Erp) -> Make:
-    """Return a function that creates a provider; keywords are its fields."""
-
-    def make(name: str = "Midland", **more: object) -> dict[str, Any]:
-        return erp.post("/providers", {"name": name, **more}).ok(201)
-
-    return make

@@ -1,4 +1,4 @@
-"""Create, read, change and delete clients."""
+"""The fields of clients, and their document ids."""
 
 import pytest
 
@@ -6,37 +6,8 @@ from tests.gateway import Erp
 from tests.integration.partners.answers import ids
 from tests.integration.partners.conftest import Make
 from tests.integration.write_routes import SALE
-from tests.stack import Stack
 
-BRINDLEY = {
-    "name": "Brindley Electrical Contractors Ltd",
-    "document_type": "V",
-    "document_id": 999_000_100,
-    "email": "Orders@brindley-electrical.example",
-    "phone": "+44 121 496 0111",
-}
 TAKEN = {"document_id": "is already taken by another client"}
-
-
-def test_client_has_all_its_fields(erp: Erp, stack: Stack) -> None:
-    answer = erp.post("/clients", BRINDLEY)
-
-    assert answer.status == 201, answer.text
-    assert answer.headers["Location"] == f"{stack.tenant().base_url}/clients/1"
-    created = answer.data
-    times = {name: created[name] for name in ("created_at", "updated_at")}
-    assert times["created_at"] == times["updated_at"]
-    assert created == {**BRINDLEY, "id": 1, **times}
-    assert erp.get("/clients/1").data == created
-    assert erp.walk("/clients") == [created]
-
-
-def test_fields_that_are_not_sent_are_null(erp: Erp) -> None:
-    for number, sent in enumerate(({}, {"document_type": None, "email": None, "phone": None})):
-        created = erp.post("/clients", {"name": " Web shop ", "document_id": number + 1, **sent})
-        nulls = {name for name, value in created.data.items() if value is None}
-        assert nulls == {"document_type", "email", "phone"}
-        assert created.data["name"] == "Web shop"
 
 
 def test_largest_document_id_is_exact(erp: Erp, create_client: Make) -> None:
@@ -84,21 +55,6 @@ def test_name_and_document_id_are_required(erp: Erp, body: dict[str, object], me
     assert all(text.startswith(message) for text in found.values())
 
 
-@pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_only_the_fields_sent_change(erp: Erp, method: str) -> None:
-    before = erp.post("/clients", BRINDLEY).data
-
-    after = erp.send(
-        method, "/clients/1", {"document_type": None, "email": "ap@brindley.example"}
-    ).ok()
-    assert after["updated_at"] >= before["updated_at"]
-    changed = {"document_type": None, "email": "ap@brindley.example"}
-    assert after == {**before, **changed, "updated_at": after["updated_at"]}
-    assert erp.get("/clients/1").data == after
-    assert erp.walk("/clients", email="ap@brindley.example") == [after]
-    assert erp.walk("/clients", email=BRINDLEY["email"]) == []
-
-
 def test_document_id_is_unique_in_a_tenant(erp: Erp, beta: Erp, create_client: Make) -> None:
     create_client(document_id=5, document_type="V")
 
@@ -121,21 +77,6 @@ def test_document_id_of_a_client_can_change(erp: Erp, create_client: Make) -> No
     assert erp.walk("/clients", document_id=5) == []
     assert erp.post("/clients", {"name": "x", "document_id": 7}).problems == TAKEN
     assert create_client(document_id=5)["id"] == 3
-
-
-def test_document_id_of_a_deleted_client_can_be_used_again(erp: Erp, create_client: Make) -> None:
-    created = create_client(document_id=5, email="a@brindley.example")
-
-    answer = erp.delete("/clients/1")
-
-    assert (answer.status, answer.data) == (200, created)
-    for method in ("GET", "DELETE", "PATCH", "PUT"):
-        body = {"name": "x"} if method in {"PATCH", "PUT"} else None
-        answer = erp.send(method, "/clients/1", body)
-        assert (answer.status, answer.code) == (410, "gone")
-    for query in ({}, {"document_id": 5}, {"email": "a@brindley.example"}, {"search": "b"}):
-        assert erp.walk("/clients", **query) == []
-    assert create_client(document_id=5)["id"] == 2
 
 
 def test_client_on_an_open_document_can_be_deleted(erp: Erp, create_client: Make) -> None:
