@@ -25,8 +25,7 @@ class ReturnScenario:
         yard = WarehouseScenario.with_master_data(self.erp, "YARD", "SHOP")
         yard.stock("BRICK", 10)
         yard.stock("CEMENT", 5, batch="L1", expiry_date="2030-12-31")
-        for serial in SERIALS:
-            yard.stock("DRILL", 1, serial=serial)
+        yard.stock_serials(*SERIALS)
         order = yard.order(("BRICK", 10), ("CEMENT", 5), ("DRILL", 3))
         picking = yard.started(order)
         assert yard.pick(picking, "BRICK", 10).status == 200

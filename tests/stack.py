@@ -183,6 +183,13 @@ class Stack:
         """Return the items that a refused request leaves as they are: all but sequences of ids."""
         return [item for item in self.items(slug) if item["PK"]["S"] != "sequence"]
 
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Assert that the block changes nothing and raises no event; sequences may advance."""
+        before = self.stored(), self.events()
+        yield
+        assert (self.stored(), self.events()) == before
+
     def control_items(self) -> list[dict[str, Any]]:
         """Return every item of the control table, in DynamoDB's JSON."""
         return list(stored_items(ACCOUNT, REGION, config().control_table))

@@ -1,6 +1,6 @@
 """A scenario of sales orders, pickings and stock, driven through the API."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from operations import provisioning
@@ -62,13 +62,24 @@ class WarehouseScenario:
         apply_now(provisioning.set_settings, "acme", settings)
 
     def stock(self, item_code: str, qty: float, bin_code: str = "A-01", **more: object) -> None:
-        body = {
-            "item_code": item_code, "warehouse": "YARD", "bin_code": bin_code,
-            "increase": qty, "reason": "Found", **more,
-        }  # fmt: skip
-        self.erp.post("/stock-adjustments", body).ok(201)
+        self.adjust(item_code, bin_code, increase=qty, **more).ok(201)
 
-    def order(self, *lines: tuple[str, float], **more: object) -> int:
+    def stock_serials(self, *serials: str) -> None:
+        """Add drills at A-01."""
+        for serial in serials:
+            self.stock("DRILL", 1, serial=serial)
+
+    def adjust(
+        self, item_code: object = "BRICK", bin_code: object = "A-01", **change: object
+    ) -> Response:
+        """POST a stock adjustment in YARD; `change` adds or replaces fields of the body."""
+        goods = {"item_code": item_code, "warehouse": "YARD", "bin_code": bin_code}
+        return self.erp.post("/stock-adjustments", {**goods, "reason": "Found", **change})
+
+    def order(
+        self, *lines: tuple[str, float], head: Mapping[str, object] | None = None, **more: object
+    ) -> int:
+        """Create an exit document; `head` are further fields of it, `more` of its lines."""
         self._orders += 1
         body = {
             "external_ref": f"SO-{self._orders}",
@@ -77,6 +88,7 @@ class WarehouseScenario:
             "partner_code": "C-1",
             "warehouse_code": "YARD",
             "lines": [{"item_code": item, "qty": qty, **more} for item, qty in lines],
+            **(head or {}),
         }
         return self.erp.post("/exit-documents", body, key=f"order-{self._orders}").id
 
@@ -95,6 +107,13 @@ class WarehouseScenario:
         self, number: int, item_code: str, qty: float, bin_code: str = "A-01", **more: object
     ) -> Response:
         return self.act(number, "picks", item_code=item_code, qty=qty, bin_code=bin_code, **more)
+
+    def picked(self, *orders: int, qty: float) -> int:
+        """Create and start a picking, pick bricks, and finalize it; return its id."""
+        number = self.started(*orders)
+        self.pick(number, "BRICK", qty).ok()
+        self.act(number, "finalize", shortage_reason="damaged").ok()
+        return number
 
     def level(self, item_code: str) -> tuple[float, float, float]:
         """Return the quantities on hand, allocated and available."""

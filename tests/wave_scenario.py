@@ -14,6 +14,14 @@ class WaveScenario:
         self.yard = yard
         self.erp: Erp = yard.erp
 
+    @classmethod
+    def with_pickings(cls, yard: WarehouseScenario, count: int) -> "WaveScenario":
+        """Create `count` pickings, and the bricks for them."""
+        yard.stock("BRICK", count)
+        waves = cls(yard)
+        waves.pickings(count)
+        return waves
+
     def pickings(self, count: int, **more: object) -> list[int]:
         """Create `count` orders of one brick and a picking of each, unallocated by default."""
         body = {"allocate": False, **more}

@@ -14,6 +14,7 @@ from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.roles import ARNS, Roles
+from tests.interleaving import Scheduler
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -72,6 +73,12 @@ def slow_aws_calls(aws_faults: AwsFaults) -> AwsFaults:
     """Delay each AWS call, so that concurrent requests overlap."""
     aws_faults.latency = 0.01
     return aws_faults
+
+
+@pytest.fixture
+def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
+    """Run actions concurrently, interleaved at their AWS calls as a seed says."""
+    return Scheduler(aws_faults, monkeypatch)
 
 
 @pytest.fixture

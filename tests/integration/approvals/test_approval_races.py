@@ -52,11 +52,6 @@ def test_refused_requests_at_once_make_one_approval_and_one_repeat_passes(
 # Interleavings
 
 
-@pytest.fixture
-def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
-    return Scheduler(aws_faults, monkeypatch)
-
-
 def test_grant_and_deny_at_once_decide_once(
     scenario: ApprovalScenario, scheduler: Scheduler, stack: Stack
 ) -> None:

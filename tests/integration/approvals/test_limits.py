@@ -17,11 +17,6 @@ _PLACE = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason
 
 
 @pytest.fixture
-def warehouse(erp: Erp) -> WarehouseScenario:
-    return WarehouseScenario.with_master_data(erp, "YARD")
-
-
-@pytest.fixture
 def supervisor(stack: Stack) -> Erp:
     return Erp(stack.gateway, stack.user_token(permissions="approvals.grant"))
 
@@ -36,50 +31,50 @@ def _grant(supervisor: Erp, number: int) -> None:
     assert supervisor.post(f"/approvals/{number}/grant").status == 200
 
 
-def _short_picking(warehouse: WarehouseScenario, picked: float) -> int:
+def _short_picking(yard: WarehouseScenario, picked: float) -> int:
     """Start a picking of 8 bricks in two lines, and pick some."""
-    number = warehouse.started(warehouse.order(("BRICK", 3), ("BRICK", 5)))
-    assert warehouse.pick(number, "BRICK", picked).status == 200
+    number = yard.started(yard.order(("BRICK", 3), ("BRICK", 5)))
+    assert yard.pick(number, "BRICK", picked).status == 200
     return number
 
 
 def test_shortage_above_the_limit_requires_an_approval(
-    warehouse: WarehouseScenario, supervisor: Erp, stack: Stack
+    yard: WarehouseScenario, supervisor: Erp, stack: Stack
 ) -> None:
-    warehouse.stock("BRICK", 100)
-    warehouse.change_settings(approval_shortage_percent=Decimal(25))
-    assert warehouse.act(_short_picking(warehouse, 6), "finalize", **_SHORT).status == 200
+    yard.stock("BRICK", 100)
+    yard.change_settings(approval_shortage_percent=Decimal(25))
+    assert yard.act(_short_picking(yard, 6), "finalize", **_SHORT).status == 200
 
-    number = _short_picking(warehouse, 5.5)
-    level = warehouse.level("BRICK")
-    assert warehouse.act(number, "finalize").code == "validation_failed", "no reason"
-    approval = _refused(warehouse.act(number, "finalize", **_SHORT))
-    assert warehouse.level("BRICK") == level, "nothing is released"
-    shown = warehouse.erp.get(f"/approvals/{approval}").data
+    number = _short_picking(yard, 5.5)
+    level = yard.level("BRICK")
+    assert yard.act(number, "finalize").code == "validation_failed", "no reason"
+    approval = _refused(yard.act(number, "finalize", **_SHORT))
+    assert yard.level("BRICK") == level, "nothing is released"
+    shown = yard.erp.get(f"/approvals/{approval}").data
     assert (shown["code"], shown["resource"]) == ("shortage", {"object": "picking", "id": number})
     assert shown["message"] == (
         f"2.5 of 8 units of PKG-{number} would not be picked; more than 25 % needs the approval of"
         " a user with approvals.grant."
     )
     _grant(supervisor, approval)
-    answer = warehouse.act(number, "finalize", **_SHORT)
+    answer = yard.act(number, "finalize", **_SHORT)
     assert (answer.status, answer.data["status"]) == (200, "finalized")
-    assert warehouse.erp.get(f"/approvals/{approval}").data["status"] == "used"
+    assert yard.erp.get(f"/approvals/{approval}").data["status"] == "used"
     assert_invariants(stack.store())
 
 
 def test_any_shortage_is_allowed_without_a_limit_and_none_with_the_limit_zero(
-    warehouse: WarehouseScenario,
+    yard: WarehouseScenario,
 ) -> None:
-    warehouse.stock("BRICK", 100)
-    assert warehouse.act(_short_picking(warehouse, 0.5), "finalize", **_SHORT).status == 200
-    warehouse.change_settings(approval_shortage_percent=Decimal(0))
-    assert warehouse.act(_short_picking(warehouse, 8), "finalize").status == 200
-    _refused(warehouse.act(_short_picking(warehouse, 7.999999), "finalize", **_SHORT))
+    yard.stock("BRICK", 100)
+    assert yard.act(_short_picking(yard, 0.5), "finalize", **_SHORT).status == 200
+    yard.change_settings(approval_shortage_percent=Decimal(0))
+    assert yard.act(_short_picking(yard, 8), "finalize").status == 200
+    _refused(yard.act(_short_picking(yard, 7.999999), "finalize", **_SHORT))
 
 
 def test_grant_is_used_in_the_last_step_of_a_finalization(
-    warehouse: WarehouseScenario,
+    yard: WarehouseScenario,
     supervisor: Erp,
     stack: Stack,
     aws_faults: AwsFaults,
@@ -87,25 +82,25 @@ def test_grant_is_used_in_the_last_step_of_a_finalization(
 ) -> None:
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
     for bin_code in ("A-01", "B-01", "F-01"):
-        warehouse.stock("BRICK", 3, bin_code)
-    warehouse.change_settings(approval_shortage_percent=Decimal(10))
-    number = warehouse.started(warehouse.order(("BRICK", 9)))
-    approval = _refused(warehouse.act(number, "finalize", **_SHORT))
+        yard.stock("BRICK", 3, bin_code)
+    yard.change_settings(approval_shortage_percent=Decimal(10))
+    number = yard.started(yard.order(("BRICK", 9)))
+    approval = _refused(yard.act(number, "finalize", **_SHORT))
     _grant(supervisor, approval)
     as_prepared = stack.take_snapshot()
     with aws_faults.recorded() as seen:
-        assert warehouse.act(number, "finalize", **_SHORT).status == 200
+        assert yard.act(number, "finalize", **_SHORT).status == 200
     assert seen.operations.count("TransactWriteItems") > 2
     for kind in (kill_before, kill_after):
         for at in deadly_calls(f"grant {kind.__name__}", seen.operations, every=4):
             as_prepared()
             with pytest.raises(Killed), aws_faults.faulty(kind(at)):
-                warehouse.act(number, "finalize", **_SHORT)
-            status = warehouse.erp.get(f"/pickings/{number}").data["status"]
-            used = warehouse.erp.get(f"/approvals/{approval}").data["status"] == "used"
+                yard.act(number, "finalize", **_SHORT)
+            status = yard.erp.get(f"/pickings/{number}").data["status"]
+            used = yard.erp.get(f"/approvals/{approval}").data["status"] == "used"
             assert used == (status == "finalized")
             if not used:
-                assert warehouse.act(number, "finalize", **_SHORT).status == 200
+                assert yard.act(number, "finalize", **_SHORT).status == 200
     assert_invariants(stack.store())
 
 
@@ -121,54 +116,52 @@ def test_grant_is_used_in_the_last_step_of_a_finalization(
     ],
 )
 def test_adjustment_of_more_units_than_the_limit_requires_an_approval(  # noqa: PLR0917 - a table
-    warehouse: WarehouseScenario, supervisor: Erp, stack: Stack,
+    yard: WarehouseScenario, supervisor: Erp, stack: Stack,
     within: dict[str, object], above: dict[str, object], units: str,
 ) -> None:  # fmt: skip
-    erp, restore = warehouse.erp, stack.take_snapshot()
-    warehouse.change_settings(approval_adjustment_qty=None)
-    warehouse.stock("BRICK", 100)
-    warehouse.change_settings(approval_adjustment_qty=Decimal(10))
+    restore = stack.take_snapshot()
+    yard.change_settings(approval_adjustment_qty=None)
+    yard.stock("BRICK", 100)
+    yard.change_settings(approval_adjustment_qty=Decimal(10))
     as_counted = stack.take_snapshot()
-    assert erp.post("/stock-adjustments", {**_PLACE, **within}).status in {200, 201}
+    assert yard.adjust(**within).status in {200, 201}
     as_counted()
 
-    refused = erp.post("/stock-adjustments", {**_PLACE, **above})
+    refused = yard.adjust(**above)
     number = _refused(refused)
-    assert warehouse.level("BRICK")[0] == 100
+    assert yard.level("BRICK")[0] == 100
     assert refused.json()["message"].startswith(f"{units} of BRICK at A-01 would be adjusted; more")
     _grant(supervisor, number)
-    assert erp.post("/stock-adjustments", {**_PLACE, **above}).status == 201
-    assert erp.get(f"/approvals/{number}").data["status"] == "used"
+    assert yard.adjust(**above).status == 201
+    assert yard.erp.get(f"/approvals/{number}").data["status"] == "used"
     assert_invariants(stack.store())
     restore()
 
 
 def test_limits_cost_one_round_trip_when_they_apply_and_none_otherwise(
-    warehouse: WarehouseScenario, supervisor: Erp, aws_faults: AwsFaults
+    yard: WarehouseScenario, supervisor: Erp, aws_faults: AwsFaults
 ) -> None:
-    warehouse.stock("BRICK", 100)
+    yard.stock("BRICK", 100)
 
     def adjusted(qty: float, turn: str) -> tuple[int, int]:
         with aws_faults.recorded() as seen:
-            answer = warehouse.erp.post("/stock-adjustments", {**_PLACE, "increase": qty}, key=turn)
+            answer = yard.erp.post("/stock-adjustments", {**_PLACE, "increase": qty}, key=turn)
         return answer.status, seen.round_trips
 
     def finalized(number: int, turn: str) -> tuple[int, int]:
         with aws_faults.recorded() as seen:
-            answer = warehouse.erp.post(f"/pickings/{number}/finalize", _SHORT, key=turn)
+            answer = yard.erp.post(f"/pickings/{number}/finalize", _SHORT, key=turn)
         return answer.status, seen.round_trips
 
-    pickings = [_short_picking(warehouse, 1) for _ in range(2)]
+    pickings = [_short_picking(yard, 1) for _ in range(2)]
     adjusted(1, "warm")
     free, free_end = adjusted(2, "free"), finalized(pickings[0], "end")
-    warehouse.change_settings(
-        approval_adjustment_qty=Decimal(5), approval_shortage_percent=Decimal(5)
-    )
+    yard.change_settings(approval_adjustment_qty=Decimal(5), approval_shortage_percent=Decimal(5))
     adjusted(1, "warm again")
     assert adjusted(3, "below") == free
     refused, refused_end = adjusted(6, "above"), finalized(pickings[1], "end above")
     assert refused == (409, free[1] + 1)
-    for row in warehouse.erp.walk("/approvals"):
+    for row in yard.erp.walk("/approvals"):
         _grant(supervisor, row["id"])
     assert adjusted(6, "above") == (201, free[1] + 1)
     assert finalized(pickings[1], "end above") == (200, free_end[1] + 1)

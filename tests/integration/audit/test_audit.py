@@ -79,8 +79,7 @@ def test_entry_names_the_integration_client(stack: Stack, erp: Erp) -> None:
     client = stack.erp(client=made["id"])
     client.patch("/settings", _SETTING)
     WarehouseScenario.with_master_data(erp, "YARD")
-    base = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01"}
-    client.post("/stock-adjustments", {**base, "increase": 1, "reason": "x"}).ok(201)
+    WarehouseScenario(client).stock("BRICK", 1)
     for action in ("settings.changed", "stock.adjusted"):
         actor = entries(erp, action)[0]["actor"]
         assert actor == {"type": "client", "id": made["id"], "name": "ERP Köln"}
@@ -131,14 +130,11 @@ def test_stock_adjustments_are_audited_with_their_reason(stack: Stack) -> None:
     erp = stack.erp()
     yard = WarehouseScenario.with_master_data(erp, "YARD")
     yard.stock("BRICK", 7.5)
-    base = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01"}
-    count = {**base, "counted_qty": 6.25, "reason": "Cycle count"}
-    made = erp.post("/stock-adjustments", count).data
+    made = yard.adjust(counted_qty=6.25, reason="Cycle count").data
     # a count without a difference is not an adjustment
-    assert erp.post("/stock-adjustments", count).status == 200
-    damaged = {**base, "to_status": "damaged", "qty": 2, "reason": "Fork lift"}
-    erp.post("/stock-adjustments", damaged)
-    assert erp.post("/stock-adjustments", {**base, "decrease": 99, "reason": "x"}).status == 409
+    assert yard.adjust(counted_qty=6.25, reason="Cycle count").status == 200
+    yard.adjust(to_status="damaged", qty=2, reason="Fork lift")
+    assert yard.adjust(decrease=99).status == 409
 
     last, counted, first = entries(erp, "stock.adjusted")
 

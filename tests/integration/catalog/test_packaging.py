@@ -9,7 +9,6 @@ from operations.verify import verify_tenant
 from shared.kernel.db.items import to_attributes
 from shared.warehouse.catalog.models import MAX_GTINS
 from shared.warehouse.gs1 import check_digit
-from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.conftest import BeforeNextCommit
 from tests.interleaving import DEFAULT_SEED_COUNT, Act, Scheduler, replayable, seeds
@@ -181,10 +180,9 @@ def test_gtins_and_products_agree_after_concurrent_changes(
     *,
     goods: Erp,
     stack: Stack,
-    aws_faults: AwsFaults,
-    monkeypatch: pytest.MonkeyPatch,
+    scheduler: Scheduler,
 ) -> None:
-    scheduler, acts = Scheduler(aws_faults, monkeypatch), prepare(goods)
+    acts = prepare(goods)
     restore = stack.take_snapshot()
 
     for seed in seeds(DEFAULT_SEED_COUNT):

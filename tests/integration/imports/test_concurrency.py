@@ -32,13 +32,13 @@ type Action = Callable[[], Any]
 
 
 @pytest.fixture
-def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
+def scheduler(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
     """Use several chunks and transactions for a few rows, and no leases."""
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 2)
     monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 5)
     for module in ("validation", "commit", "allocation", "worker", "service"):
         monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
-    return Scheduler(aws_faults, monkeypatch)
+    return scheduler
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,10 @@ from tests.stock_invariants import check_invariants, read_state
 
 
 def test_units_made_at_the_same_time_have_different_codes(
-    packing: PackingScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+    packing: PackingScenario, stack: Stack, scheduler: Scheduler
 ) -> None:
     packing.yard.change_settings(gs1_company_prefix="4006381")
     order = packing.order(packing.staged(("BRICK", 10))[0])["id"]
-    scheduler = Scheduler(aws_faults, monkeypatch)
 
     answers = scheduler.run([lambda: packing.create_unit(order)] * 8, seed=1)
 

@@ -96,8 +96,7 @@ def test_batches_and_serials_are_packed_as_they_are_staged(
     yard = packing.yard
     yard.stock("CEMENT", 3, batch="L1")
     yard.stock("CEMENT", 2, batch="L2")
-    yard.stock("DRILL", 1, serial="S1")
-    yard.stock("DRILL", 1, serial="S2")
+    yard.stock_serials("S1", "S2")
     document = yard.order(("CEMENT", 5), ("DRILL", 2))
     number = yard.started(document)
     assert yard.pick(number, "CEMENT", 3, batch="L1").status == 200

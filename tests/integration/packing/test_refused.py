@@ -130,8 +130,7 @@ def test_more_than_is_staged_or_inside_is_refused(packing: PackingScenario) -> N
     yard.stock("BRICK", 5)
     yard.stock("CEMENT", 1, batch="L1")
     yard.stock("CEMENT", 1, batch="L2")
-    yard.stock("DRILL", 1, serial="S1")
-    yard.stock("DRILL", 1, serial="S2")
+    yard.stock_serials("S1", "S2")
     document = yard.order(("BRICK", 5), ("CEMENT", 2), ("DRILL", 2))
     number = yard.started(document)
     assert yard.pick(number, "BRICK", 5).status == 200
@@ -208,8 +207,7 @@ def test_a_packing_order_has_limits(
     yard = packing.yard
     yard.stock("BRICK", 2)
     yard.stock("CEMENT", 2, batch="L1")
-    yard.stock("DRILL", 1, serial="S1")
-    yard.stock("DRILL", 1, serial="S2")
+    yard.stock_serials("S1", "S2")
     document = yard.order(("BRICK", 2), ("CEMENT", 2), ("DRILL", 2))
     number = yard.started(document)
     yard.pick(number, "BRICK", 2)

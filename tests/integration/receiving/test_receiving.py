@@ -188,8 +188,7 @@ def test_serial_that_left_the_stock_can_be_received_again(
 ) -> None:
     number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 2}))
     receiving_scenario.receive(number, 1, item_code="DRILL", serials=["S-1"])
-    leaving = {"item_code": "DRILL", "warehouse": "YARD", "bin_code": "A-01", "serial": "S-1"}
-    receiving_scenario.erp.post("/stock-adjustments", {**leaving, "decrease": 1, "reason": "Sold"})
+    receiving_scenario.yard.adjust("DRILL", serial="S-1", decrease=1).ok(201)
 
     receiving_scenario.receive(number, 1, item_code="DRILL", serials=["S-1"], bin_code="B-01").ok()
 

@@ -21,8 +21,7 @@ def picked(erp: Erp) -> tuple[ReturnScenario, WarehouseScenario]:
     scenario.order = yard.order(("BRICK", 20), ("DRILL", 4))
     for serials in (SERIALS[:2], SERIALS[2:]):
         yard.stock("BRICK", 10)
-        for serial in serials:
-            yard.stock("DRILL", 1, serial=serial)
+        yard.stock_serials(*serials)
         number = yard.started(scenario.order)
         assert yard.pick(number, "BRICK", 10).status == 200
         assert yard.pick(number, "DRILL", 2, serials=list(serials)).status == 200

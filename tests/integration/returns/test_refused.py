@@ -31,11 +31,10 @@ def test_action_in_another_status_is_refused(scenario: ReturnScenario, stack: St
         if status == "cancelled":
             number = other
             scenario.done(number, "cancel")
-        before = stack.stored()
-        for action, code in refused.items():
-            answer = scenario.act(number, action, **ACTS[action])
-            assert (answer.status, answer.code) == (409, code), (status, action)
-        assert stack.stored() == before
+        with stack.unchanged():
+            for action, code in refused.items():
+                answer = scenario.act(number, action, **ACTS[action])
+                assert (answer.status, answer.code) == (409, code), (status, action)
         if status in steps:
             scenario.done(number, steps[status], **ACTS[steps[status]])
 
@@ -66,15 +65,13 @@ def test_more_than_was_dispatched_is_refused_with_the_quantities(
     scenario: ReturnScenario, stack: Stack
 ) -> None:
     scenario.expected(("BRICK", 7))
-    before = stack.stored()
-
-    answer = scenario.draft(("BRICK", 2), ("BRICK", 2), ("CEMENT", 5), ("DRILL", 3.0))
+    with stack.unchanged():
+        answer = scenario.draft(("BRICK", 2), ("BRICK", 2), ("CEMENT", 5), ("DRILL", 3.0))
 
     assert answer.blocked == {
         "lines.1.qty": f"4 of BRICK to return; 10 dispatched with EX-{scenario.order}, 7 returned,"
         " 3 left"
     }
-    assert stack.stored() == before
 
 
 def test_serial_that_did_not_leave_or_came_back_is_refused(scenario: ReturnScenario) -> None:
@@ -96,9 +93,7 @@ def test_serial_that_did_not_leave_or_came_back_is_refused(scenario: ReturnScena
 def test_document_that_is_not_dispatched_has_nothing_to_return(scenario: ReturnScenario) -> None:
     scenario.yard.stock("BRICK", 5)
     order = scenario.yard.order(("BRICK", 5))
-    picking = scenario.yard.started(order)
-    assert scenario.yard.pick(picking, "BRICK", 5).status == 200
-    assert scenario.yard.act(picking, "finalize").status == 200
+    scenario.yard.picked(order, qty=5)
 
     answer = scenario.draft(("BRICK", 1), exit_document_id=order)
 
@@ -125,25 +120,23 @@ def test_blind_return_needs_the_setting_and_its_fields(
 
 def test_every_problem_of_an_arrival_is_reported(scenario: ReturnScenario, stack: Stack) -> None:
     number = scenario.expected(("BRICK", 1), ("CEMENT", 1), ("DRILL", 1))
-    before = stack.stored()
-
-    answer = scenario.receive(
-        number,
-        {"qty": 1, "bin_code": "D-01"},
-        {"qty": 1, "item_code": "CEMENT", "bin_code": "X-01"},
-        {"qty": 1, "item_code": "DRILL", "bin_code": "NONE"},
-        {"qty": 1, "item_code": "HAULAGE", "serials": ["S-1"]},
-        {"qty": 1, "item_code": "DRILL", "serials": ["S-1"]},
-        {"qty": 1, "item_code": "DRILL", "serials": ["S-1"]},
-        {"qty": 1, "item_code": "CEMENT", "batch": "L2", "expiry_date": "2030-01-01"},
-        {"qty": -1, "item_code": "CEMENT", "batch": "L2", "expiry_date": "2030-01-02"},
-    )
+    with stack.unchanged():
+        answer = scenario.receive(
+            number,
+            {"qty": 1, "bin_code": "D-01"},
+            {"qty": 1, "item_code": "CEMENT", "bin_code": "X-01"},
+            {"qty": 1, "item_code": "DRILL", "bin_code": "NONE"},
+            {"qty": 1, "item_code": "HAULAGE", "serials": ["S-1"]},
+            {"qty": 1, "item_code": "DRILL", "serials": ["S-1"]},
+            {"qty": 1, "item_code": "DRILL", "serials": ["S-1"]},
+            {"qty": 1, "item_code": "CEMENT", "batch": "L2", "expiry_date": "2030-01-01"},
+            {"qty": -1, "item_code": "CEMENT", "batch": "L2", "expiry_date": "2030-01-02"},
+        )
 
     assert set(answer.problems) == {
         "lines.7.qty", "lines.0.bin_code", "lines.1.bin_code", "lines.1.batch", "lines.2.bin_code",
         "lines.2.serials", "lines.3.item_code", "lines.5.serials.0", "lines.7.expiry_date",
     }  # fmt: skip
-    assert stack.stored() == before
 
 
 def test_arrival_that_the_stock_refuses_changes_nothing(
@@ -155,16 +148,14 @@ def test_arrival_that_the_stock_refuses_changes_nothing(
     scenario.yard.change_settings(blind_returns=True)
     blind = {"exit_document_id": None, "warehouse_code": "YARD", "partner_code": "C-1"}
     number = scenario.expected(("DRILL", 1), ("CEMENT", 1), **blind)
-    before = stack.stored()
-
-    answer = scenario.receive(
-        number,
-        {"qty": 1, "item_code": "DRILL", "serials": ["S-1"]},
-        {"qty": 1, "item_code": "CEMENT", "batch": "L1", "expiry_date": "2031-01-01"},
-    )
+    with stack.unchanged():
+        answer = scenario.receive(
+            number,
+            {"qty": 1, "item_code": "DRILL", "serials": ["S-1"]},
+            {"qty": 1, "item_code": "CEMENT", "batch": "L1", "expiry_date": "2031-01-01"},
+        )
 
     assert set(answer.problems) == {"lines.0.serials.0", "lines.1.expiry_date"}
-    assert stack.stored() == before
 
 
 def test_more_than_announced_is_received_within_what_was_dispatched(
@@ -210,30 +201,28 @@ def test_every_problem_of_dispositions_is_reported(scenario: ReturnScenario, sta
         {"qty": 2, "item_code": "CEMENT", "batch": "L1"},
         {"qty": 1, "item_code": "DRILL", "serials": ["S-1"]},
     )
-    before = stack.stored()
-
-    answer = scenario.decide(
-        number,
-        {"qty": 1, "action": "burn"},
-        {"qty": 1, "action": "scrap", "bin_code": "B-01"},
-        {"qty": 1, "action": "restock", "bin_code": "X-01"},
-        {"qty": 1, "action": "restock", "item_code": "HAULAGE"},
-        {"qty": 1, "action": "restock", "item_code": "CEMENT"},
-        {"qty": 1, "action": "scrap", "item_code": "DRILL"},
-    )
-    assert set(answer.problems) == {
-        "lines.0.action", "lines.1.bin_code", "lines.2.bin_code", "lines.3.item_code",
-        "lines.4.batch", "lines.5.serials",
-    }  # fmt: skip
-    answer = scenario.decide(
-        number,
-        {"qty": 1, "action": "scrap"},
-        {"qty": 2, "action": "quarantine"},
-        {"qty": 1, "action": "scrap", "item_code": "CEMENT", "batch": "L2"},
-        {"qty": 1, "action": "scrap", "item_code": "DRILL", "serials": ["S-2"]},
-    )
-    assert set(answer.problems) == {"lines.1.qty", "lines.2.qty", "lines.3.serials.0"}
-    assert stack.stored() == before
+    with stack.unchanged():
+        answer = scenario.decide(
+            number,
+            {"qty": 1, "action": "burn"},
+            {"qty": 1, "action": "scrap", "bin_code": "B-01"},
+            {"qty": 1, "action": "restock", "bin_code": "X-01"},
+            {"qty": 1, "action": "restock", "item_code": "HAULAGE"},
+            {"qty": 1, "action": "restock", "item_code": "CEMENT"},
+            {"qty": 1, "action": "scrap", "item_code": "DRILL"},
+        )
+        assert set(answer.problems) == {
+            "lines.0.action", "lines.1.bin_code", "lines.2.bin_code", "lines.3.item_code",
+            "lines.4.batch", "lines.5.serials",
+        }  # fmt: skip
+        answer = scenario.decide(
+            number,
+            {"qty": 1, "action": "scrap"},
+            {"qty": 2, "action": "quarantine"},
+            {"qty": 1, "action": "scrap", "item_code": "CEMENT", "batch": "L2"},
+            {"qty": 1, "action": "scrap", "item_code": "DRILL", "serials": ["S-2"]},
+        )
+        assert set(answer.problems) == {"lines.1.qty", "lines.2.qty", "lines.3.serials.0"}
 
 
 def test_expired_goods_are_received_and_not_restocked(scenario: ReturnScenario) -> None:
@@ -261,19 +250,16 @@ def test_goods_that_left_quarantine_are_not_decided_on(
     scenario: ReturnScenario, stack: Stack, action: str
 ) -> None:
     number = scenario.received({"qty": 2}, {"qty": 1, "item_code": "DRILL", "serials": ["S-1"]})
-    found = {"warehouse": "YARD", "bin_code": "B-01", "inventory_status": "quarantine",
-             "to_status": "damaged", "reason": "Broken"}  # fmt: skip
-    erp = scenario.erp
-    assert erp.post("/stock-adjustments", {**found, "item_code": "BRICK", "qty": 1}).status == 201
-    erp.post("/stock-adjustments", {**found, "item_code": "DRILL", "serial": "S-1"}).ok(201)
-    before = stack.stored()
-    for line in (
-        {"qty": 2, "action": action},
-        {"qty": 1, "item_code": "DRILL", "serials": ["S-1"], "action": action},
-    ):
-        answer = scenario.decide(number, line)
-        assert (answer.status, answer.code) == (409, "conflict"), answer.text
-    assert stack.stored() == before
+    found = {"inventory_status": "quarantine", "to_status": "damaged"}
+    scenario.yard.adjust("BRICK", "B-01", **found, qty=1).ok(201)
+    scenario.yard.adjust("DRILL", "B-01", **found, serial="S-1").ok(201)
+    with stack.unchanged():
+        for line in (
+            {"qty": 2, "action": action},
+            {"qty": 1, "item_code": "DRILL", "serials": ["S-1"], "action": action},
+        ):
+            answer = scenario.decide(number, line)
+            assert (answer.status, answer.code) == (409, "conflict"), answer.text
     assert scenario.decide(number, {"qty": 1, "action": action}).status == 200
 
 

@@ -67,8 +67,7 @@ def test_a_picking_expects_what_is_picked_and_before_what_is_to_be_picked(
 ) -> None:
     yard = gate.yard
     yard.stock("BRICK", 5)
-    for serial in ("S1", "S2"):
-        yard.stock("DRILL", 1, serial=serial)
+    yard.stock_serials("S1", "S2")
     number = yard.started(yard.order(("BRICK", 5), ("DRILL", 2)))
     subject = {"picking_id": number}
     assert gate.result(subject, *bricks(1, 2, 3, 4, 5), *drills("S7", "S8")) == passed(7)

@@ -78,25 +78,25 @@ def receiving_during_the_close_of_the_document(stack: Stack) -> Acts:
 def two_counts_of_one_position(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
     warehouse.stock("BRICK", 10)
-    return [lambda: _adjust(warehouse, counted_qty=7), lambda: _adjust(warehouse, counted_qty=4)]
+    return [lambda: warehouse.adjust(counted_qty=7), lambda: warehouse.adjust(counted_qty=4)]
 
 
 def two_decreases_of_the_last_stock(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
     warehouse.stock("BRICK", 10)
-    return [lambda: _adjust(warehouse, decrease=6), lambda: _adjust(warehouse, decrease=7)]
+    return [lambda: warehouse.adjust(decrease=6), lambda: warehouse.adjust(decrease=7)]
 
 
 def first_stock_at_one_position(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
-    return [lambda: _adjust(warehouse, increase=2), lambda: _adjust(warehouse, increase=3)]
+    return [lambda: warehouse.adjust(increase=2), lambda: warehouse.adjust(increase=3)]
 
 
 def first_stock_in_two_warehouses(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
     return [
-        lambda: _adjust(warehouse, increase=2),
-        lambda: _adjust(warehouse, increase=3, warehouse="SHOP"),
+        lambda: warehouse.adjust(increase=2),
+        lambda: warehouse.adjust(increase=3, warehouse="SHOP"),
     ]
 
 
@@ -105,8 +105,8 @@ def adjustments_in_two_warehouses(stack: Stack) -> Acts:
     warehouse.stock("BRICK", 5)
     warehouse.stock("BRICK", 5, warehouse="SHOP")
     return [
-        lambda: _adjust(warehouse, increase=2),
-        lambda: _adjust(warehouse, decrease=3, warehouse="SHOP"),
+        lambda: warehouse.adjust(increase=2),
+        lambda: warehouse.adjust(decrease=3, warehouse="SHOP"),
     ]
 
 
@@ -116,8 +116,8 @@ def adjustment_during_allocation(stack: Stack) -> Acts:
     order = warehouse.order(("BRICK", 3))
     return [
         lambda: warehouse.erp.post("/pickings", {"document_id": order}),
-        lambda: _adjust(warehouse, decrease=4),
-        lambda: _adjust(warehouse, to_status="damaged", qty=1),
+        lambda: warehouse.adjust(decrease=4),
+        lambda: warehouse.adjust(to_status="damaged", qty=1),
     ]
 
 
@@ -171,8 +171,7 @@ def picks_during_the_end_of_the_picking(stack: Stack) -> Acts:
 
 def two_pickings_of_one_serial(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
-    for serial in ("S-1", "S-2", "S-3"):
-        warehouse.stock("DRILL", 1, serial=serial)
+    warehouse.stock_serials("S-1", "S-2", "S-3")
     first, second = (warehouse.started(warehouse.order(("DRILL", 1))) for _ in range(2))
     return [
         lambda: warehouse.pick(first, "DRILL", 1, serials=["S-3"]),
@@ -184,9 +183,7 @@ def dispatch_during_the_revert_of_the_picking(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
     warehouse.stock("BRICK", 5)
     order = warehouse.order(("BRICK", 4))
-    number = warehouse.started(order)
-    warehouse.pick(number, "BRICK", 4)
-    warehouse.act(number, "finalize")
+    number = warehouse.picked(order, qty=4)
     return [
         lambda: warehouse.erp.post(f"/exit-documents/{order}/dispatch"),
         lambda: warehouse.act(number, "revert"),
@@ -202,9 +199,7 @@ def dispatches_of_two_documents_of_one_picking(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
     warehouse.stock("BRICK", 5)
     orders = [warehouse.order(("BRICK", 2)), warehouse.order(("BRICK", 3))]
-    number = warehouse.started(*orders)
-    warehouse.pick(number, "BRICK", 5)
-    warehouse.act(number, "finalize")
+    number = warehouse.picked(*orders, qty=5)
     return [
         lambda: warehouse.erp.post(f"/exit-documents/{orders[0]}/dispatch"),
         lambda: warehouse.erp.post(f"/exit-documents/{orders[1]}/dispatch"),
@@ -216,7 +211,7 @@ def adjustment_during_the_deletion_of_the_product(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
     [product] = warehouse.erp.get("/products", query={"item_code": "BRICK"}).data
     return [
-        lambda: _adjust(warehouse, increase=2),
+        lambda: warehouse.adjust(increase=2),
         lambda: warehouse.erp.delete(f"/products/{product['id']}"),
     ]
 
@@ -246,7 +241,7 @@ def transfer_during_allocation(stack: Stack) -> Acts:
     return [
         lambda: _transfer(warehouse, 4, "A-01"),
         lambda: warehouse.erp.post("/pickings", {"document_id": order}),
-        lambda: _adjust(warehouse, decrease=2),
+        lambda: warehouse.adjust(decrease=2),
     ]
 
 
@@ -381,7 +376,7 @@ def another_date_of_a_batch_while_its_last_stock_moves_and_leaves(stack: Stack) 
     warehouse.stock("CEMENT", 2, batch="L1", expiry_date="2030-01-31")
     return [
         lambda: _transfer(warehouse, 2, "A-01", item_code="CEMENT", batch="L1"),
-        lambda: _adjust(warehouse, item_code="CEMENT", batch="L1", decrease=2),
+        lambda: warehouse.adjust("CEMENT", batch="L1", decrease=2),
         lambda: _add_cement(warehouse, "F-01", "2031-01-31"),
     ]
 
@@ -389,8 +384,8 @@ def another_date_of_a_batch_while_its_last_stock_moves_and_leaves(stack: Stack) 
 def _add_cement(
     warehouse: WarehouseScenario, bin_code: str, expiry_date: str | None = None
 ) -> Response:
-    goods = {"item_code": "CEMENT", "batch": "L1", "expiry_date": expiry_date}
-    return _adjust(warehouse, **goods, bin_code=bin_code, increase=1)
+    goods = {"batch": "L1", "expiry_date": expiry_date}
+    return warehouse.adjust("CEMENT", bin_code, **goods, increase=1)
 
 
 def _transfer(
@@ -401,8 +396,3 @@ def _transfer(
     ends = {"from_warehouse": "YARD", "to_warehouse": "YARD"}
     body = {**ends, "lines": [line], "execute": execute}
     return warehouse.erp.post("/transfers", body)
-
-
-def _adjust(scenario: WarehouseScenario, **changes: object) -> Response:
-    body = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Counted"}
-    return scenario.erp.post("/stock-adjustments", body | changes)

@@ -11,9 +11,7 @@ def returns_during_the_dispatch(stack: Stack) -> Acts:
     yard = scenario.yard
     yard.stock("BRICK", 5)
     order = yard.order(("BRICK", 5))
-    picking = yard.started(order)
-    assert yard.pick(picking, "BRICK", 5).status == 200
-    assert yard.act(picking, "finalize").status == 200
+    picking = yard.picked(order, qty=5)
     return [
         lambda: scenario.draft(("BRICK", 3), exit_document_id=order),
         lambda: yard.act(picking, "revert"),
@@ -59,12 +57,9 @@ def two_dispositions_of_the_same_goods(stack: Stack) -> Acts:
 def disposition_during_an_adjustment(stack: Stack) -> Acts:
     scenario = ReturnScenario(stack.erp())
     number = scenario.received({"qty": 3})
-    damaged = {
-        "item_code": "BRICK", "warehouse": "YARD", "bin_code": "B-01", "qty": 2,
-        "inventory_status": "quarantine", "to_status": "damaged", "reason": "Broken",
-    }  # fmt: skip
+    damaged = {"qty": 2, "inventory_status": "quarantine", "to_status": "damaged"}
     return [
         lambda: scenario.decide(number, {"qty": 2, "action": "return_to_provider"}),
-        lambda: scenario.erp.post("/stock-adjustments", damaged),
+        lambda: scenario.yard.adjust(bin_code="B-01", **damaged),
         lambda: scenario.decide(number, {"qty": 1, "action": "restock"}),
     ]

@@ -1,29 +1,22 @@
 """Stock adjustments."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tests.cases import each_case
+from tests.gateway import Response
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 
-type Adjust = Callable[..., Any]
+type Adjust = Callable[..., Response]
 
 
 @pytest.fixture
 def adjust(yard: WarehouseScenario) -> Adjust:
     """Return a function that adjusts stock, by default of BRICK at A-01 in YARD."""
-
-    def adjusted(**changes: object) -> Any:
-        body = {
-            "item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Counted",
-        }  # fmt: skip
-        return yard.erp.post("/stock-adjustments", body | changes)
-
-    return adjusted
+    return yard.adjust
 
 
 def test_count_creates_stock(yard: WarehouseScenario, adjust: Adjust, stack: Stack) -> None:
@@ -31,12 +24,11 @@ def test_count_creates_stock(yard: WarehouseScenario, adjust: Adjust, stack: Sta
 
     assert answer.status == 201
     made = answer.data
-    assert (made["qty_before"], made["qty_after"], made["reason"]) == (0, 12.5, "Counted")
+    assert (made["qty_before"], made["qty_after"], made["reason"]) == (0, 12.5, "Found")
     [row] = yard.erp.get("/stocks").data
-    product = yard.erp.get("/products", query={"item_code": "BRICK"}).data[0]
     assert row == {
         "id": 1,
-        "product_id": product["id"],
+        "product_id": 1,
         "product_name": "Brick",
         "item_code": "BRICK",
         "whs_code": "YARD",
@@ -58,7 +50,7 @@ def test_count_creates_stock(yard: WarehouseScenario, adjust: Adjust, stack: Sta
     }
     [level] = yard.erp.get("/stock-levels").data
     assert level == {
-        "product_id": product["id"],
+        "product_id": 1,
         "item_code": "BRICK",
         "whs_code": "YARD",
         "on_hand": 12.5,
@@ -74,7 +66,7 @@ def test_count_creates_stock(yard: WarehouseScenario, adjust: Adjust, stack: Sta
     assert movement == {
         "id": made["movement_id"],
         "type": "adjustment",
-        "product_id": product["id"],
+        "product_id": 1,
         "item_code": "BRICK",
         "qty": 12.5,
         "from": None,
@@ -84,7 +76,7 @@ def test_count_creates_stock(yard: WarehouseScenario, adjust: Adjust, stack: Sta
         "document": None,
         "user_id": None,
         "client_id": "erp",
-        "reason": "Counted",
+        "reason": "Found",
         "created_at": made["created_at"],
     }
     assert [event["type"]["S"] for event in stack.events()][-1:] == ["stock.updated"]
@@ -201,14 +193,13 @@ def test_product_and_position_with_stock_cannot_be_deleted(
     yard: WarehouseScenario, adjust: Adjust
 ) -> None:
     adjust(increase=5)
-    product = yard.erp.get("/products", query={"item_code": "BRICK"}).data[0]["id"]
-    position = yard.erp.get("/warehouse-positions", query={"bin_code": "A-01"}).data[0]["id"]
+    product, position = "/products/1", "/warehouse-positions/1"
 
-    for path in (f"/products/{product}", f"/warehouse-positions/{position}"):
+    for path in (product, position):
         refused = yard.erp.delete(path)
         assert (refused.status, refused.code) == (409, "conflict")
         assert "stock" in refused.json()["message"]
-    assert yard.erp.patch(f"/products/{product}", {"item_code": "STONE"}).status == 409
+    assert yard.erp.patch(product, {"item_code": "STONE"}).status == 409
     adjust(counted_qty=0)
-    assert yard.erp.delete(f"/products/{product}").status == 200
-    assert yard.erp.delete(f"/warehouse-positions/{position}").status == 200
+    assert yard.erp.delete(product).status == 200
+    assert yard.erp.delete(position).status == 200

@@ -10,7 +10,6 @@ from shared.warehouse.stock.repository import batch_key
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, kill_after, kill_before, stuck_before
 from tests.gateway import Erp, Response
-from tests.integration.receiving.test_refused import nothing_changes
 from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import sampled
 from tests.stack import Stack
@@ -29,11 +28,8 @@ def receiving(stack: Stack) -> ReceivingScenario:
 
 
 def adjust(erp: Erp, bin_code: object = "A-01", **change: object) -> Response:
-    body = {
-        "item_code": "CEMENT", "warehouse": "YARD", "bin_code": bin_code, "batch": "L1",
-        "reason": "Counted", **change,
-    }  # fmt: skip
-    return erp.post("/stock-adjustments", body)
+    goods = {"item_code": "CEMENT", "batch": "L1", **change}
+    return WarehouseScenario(erp).adjust(bin_code=bin_code, **goods)
 
 
 def dates(erp: Erp, batch: str = "L1") -> list[tuple[str | None, float, str | None]]:
@@ -58,7 +54,7 @@ def test_another_date_is_refused_at_every_position(
     goods: dict[str, Any] = {"item_code": "CEMENT", "batch": "L1"}
     assert receiving.receive(number, 1, **goods, expiry_date=FIRST).status == 200
 
-    with nothing_changes(stack):
+    with stack.unchanged():
         elsewhere = receiving.receive(number, 1, **goods, bin_code="B-01", expiry_date=OTHER)
         assert_names(elsewhere, f"L1 of CEMENT is in stock with the expiry date {FIRST}")
         assert_names(adjust(erp, "F-01", increase=1, expiry_date=OTHER), FIRST)
@@ -88,7 +84,7 @@ def test_date_for_a_batch_in_stock_without_one_is_refused(
 ) -> None:
     yard.stock("CEMENT", 1, batch="L1")
 
-    with nothing_changes(stack):
+    with stack.unchanged():
         refused = adjust(yard.erp, "B-01", increase=1, expiry_date=FIRST)
 
     assert_names(refused, "L1 of CEMENT is in stock without an expiry date")
@@ -258,7 +254,7 @@ def test_correction_names_a_batch_and_nothing_else(yard: WarehouseScenario, stac
         ({"expiry_date": None}, {"counted_qty", "warehouse", "bin_code"}),
         ({"increase": 1}, {"warehouse", "bin_code"}),
     ]  # fmt: skip
-    with nothing_changes(stack):
+    with stack.unchanged():
         for change, fields in wrong:
             answer = correct(yard.erp, **{"expiry_date": OTHER, **change})
             assert set(answer.invalid_fields) == fields, change

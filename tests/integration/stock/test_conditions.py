@@ -71,11 +71,6 @@ _MORE_REQUESTS: list[tuple[str, dict[str, Any]]] = [
 """Further requests that write stock or warehouse work: path and body."""
 
 
-@pytest.fixture
-def warehouse(stack: Stack) -> WarehouseScenario:
-    return WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
-
-
 def _kinds(actions: list[dict[str, Any]]) -> list[tuple[str, bool]]:
     """Return the kind of each item that a transaction writes, and whether it has a condition.
 
@@ -95,22 +90,22 @@ def _kinds(actions: list[dict[str, Any]]) -> list[tuple[str, bool]]:
 
 
 def test_every_write_of_stock_and_work_has_a_condition(
-    warehouse: WarehouseScenario, stack: Stack, aws_faults: AwsFaults
+    yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults
 ) -> None:
     supervisor = Erp(stack.gateway, stack.user_token(permissions="approvals.grant"))
     more = {"item_code": "BRICK", "qty": 2, "bin_code": "B-01"}
     with aws_faults.recorded() as seen:
-        warehouse.stock("BRICK", 5)
-        order = warehouse.order(("BRICK", 2))
-        number = warehouse.started(order)
-        warehouse.pick(number, "BRICK", 2)
-        warehouse.act(number, "finalize")
-        answers = [warehouse.erp.post(path, body, key=path) for path, body in _PACKING]
-        answers += [warehouse.erp.post(f"/exit-documents/{order}/dispatch")]
-        answers += [warehouse.erp.post(path, body, key=path) for path, body in _MORE_REQUESTS]
-        assert warehouse.erp.post("/receipts/1/lines", more).code == "approval_required"
+        yard.stock("BRICK", 5)
+        order = yard.order(("BRICK", 2))
+        number = yard.started(order)
+        yard.pick(number, "BRICK", 2)
+        yard.act(number, "finalize")
+        answers = [yard.erp.post(path, body, key=path) for path, body in _PACKING]
+        answers += [yard.erp.post(f"/exit-documents/{order}/dispatch")]
+        answers += [yard.erp.post(path, body, key=path) for path, body in _MORE_REQUESTS]
+        assert yard.erp.post("/receipts/1/lines", more).code == "approval_required"
         answers.append(supervisor.post("/approvals/1/grant"))
-        answers.append(warehouse.erp.post("/receipts/1/lines", more))
+        answers.append(yard.erp.post("/receipts/1/lines", more))
     assert {answer.status for answer in answers} == {200, 201}
 
     written = [
@@ -130,35 +125,23 @@ def test_every_write_of_stock_and_work_has_a_condition(
 
 @pytest.mark.parametrize("sequence", [MOVEMENTS.kind, STOCK.kind])
 def test_lost_sequence_overwrites_nothing(
-    sequence: str, warehouse: WarehouseScenario, stack: Stack, clock: Clock
+    sequence: str, yard: WarehouseScenario, stack: Stack, clock: Clock
 ) -> None:
     assert clock
-    warehouse.stock("BRICK", 5)
+    yard.stock("BRICK", 5)
     store = stack.store()
     key = {"PK": {"S": "sequence"}, "SK": {"S": sequence}}
     store.client.delete_item(TableName=store.table, Key=key)
-    before = _without_sequences(stack)
-    body = {
-        "item_code": "BRICK", "warehouse": "YARD", "bin_code": "B-01", "increase": 1,
-        "reason": "Found",
-    }  # fmt: skip
-
-    answer = warehouse.erp.post("/stock-adjustments", body)
-
-    assert answer.status == 503
-    assert _without_sequences(stack) == before
+    with stack.unchanged():
+        assert yard.adjust("BRICK", "B-01", increase=1).status == 503
     assert_invariants(store)
 
 
-def _without_sequences(stack: Stack) -> list[dict[str, Any]]:
-    return [item for item in stack.unsorted_items() if item["PK"]["S"] != "sequence"]
-
-
 def test_movement_that_was_replaced_meanwhile_is_not_overwritten(
-    warehouse: WarehouseScenario, stack: Stack
+    yard: WarehouseScenario, stack: Stack
 ) -> None:
     """Only an upgrade of the table replaces movements."""
-    warehouse.stock("BRICK", 5)
+    yard.stock("BRICK", 5)
     store = stack.store()
     record = MOVEMENTS.get(store, 1)
     first, second = Transaction(store), Transaction(store)

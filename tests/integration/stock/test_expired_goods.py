@@ -8,11 +8,11 @@ import pytest
 
 from tests.clock import Clock
 from tests.gateway import Erp, Response
-from tests.integration.receiving.test_refused import nothing_changes
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import TransferScenario
+from tests.warehouse_scenario import WarehouseScenario
 
 EXPIRED = "2020-12-31"
 GOODS: Mapping[str, Any] = {"item_code": "CEMENT", "batch": "L1", "expiry_date": EXPIRED}
@@ -41,7 +41,7 @@ def test_expired_goods_are_received_only_when_set_apart(
 ) -> None:
     number = receiving.started(receiving.order({"item_code": "CEMENT", "qty": 3}))
 
-    with nothing_changes(stack):
+    with stack.unchanged():
         for chosen in ({}, {"inventory_status": None}, {"inventory_status": "available"}):
             refused = receiving.receive(number, 1, **{**GOODS, **chosen})
             assert _refused_field(refused) == "expiry_date"
@@ -93,7 +93,7 @@ def test_adjustments_make_no_expired_goods_available(
     for status in SET_APART:
         yard.stock("CEMENT", 1, batch="L1", expiry_date=EXPIRED, inventory_status=status)
 
-    with nothing_changes(stack):
+    with stack.unchanged():
         assert _refused_field(_adjust(receiving.erp, **change)) == field
 
     moved = _adjust(receiving.erp, inventory_status="damaged", to_status="quarantine")
@@ -132,7 +132,7 @@ def test_goods_that_expire_in_transit_are_received_only_when_set_apart(
     clock.advance(timedelta(days=3).total_seconds())
     scenario.erp = stack.erp()
 
-    with nothing_changes(stack):
+    with stack.unchanged():
         refused = scenario.receive(number, {**goods, "qty": 2})
     taken = scenario.receive(number, {**goods, "qty": 2, "inventory_status": "quarantine"})
 
@@ -147,5 +147,4 @@ def _day_after(clock: Clock, days: int) -> str:
 
 
 def _adjust(erp: Erp, **change: object) -> Response:
-    place = {"item_code": "CEMENT", "warehouse": "YARD", "bin_code": "A-01", "batch": "L1"}
-    return erp.post("/stock-adjustments", {**place, "reason": "Counted", **change})
+    return WarehouseScenario(erp).adjust("CEMENT", batch="L1", **change)

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from tests.faults import AwsFaults
 from tests.gateway import Response
 from tests.integration.stock import concurrent_scenarios, packing_scenarios, return_scenarios
 from tests.integration.stock.concurrent_scenarios import Acts
@@ -34,11 +33,6 @@ _SCENARIOS = [
     for name, function in vars(module).items()
     if isfunction(function) and function.__module__ == module.__name__ and name[0] != "_"
 ]
-
-
-@pytest.fixture
-def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
-    return Scheduler(aws_faults, monkeypatch)
 
 
 # Outcomes

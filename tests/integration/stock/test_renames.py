@@ -8,6 +8,7 @@ import pytest
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, kill_after_step, kill_before, stuck_before
 from tests.gateway import Erp, Response
+from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import sampled
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -29,11 +30,7 @@ def emptied_yard(erp: Erp) -> WarehouseScenario:
 
 
 def take_out(yard: WarehouseScenario, code: str, **more: object) -> None:
-    body = {
-        "item_code": code, "warehouse": "YARD", "bin_code": "A-01", "decrease": 1,
-        "reason": "Lost", **more,
-    }  # fmt: skip
-    yard.erp.post("/stock-adjustments", body).ok(201)
+    yard.adjust(code, decrease=1, **more).ok(201)
 
 
 def rows(yard: WarehouseScenario, **filters: object) -> list[tuple[str, str, str]]:
@@ -92,8 +89,7 @@ def test_stock_follows_the_code_of_a_warehouse(
     assert rows(emptied_yard, warehouse="MAIN") == [(code, "MAIN", "A-01") for code in products]
     body = {"whs_code": "MAIN", "bin_code": "A-01"}
     assert emptied_yard.erp.post("/warehouse-positions", body).status == 201
-    adjustment = {"item_code": "BRICK", "warehouse": "MAIN", "bin_code": "A-01", "increase": 2}
-    emptied_yard.erp.post("/stock-adjustments", {**adjustment, "reason": "Found"}).ok(201)
+    emptied_yard.stock("BRICK", 2, warehouse="MAIN")
     [latest] = emptied_yard.erp.get("/stock-movements", query={"per_page": 1}).data
     assert latest["to"]["whs_code"] == "MAIN"
     assert_invariants(stack.store())
@@ -171,11 +167,7 @@ def test_code_that_movements_name_is_kept_for_its_product(emptied_yard: Warehous
     assert_code_belongs_to(
         emptied_yard.erp.patch(CEMENT, {"sku": "BRICK"}), "sku", "PAVER (product, id 1)"
     )
-    unknown = emptied_yard.erp.post(
-        "/stock-adjustments",
-        {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "increase": 1,
-         "reason": "Found"},
-    )  # fmt: skip
+    unknown = emptied_yard.adjust("BRICK", increase=1)
     assert (unknown.status, unknown.json()["error"]["field"]) == (422, "item_code")
     assert emptied_yard.erp.patch(BRICK, {"item_code": "BRICK"}).status == 200
     assert rows(emptied_yard, item_code="BRICK") == [("BRICK", "YARD", "A-01")]
@@ -244,22 +236,15 @@ def test_code_of_a_position_is_kept_for_it(emptied_yard: WarehouseScenario) -> N
 def test_product_on_an_open_receipt_cannot_get_another_code(
     emptied_yard: WarehouseScenario,
 ) -> None:
-    body = {
-        "external_ref": "PO-1", "type": "purchase_order", "doc_date": "2026-03-01",
-        "partner_code": "P-1", "warehouse_code": "YARD",
-        "lines": [{"item_code": "BRICK", "qty": 1}],
-    }  # fmt: skip
-    document = emptied_yard.erp.post("/entry-documents", body, key="k1").data["id"]
-    receipt = emptied_yard.erp.post("/receipts", {"document_id": document}).data["id"]
-    assert emptied_yard.erp.post(f"/receipts/{receipt}/start").status == 200
-    line = {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}
-    assert emptied_yard.erp.post(f"/receipts/{receipt}/lines", line).status == 200
+    receiving = ReceivingScenario(emptied_yard.erp, emptied_yard)
+    receipt = receiving.started(receiving.order({"qty": 1}))
+    receiving.receive(receipt, 1).ok()
     take_out(emptied_yard, "BRICK")
 
     refused = emptied_yard.erp.patch(BRICK, {"item_code": "PAVER"})
 
     assert (refused.status, refused.code) == (409, "conflict")
-    assert emptied_yard.erp.post(f"/receipts/{receipt}/finalize").status == 200
+    receiving.act(receipt, "finalize").ok()
     assert emptied_yard.erp.patch(BRICK, {"item_code": "PAVER"}).status == 200
 
 

@@ -149,8 +149,7 @@ def test_batches_and_serials_are_dispatched_and_partly_lost(
 ) -> None:
     transfer_scenario.yard.stock("CEMENT", 5, batch="L1", expiry_date="2030-01-31")
     transfer_scenario.yard.stock("CEMENT", 5, "B-01", batch="L2", expiry_date="2031-01-31")
-    for serial in ("S1", "S2", "S3"):
-        transfer_scenario.yard.stock("DRILL", 1, serial=serial)
+    transfer_scenario.yard.stock_serials("S1", "S2", "S3")
     number = transfer_scenario.draft(
         lines=[
             {"item_code": "CEMENT", "qty": 8},

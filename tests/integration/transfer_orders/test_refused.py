@@ -89,15 +89,13 @@ def test_picking_of_an_order_is_refused_on_its_own_routes(
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
     picking = transfer_scenario.shown(transfer_scenario.order(("BRICK", 4)))["picking_id"]
-    before = stack.stored()
-
-    for act, body in (
-        ("start", None), ("picks", ACTS["picks"]), ("finalize", {}), ("cancel", None),
-        ("revert", None),
-    ):  # fmt: skip
-        answer = transfer_scenario.erp.post(f"/pickings/{picking}/{act}", body)
-        assert (answer.status, answer.code) == (409, "conflict")
-    assert stack.stored() == before
+    with stack.unchanged():
+        for act, body in (
+            ("start", None), ("picks", ACTS["picks"]), ("finalize", {}), ("cancel", None),
+            ("revert", None),
+        ):  # fmt: skip
+            answer = transfer_scenario.erp.post(f"/pickings/{picking}/{act}", body)
+            assert (answer.status, answer.code) == (409, "conflict")
 
 
 WRONG_ARRIVALS: list[tuple[dict[str, object], str]] = [
@@ -155,8 +153,7 @@ def underway(transfer_scenario: TransferScenario) -> tuple[TransferScenario, int
     transfer_scenario.erp.post("/warehouse-positions", {"whs_code": "YARD", "bin_code": "Y-ONLY"})
     transfer_scenario.yard.stock("BRICK", 9)
     transfer_scenario.yard.stock("CEMENT", 9, batch="L1")
-    for serial in ("S1", "S2", "S9"):
-        transfer_scenario.yard.stock("DRILL", 1, serial=serial)
+    transfer_scenario.yard.stock_serials("S1", "S2", "S9")
     number = transfer_scenario.order(("BRICK", 4), ("CEMENT", 3), ("DRILL", 2))
     transfer_scenario.pick(number, "BRICK", 4)
     transfer_scenario.pick(number, "CEMENT", 3, batch="L1")
@@ -169,24 +166,22 @@ def test_invalid_arrival_is_refused_and_changes_nothing(
     underway: tuple[TransferScenario, int], stack: Stack
 ) -> None:
     transfer_scenario, number = underway
-    before = stack.stored()
-
-    for line, field in WRONG_ARRIVALS:
-        wrong = {"item_code": "BRICK", "qty": 1, **line}
-        found = transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1}, wrong).problems
-        assert f"lines.1.{field}" in found, line
-        assert all(name.startswith("lines.1.") for name in found), line
-    for body, fields in (
-        ({}, {"lines"}),
-        ({"lines": []}, {"lines"}),
-        ({"final": False}, {"lines"}),
-        (
-            {"final": 1, "lines": [{"qty": 0}]},
-            {"final", "lines.0.item_code", "lines.0.qty", "lines.0.bin_code"},
-        ),
-    ):
-        assert set(transfer_scenario.act(number, "receive", **body).problems) == fields
-    assert stack.stored() == before
+    with stack.unchanged():
+        for line, field in WRONG_ARRIVALS:
+            right = {"item_code": "BRICK", "qty": 1}
+            found = transfer_scenario.receive(number, right, {**right, **line}).problems
+            assert f"lines.1.{field}" in found, line
+            assert all(name.startswith("lines.1.") for name in found), line
+        for body, fields in (
+            ({}, {"lines"}),
+            ({"lines": []}, {"lines"}),
+            ({"final": False}, {"lines"}),
+            (
+                {"final": 1, "lines": [{"qty": 0}]},
+                {"final", "lines.0.item_code", "lines.0.qty", "lines.0.bin_code"},
+            ),
+        ):
+            assert set(transfer_scenario.act(number, "receive", **body).problems) == fields
 
 
 def test_receiving_more_than_in_transit_is_refused(
@@ -194,27 +189,25 @@ def test_receiving_more_than_in_transit_is_refused(
 ) -> None:
     transfer_scenario, number = underway
     transfer_scenario.receive(number, {"item_code": "DRILL", "qty": 1, "serials": ["S1"]})
-    before = stack.stored()
-
-    for lines, words in (
-        ([{"item_code": "BRICK", "qty": 5}], "5 of BRICK received, 4 in transit"),
-        (
-            [{"item_code": "BRICK", "qty": 3}, {"item_code": "BRICK", "qty": 2}],
-            "2 of BRICK received, 1 in transit",
-        ),
-        (
-            [{"item_code": "CEMENT", "qty": 1, "batch": "L2"}],
-            "1 of CEMENT, batch L2 received, 0 in transit",
-        ),
-        (
-            [{"item_code": "DRILL", "qty": 1, "serials": ["S1"]}],
-            "serial S1 of DRILL is not in transit",
-        ),
-    ):
-        answer = transfer_scenario.receive(number, *lines)
-        assert (answer.status, answer.code) == (409, "conflict")
-        assert words in answer.json()["message"]
-    assert stack.stored() == before
+    with stack.unchanged():
+        for lines, words in (
+            ([{"item_code": "BRICK", "qty": 5}], "5 of BRICK received, 4 in transit"),
+            (
+                [{"item_code": "BRICK", "qty": 3}, {"item_code": "BRICK", "qty": 2}],
+                "2 of BRICK received, 1 in transit",
+            ),
+            (
+                [{"item_code": "CEMENT", "qty": 1, "batch": "L2"}],
+                "1 of CEMENT, batch L2 received, 0 in transit",
+            ),
+            (
+                [{"item_code": "DRILL", "qty": 1, "serials": ["S1"]}],
+                "serial S1 of DRILL is not in transit",
+            ),
+        ):
+            answer = transfer_scenario.receive(number, *lines)
+            assert (answer.status, answer.code) == (409, "conflict")
+            assert words in answer.json()["message"]
     assert_invariants(stack.store())
 
 
@@ -222,20 +215,18 @@ def test_invalid_fields_of_other_actions_are_named(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     number = transfer_scenario.draft(("BRICK", 1)).data["id"]
-    before = stack.stored()
-
-    for act, body, field in (
-        ("release", {"picker_id": 0}, "picker_id"),
-        ("release", {"picker_id": "7"}, "picker_id"),
-        ("picks", {**ACTS["picks"], "qty": 0}, "qty"),
-        ("picks", {**ACTS["picks"], "qty": 1e30}, "qty"),
-        ("dispatch", {"seal_number": ""}, "seal_number"),
-        ("dispatch", {"vehicle_plate": "X" * 33}, "vehicle_plate"),
-        ("dispatch", {"carrier_id": 1.5}, "carrier_id"),
-        ("close", {"reason": " "}, "reason"),
-    ):
-        assert list(transfer_scenario.act(number, act, **body).problems) == [field]
-    assert stack.stored() == before
+    with stack.unchanged():
+        for act, body, field in (
+            ("release", {"picker_id": 0}, "picker_id"),
+            ("release", {"picker_id": "7"}, "picker_id"),
+            ("picks", {**ACTS["picks"], "qty": 0}, "qty"),
+            ("picks", {**ACTS["picks"], "qty": 1e30}, "qty"),
+            ("dispatch", {"seal_number": ""}, "seal_number"),
+            ("dispatch", {"vehicle_plate": "X" * 33}, "vehicle_plate"),
+            ("dispatch", {"carrier_id": 1.5}, "carrier_id"),
+            ("close", {"reason": " "}, "reason"),
+        ):
+            assert list(transfer_scenario.act(number, act, **body).problems) == [field]
 
 
 def test_pick_that_was_not_allocated_changes_nothing(
@@ -243,18 +234,15 @@ def test_pick_that_was_not_allocated_changes_nothing(
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 9)
     transfer_scenario.yard.stock("BRICK", 9, "B-01")
-    for serial in ("S1", "S2"):
-        transfer_scenario.yard.stock("DRILL", 1, serial=serial)
+    transfer_scenario.yard.stock_serials("S1", "S2")
     number = transfer_scenario.order(("BRICK", 4), ("DRILL", 1))
-    before = stack.stored()
-
-    for body, field in (
-        ({"qty": 5}, "qty"),
-        ({"bin_code": "B-01"}, "bin_code"),
-        ({"item_code": "CEMENT"}, "item_code"),
-        ({"item_code": "DRILL"}, "serials"),
-        ({"item_code": "DRILL", "serials": ["S9"]}, "serials"),
-    ):
-        answer = transfer_scenario.act(number, "picks", **{**ACTS["picks"], **body})
-        assert list(answer.problems) == [field]
-    assert stack.stored() == before
+    with stack.unchanged():
+        for body, field in (
+            ({"qty": 5}, "qty"),
+            ({"bin_code": "B-01"}, "bin_code"),
+            ({"item_code": "CEMENT"}, "item_code"),
+            ({"item_code": "DRILL"}, "serials"),
+            ({"item_code": "DRILL", "serials": ["S9"]}, "serials"),
+        ):
+            answer = transfer_scenario.act(number, "picks", **{**ACTS["picks"], **body})
+            assert list(answer.problems) == [field]

@@ -19,5 +19,4 @@ def stocked_yard(erp: Erp) -> WarehouseScenario:
 def _stock(yard: WarehouseScenario) -> None:
     yard.stock("BRICK", 10)
     yard.stock("CEMENT", 5, batch="L1", expiry_date="2030-01-31")
-    for serial in ("S1", "S2", "S3"):
-        yard.stock("DRILL", 1, serial=serial)
+    yard.stock_serials("S1", "S2", "S3")

@@ -195,9 +195,7 @@ def test_upgrade_moves_all_health_also_when_it_is_killed(
 def waves(yard: WarehouseScenario, monkeypatch: pytest.MonkeyPatch) -> WaveScenario:
     """Seven pickings in a table of version 2, of which a step assigns two."""
     monkeypatch.setattr(steps, "STEP_ACTIONS", 3)
-    yard.stock("BRICK", 7)
-    waves = WaveScenario(yard)
-    waves.pickings(7)
+    waves = WaveScenario.with_pickings(yard, 7)
     set_version("acme", 2)
     return waves
 

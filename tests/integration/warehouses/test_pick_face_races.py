@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.warehouses.faces import assert_faces_are_true, assign, furnish
 from tests.interleaving import DEFAULT_SEED_COUNT, Act, Scheduler, replayable, seeds
@@ -13,11 +12,6 @@ from tests.stack import Stack
 type Acts = Sequence[Act[Response]]
 type Outcome = tuple[int, ...]
 """Status of the response to each request."""
-
-
-@pytest.fixture
-def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
-    return Scheduler(aws_faults, monkeypatch)
 
 
 def _delete_product_and_pick_face(erp: Erp) -> Acts:

@@ -22,10 +22,7 @@ ALL = [5, 1, 7, 3, 2, 6, 4]
 def wave_scenario(yard: WarehouseScenario, monkeypatch: pytest.MonkeyPatch) -> WaveScenario:
     """Seven pickings, of which a step assigns two."""
     monkeypatch.setattr(steps, "STEP_ACTIONS", 3)
-    yard.stock("BRICK", 7)
-    wave_scenario = WaveScenario(yard)
-    wave_scenario.pickings(7)
-    return wave_scenario
+    return WaveScenario.with_pickings(yard, 7)
 
 
 def _pending_waves(stack: Stack) -> list[str]:

@@ -199,15 +199,7 @@ def test_action_not_allowed_by_the_status_is_refused(
 
 
 def _due(wave_scenario: WaveScenario, day: str | None, **more: Any) -> int:
-    wave_scenario.yard._orders += 1
-    body = {
-        "external_ref": f"DUE-{wave_scenario.yard._orders}", "type": "sale_order",
-        "doc_date": "2026-03-01", "due_date": day, "partner_code": "C-1",
-        "warehouse_code": "YARD", "lines": [{"item_code": "BRICK", "qty": 1}],
-    }  # fmt: skip
-    order = wave_scenario.erp.post(
-        "/exit-documents", body, key=f"due-{wave_scenario.yard._orders}"
-    ).data["id"]
+    order = wave_scenario.yard.order(("BRICK", 1), head={"due_date": day})
     number: int = wave_scenario.yard.picking(order, allocate=False, **more)["id"]
     return number
 

@@ -18,9 +18,7 @@ from tests.wave_scenario import WaveScenario
 @pytest.fixture
 def wave_scenario(yard: WarehouseScenario, aws_faults: AwsFaults) -> WaveScenario:
     """Eight pickings of bricks in stock; AWS calls are delayed, so that requests overlap."""
-    yard.stock("BRICK", 8)
-    wave_scenario = WaveScenario(yard)
-    wave_scenario.pickings(8)
+    wave_scenario = WaveScenario.with_pickings(yard, 8)
     aws_faults.latency = 0.005
     return wave_scenario
 

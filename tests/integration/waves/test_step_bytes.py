@@ -59,10 +59,7 @@ def test_step_of_pickings_of_1000_lines_with_long_batch_codes_has_its_bytes(
 def one_picking_per_step(yard: WarehouseScenario, monkeypatch: pytest.MonkeyPatch) -> WaveScenario:
     """Five pickings, of which a step has bytes for one."""
     monkeypatch.setattr(steps, "STEP_BYTES", 1)
-    yard.stock("BRICK", 5)
-    wave_scenario = WaveScenario(yard)
-    wave_scenario.pickings(5)
-    return wave_scenario
+    return WaveScenario.with_pickings(yard, 5)
 
 
 def _pickings_written(seen: Recording) -> list[int]:

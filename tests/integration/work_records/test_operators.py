@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
+from tests.integration.transfers import bodies as transfers
 from tests.people import PICKER, PICKER_NAME, add_user
+from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
 from tests.transfer_scenario import TransferScenario
 
@@ -30,16 +32,8 @@ def _user(stack: Stack, user: Mapping[str, Any]) -> Erp:
 
 
 def _receipt(scenario: TransferScenario) -> tuple[str, dict[str, Any]]:
-    purchase = {
-        "external_ref": "PO-1",
-        "type": "purchase_order",
-        "doc_date": "2026-03-01",
-        "partner_code": "P-1",
-        "warehouse_code": "YARD",
-        "lines": [{"item_code": "BRICK", "qty": 5}],
-    }
-    document = scenario.erp.post("/entry-documents", purchase, key="purchase").data
-    return "/receipts", {"document_id": document["id"]}
+    document = ReceivingScenario(scenario.erp, scenario.yard).order({"qty": 5})
+    return "/receipts", {"document_id": document}
 
 
 def _picking(scenario: TransferScenario) -> tuple[str, dict[str, Any]]:
@@ -47,9 +41,7 @@ def _picking(scenario: TransferScenario) -> tuple[str, dict[str, Any]]:
 
 
 def _transfer(_scenario: TransferScenario) -> tuple[str, dict[str, Any]]:
-    line = {"item_code": "BRICK", "qty": 1, "from_bin": "A-01", "to_bin": "B-01"}
-    ends = {"from_warehouse": "YARD", "to_warehouse": "YARD"}
-    return "/transfers", {**ends, "execute": False, "lines": [line]}
+    return transfers.PATH, transfers.body(execute=False)
 
 
 type _Draft = Callable[[TransferScenario], tuple[str, dict[str, Any]]]
