@@ -6,19 +6,18 @@ Each seed determines one interleaving of their AWS calls.
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before
+from tests.faults import AwsFaults, Killed, kill_before
 from tests.import_scenario import ImportScenario
+from tests.integration.between_calls import before_each_call
 from tests.integration.imports.import_files import as_csv
 from tests.integration.imports.outcome import all_imports, ensure_settled, report_problems, snapshot
 from tests.interleaving import Scheduler, replayable, seeds
-from tests.sampling import sampled
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -199,21 +198,6 @@ def test_an_automatic_and_a_requested_commit_apply_the_rows_once(
         scenario.take_messages()
 
 
-def run_before_call(
-    aws_faults: AwsFaults, index: int, action: Action, results: list[Any]
-) -> AbstractContextManager[None]:
-    """Run an action before the call `index`, counted from 0, and append its result to `results`."""
-    calls = iter(range(1_000))
-
-    def fault(_call: Call, forward: Forward) -> Answer:
-        if not results and next(calls) == index:
-            results.append(None)  # the calls of the action are not counted
-            results[0] = action()
-        return forward()
-
-    return aws_faults.faulty(fault)
-
-
 def test_a_message_is_postponed_while_another_worker_has_the_lease(
     scenario: ImportScenario, aws_faults: AwsFaults, clock: Clock
 ) -> None:
@@ -247,16 +231,15 @@ def test_two_workers_validate_a_dropped_file_once_between_any_two_calls(
     [notification] = scenario.take_messages()
     assert not scenario.deliver(notification)
     [body] = scenario.take_messages()
-    as_received = scenario.stack.take_snapshot()
-    with aws_faults.recorded() as seen:
+
+    def deliver() -> None:
         assert not scenario.deliver(body)
-    assert len(seen.calls) > 10
-    for index in sampled("second worker", range(len(seen.calls)), every=8):
-        as_received()
-        results: list[Any] = []
-        with run_before_call(aws_faults, index, lambda: scenario.deliver(body), results):
-            assert not scenario.deliver(body)
-        assert results == [[]]
+
+    for failed in before_each_call(
+        scenario.stack, aws_faults, deliver,
+        lambda: scenario.deliver(body), family="second worker", every=8, at_least=10,
+    ):  # fmt: skip
+        assert failed == []
         scenario.drain_queue()
         assert_validated(scenario)
-        assert "warning" not in scenario.erp.get("/imports/1").json(), index
+        assert "warning" not in scenario.erp.get("/imports/1").json()

@@ -1,13 +1,13 @@
 """Master data gets another code: its stock follows, and nothing else gets the old code."""
 
-from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, kill_after_step, kill_before, stuck_before
+from tests.faults import AwsFaults, Killed, kill_after_step, kill_before
 from tests.gateway import Erp, Response
+from tests.integration.between_calls import before_each_call
 from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import sampled
 from tests.stack import Stack
@@ -99,12 +99,11 @@ def test_levels_that_an_interrupted_rename_has_changed_follow_their_stock(
     emptied_yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     delete_positions(emptied_yard)
-    rename = partial(emptied_yard.erp.patch, YARD, {"whs_code": "MAIN"})
     with (
         pytest.raises(Killed),
         aws_faults.faulty(kill_after_step(2)),
     ):  # the first is the retirement
-        rename()
+        emptied_yard.erp.patch(YARD, {"whs_code": "MAIN"})
     assert levels(emptied_yard, warehouse="YARD") == []
     clock.advance(31)  # the mark of the retirement has expired
 
@@ -138,23 +137,13 @@ def test_stock_follows_the_name_of_its_product_also_while_it_arrives(
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
     for bin_code in ("A-01", "B-01"):
         emptied_yard.stock("BRICK", 3, bin_code)
-    restore = stack.take_snapshot()
-    for at in sampled("goods during a rename", range(100), every=3):
-        restore()
-        arrivals: list[None] = []
-        meanwhile = partial(_arrive, emptied_yard, arrivals)
-        with aws_faults.faulty(stuck_before(at, meanwhile)):
-            assert emptied_yard.erp.patch(BRICK, {"name": "Red brick"}).status == 200
-        if not arrivals:
-            break
+    for _ in before_each_call(
+        stack, aws_faults, lambda: emptied_yard.erp.patch(BRICK, {"name": "Red brick"}).ok(),
+        lambda: emptied_yard.stock("BRICK", 1, "F-01"), family="goods during a rename", every=3,
+        at_least=10,
+    ):  # fmt: skip
         shown = emptied_yard.erp.get("/stocks", query={"item_code": "BRICK"}).data
-        assert [row["product_name"] for row in shown] == ["Red brick"] * 3, at
-    assert at > 10
-
-
-def _arrive(yard: WarehouseScenario, arrivals: list[None]) -> None:
-    yard.stock("BRICK", 1, "F-01")
-    arrivals.append(None)
+        assert [row["product_name"] for row in shown] == ["Red brick"] * 3
 
 
 def test_code_that_movements_name_is_kept_for_its_product(emptied_yard: WarehouseScenario) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 
 import pytest
 
@@ -33,14 +34,11 @@ def _pending_waves(stack: Stack) -> list[str]:
 
 def before_transaction(number: int, what: Callable[[], object]) -> Fault:
     """Return a fault that calls `what` before a transaction; the first one has number 1."""
-    count = 0
+    transactions = count(1)
 
     def fault(call: Call, forward: Forward) -> Answer:
-        nonlocal count
-        if call.operation == "TransactWriteItems":
-            count += 1
-            if count == number:
-                what()
+        if call.operation == "TransactWriteItems" and next(transactions) == number:
+            what()
         return forward()
 
     return fault
@@ -115,9 +113,7 @@ def test_picking_changed_while_the_wave_is_pending_is_counted(
     wave_scenario: WaveScenario, stack: Stack, aws_faults: AwsFaults, at: int, what: str
 ) -> None:
     # The first step has assigned picking 1.
-    fault = before_transaction(
-        at, lambda: _without_faults(aws_faults, lambda: wave_scenario.yard.act(1, what))
-    )
+    fault = before_transaction(at, lambda: wave_scenario.yard.act(1, what))
     with aws_faults.faulty(fault):
         created = wave_scenario.create(ALL)
 
@@ -136,9 +132,7 @@ def test_picking_changed_while_the_wave_is_pending_is_counted(
 def test_picking_that_ends_while_the_wave_is_pending_refuses_it(
     wave_scenario: WaveScenario, aws_faults: AwsFaults, clock: Clock
 ) -> None:
-    end = before_transaction(
-        _COMPLETE, lambda: _without_faults(aws_faults, lambda: wave_scenario.yard.act(1, "cancel"))
-    )
+    end = before_transaction(_COMPLETE, lambda: wave_scenario.yard.act(1, "cancel"))
     with aws_faults.faulty(end):
         refused = wave_scenario.create(ALL)
 
@@ -152,9 +146,7 @@ def test_picking_that_ends_while_the_wave_is_pending_refuses_it(
 def test_picking_assigned_elsewhere_meanwhile_refuses_the_wave(
     wave_scenario: WaveScenario, stack: Stack, aws_faults: AwsFaults
 ) -> None:
-    take = before_transaction(
-        _SECOND_STEP, lambda: _without_faults(aws_faults, lambda: wave_scenario.wave([7]))
-    )
+    take = before_transaction(_SECOND_STEP, lambda: wave_scenario.wave([7]))
     with aws_faults.faulty(take):
         refused = wave_scenario.create(ALL)
 
@@ -169,7 +161,7 @@ def test_expired_attempt_finds_its_pickings_assigned(
 ) -> None:
     def overtake() -> None:
         clock.advance(_PENDING_TIMEOUT)
-        _without_faults(aws_faults, lambda: wave_scenario.wave([1, 7]))
+        wave_scenario.wave([1, 7])
 
     with aws_faults.faulty(before_transaction(_COMPLETE, overtake)):
         refused = wave_scenario.create(ALL)
@@ -179,9 +171,3 @@ def test_expired_attempt_finds_its_pickings_assigned(
     clock.advance(_PENDING_TIMEOUT)
     assert wave_scenario.create([2, 3, 4, 5, 6]).status == 201
     assert wave_scenario.create([7]).code == "order_in_wave"
-
-
-def _without_faults(aws_faults: AwsFaults, what: Callable[[], object]) -> None:
-    """Call `what` without any fault in its AWS calls."""
-    with aws_faults.faulty(lambda _call, forward: forward()):
-        what()
