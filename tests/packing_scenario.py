@@ -1,5 +1,6 @@
 """A scenario of packing in the warehouse YARD, driven through the API."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from tests.gateway import Erp, Response
@@ -21,6 +22,27 @@ class PackingScenario:
             self.yard.stock(item, qty, **more)
         document = self.yard.order(*goods)
         return document, self.picked(document, *goods, **more)
+
+    def staged_order(self, *goods: tuple[str, float]) -> int:
+        """Order and pick goods from A-01; return the id of their packing order."""
+        number: int = self.order(self.staged(*goods)[0])["id"]
+        return number
+
+    def staged_lots(self, *lots: tuple[str, float, Mapping[str, Any]]) -> int:
+        """Order and pick quantities of batches and serials from A-01; return the document."""
+        wanted = dict[str, float]()
+        for item, qty, lot in lots:
+            wanted[item] = wanted.get(item, 0) + qty
+            if "serials" in lot:
+                self.yard.stock_serials(*lot["serials"])
+            else:
+                self.yard.stock(item, qty, **lot)
+        document = self.yard.order(*wanted.items())
+        number = self.yard.started(document)
+        for item, qty, lot in lots:
+            self.yard.pick(number, item, qty, **lot).ok()
+        self.yard.act(number, "finalize").ok()
+        return document
 
     def picked(self, document: int, *goods: tuple[str, float], **more: Any) -> int:
         """Pick goods for a document, and finalize the picking."""

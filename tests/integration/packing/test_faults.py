@@ -15,7 +15,7 @@ def test_units_made_at_the_same_time_have_different_codes(
     packing: PackingScenario, stack: Stack, scheduler: Scheduler
 ) -> None:
     packing.yard.change_settings(gs1_company_prefix="4006381")
-    order = packing.order(packing.staged(("BRICK", 10))[0])["id"]
+    order = packing.staged_order(("BRICK", 10))
 
     answers = scheduler.run([lambda: packing.create_unit(order)] * 8, seed=1)
 
@@ -62,13 +62,7 @@ def test_goods_of_a_dispatch_that_has_begun_are_not_packed(
     packing: PackingScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(steps, "STEP_ACTIONS", 1)
-    packing.yard.stock("BRICK", 4)
-    packing.yard.stock("CEMENT", 3, batch="L1")
-    document = packing.yard.order(("BRICK", 4), ("CEMENT", 3))
-    number = packing.yard.started(document)
-    packing.yard.pick(number, "BRICK", 4)
-    packing.yard.pick(number, "CEMENT", 3, batch="L1")
-    packing.yard.act(number, "finalize")
+    document = packing.staged_lots(("BRICK", 4, {}), ("CEMENT", 3, {"batch": "L1"}))
 
     with pytest.raises(Killed), aws_faults.faulty(kill_after_step()):
         packing.dispatch(document)

@@ -78,8 +78,7 @@ def test_label_of_a_closed_unit_takes_one_read(
 def test_label_of_a_pallet_sums_the_goods_of_its_cartons(
     packing: PackingScenario, aws_faults: AwsFaults, *, is_closed: bool
 ) -> None:
-    document, _ = packing.staged(("BRICK", 10))
-    order = packing.order(document)["id"]
+    order = packing.staged_order(("BRICK", 10))
     pallet, other = packing.unit(order, "pallet"), packing.unit(order)
     tote = packing.unit(order, "tote", parent_id=pallet)
     carton = packing.unit(order, parent_id=tote)
@@ -105,8 +104,7 @@ def test_label_of_a_pallet_sums_the_goods_of_its_cartons(
 def test_label_never_counts_goods_twice_that_move_meanwhile(
     packing: PackingScenario, aws_faults: AwsFaults, at: int, *, is_closed: bool
 ) -> None:
-    document, _ = packing.staged(("BRICK", 10))
-    order = packing.order(document)["id"]
+    order = packing.staged_order(("BRICK", 10))
     pallet = packing.unit(order, "pallet")
     carton = packing.unit(order, parent_id=pallet)
     for unit, qty in ((pallet, 2), (carton, 4)):
@@ -128,8 +126,7 @@ def test_label_never_counts_goods_twice_that_move_meanwhile(
 
 
 def test_labels_that_cannot_be_made_are_refused(packing: PackingScenario) -> None:
-    document, _ = packing.staged(("BRICK", 10))
-    order = packing.order(document)["id"]
+    order = packing.staged_order(("BRICK", 10))
     unit, gone = packing.unit(order), packing.unit(order)
     assert "HU-1 is empty" in _assert_refused(LABEL, _label(packing, unit), 409, "conflict")
     assert "PK-1" in _assert_refused(SLIP, _slip(packing, order), 409, "conflict")

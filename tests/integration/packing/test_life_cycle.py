@@ -93,16 +93,11 @@ def test_goods_are_packed_into_units_in_units_and_leave_with_the_dispatch(
 def test_batches_and_serials_are_packed_as_they_are_staged(
     packing: PackingScenario, stack: Stack
 ) -> None:
-    yard = packing.yard
-    yard.stock("CEMENT", 3, batch="L1")
-    yard.stock("CEMENT", 2, batch="L2")
-    yard.stock_serials("S1", "S2")
-    document = yard.order(("CEMENT", 5), ("DRILL", 2))
-    number = yard.started(document)
-    assert yard.pick(number, "CEMENT", 3, batch="L1").status == 200
-    assert yard.pick(number, "CEMENT", 2, batch="L2").status == 200
-    assert yard.pick(number, "DRILL", 2, serials=["S1", "S2"]).status == 200
-    yard.act(number, "finalize")
+    document = packing.staged_lots(
+        ("CEMENT", 3, {"batch": "L1"}),
+        ("CEMENT", 2, {"batch": "L2"}),
+        ("DRILL", 2, {"serials": ["S1", "S2"]}),
+    )
     order = packing.order(document)["id"]
     unit = packing.unit(order)
 
@@ -143,6 +138,8 @@ def test_a_picking_for_two_documents_is_packed_for_one_after_the_other(
     number = yard.started(*documents)
     assert yard.pick(number, "BRICK", 5).status == 200
     yard.act(number, "finalize")
+    both = packing.erp.post("/packing-orders", {"picking_ids": [number]})
+    assert both.invalid_fields == ["picking_ids.0"]
     first = packing.order(documents[0])
     assert first["qty"]["to_pack"] == 2
 
@@ -212,8 +209,7 @@ def test_cancelling_frees_the_goods_and_deletes_the_units(
 
 
 def test_a_reopened_unit_has_no_weight_and_takes_goods_again(packing: PackingScenario) -> None:
-    document, _ = packing.staged(("BRICK", 10))
-    order = packing.order(document)["id"]
+    order = packing.staged_order(("BRICK", 10))
     unit = packing.unit(order)
     packing.done(packing.act(unit, "close", weight_kg=3, tracking_number="T-1"))
     assert packing.shown(order)["weight_kg"] == 3
@@ -248,8 +244,7 @@ def test_packed_goods_are_required_if_the_company_says_so(packing: PackingScenar
 
 
 def test_the_first_user_who_packs_is_the_operator(packing: PackingScenario, stack: Stack) -> None:
-    document, _ = packing.staged(("BRICK", 2))
-    order = packing.order(document)["id"]
+    order = packing.staged_order(("BRICK", 2))
     unit = packing.unit(order)
     packer = Erp(stack.gateway, stack.user_token(sub=str(PICKER), permissions="exits.manage"))
 
@@ -260,8 +255,7 @@ def test_the_first_user_who_packs_is_the_operator(packing: PackingScenario, stac
 
 def test_an_sscc_is_never_used_again(packing: PackingScenario, stack: Stack) -> None:
     packing.yard.change_settings(gs1_company_prefix="400638133393")
-    document, _ = packing.staged(("BRICK", 2))
-    order = packing.order(document)["id"]
+    order = packing.staged_order(("BRICK", 2))
     unit = packing.unit(order)
     used = packing.erp.get(f"{UNITS}/{unit}").data["sscc"]
     packing.done(packing.erp.delete(f"{UNITS}/{unit}"))
@@ -283,7 +277,7 @@ def test_packed_cases_count_their_units(packing: PackingScenario, aws_faults: Aw
     case = "14006381333938"
     body = {"gtins": [{"gtin": case, "units": 4}]}
     assert packing.erp.put("/products/1/packaging", body).status == 200
-    order = packing.order(packing.staged(("BRICK", 10))[0])["id"]
+    order = packing.staged_order(("BRICK", 10))
     unit = packing.unit(order)
     with aws_faults.recorded() as by_code:
         packing.done(packing.put(unit, "BRICK", 1))

@@ -72,18 +72,6 @@ def test_goods_that_are_not_staged_cannot_be_packed(packing: PackingScenario) ->
     assert packing.erp.get(ORDERS).data == []
 
 
-def test_a_picking_for_several_documents_is_packed_by_document(packing: PackingScenario) -> None:
-    yard = packing.yard
-    yard.stock("BRICK", 2)
-    number = yard.started(yard.order(("BRICK", 1)), yard.order(("BRICK", 1)))
-    yard.pick(number, "BRICK", 2)
-    yard.act(number, "finalize")
-
-    answer = packing.erp.post(ORDERS, {"picking_ids": [number]})
-
-    _assert_refused(answer, 422, "validation_failed", "picking_ids.0")
-
-
 def test_a_picking_has_one_active_packing_order(packing: PackingScenario) -> None:
     document, picking = packing.staged(("BRICK", 1))
     order = packing.order(document)["id"]
@@ -100,8 +88,8 @@ def test_a_picking_has_one_active_packing_order(packing: PackingScenario) -> Non
 def test_units_stand_on_three_levels_in_open_units_of_the_same_order(
     packing: PackingScenario,
 ) -> None:
-    order = packing.order(packing.staged(("BRICK", 1))[0])["id"]
-    other = packing.order(packing.staged(("BRICK", 1))[0])["id"]
+    order = packing.staged_order(("BRICK", 1))
+    other = packing.staged_order(("BRICK", 1))
     pallet = packing.unit(order, "pallet")
     tote = packing.unit(order, "tote", parent_id=pallet)
     carton = packing.unit(order, parent_id=tote)
@@ -126,18 +114,12 @@ def test_units_stand_on_three_levels_in_open_units_of_the_same_order(
 
 
 def test_more_than_is_staged_or_inside_is_refused(packing: PackingScenario) -> None:
-    yard = packing.yard
-    yard.stock("BRICK", 5)
-    yard.stock("CEMENT", 1, batch="L1")
-    yard.stock("CEMENT", 1, batch="L2")
-    yard.stock_serials("S1", "S2")
-    document = yard.order(("BRICK", 5), ("CEMENT", 2), ("DRILL", 2))
-    number = yard.started(document)
-    assert yard.pick(number, "BRICK", 5).status == 200
-    assert yard.pick(number, "CEMENT", 1, batch="L1").status == 200
-    assert yard.pick(number, "CEMENT", 1, batch="L2").status == 200
-    assert yard.pick(number, "DRILL", 2, serials=["S1", "S2"]).status == 200
-    yard.act(number, "finalize")
+    document = packing.staged_lots(
+        ("BRICK", 5, {}),
+        ("CEMENT", 1, {"batch": "L1"}),
+        ("CEMENT", 1, {"batch": "L2"}),
+        ("DRILL", 2, {"serials": ["S1", "S2"]}),
+    )
     order = packing.order(document)["id"]
     unit = packing.unit(order)
     packing.done(packing.put(unit, "BRICK", 4))
@@ -176,7 +158,7 @@ def test_more_than_is_staged_or_inside_is_refused(packing: PackingScenario) -> N
 
 
 def test_a_closed_unit_takes_nothing_and_gives_nothing(packing: PackingScenario) -> None:
-    order = packing.order(packing.staged(("BRICK", 2))[0])["id"]
+    order = packing.staged_order(("BRICK", 2))
     unit, other = packing.unit(order), packing.unit(order)
     packing.done(packing.put(unit, "BRICK", 1))
     _assert_refused(packing.erp.delete(f"{UNITS}/{unit}"), 409, "conflict")
@@ -204,16 +186,11 @@ def test_a_packing_order_has_limits(
     monkeypatch.setattr(rules, "MAX_UNITS", 2)
     for name, most in (("CONTENTS", 1), ("ORDER_CONTENTS", 2), ("SERIALS", 1)):
         monkeypatch.setattr(contents_rules, f"MAX_{name}", most)
-    yard = packing.yard
-    yard.stock("BRICK", 2)
-    yard.stock("CEMENT", 2, batch="L1")
-    yard.stock_serials("S1", "S2")
-    document = yard.order(("BRICK", 2), ("CEMENT", 2), ("DRILL", 2))
-    number = yard.started(document)
-    yard.pick(number, "BRICK", 2)
-    yard.pick(number, "CEMENT", 2, batch="L1")
-    yard.pick(number, "DRILL", 2, serials=["S1", "S2"])
-    yard.act(number, "finalize")
+    document = packing.staged_lots(
+        ("BRICK", 2, {}),
+        ("CEMENT", 2, {"batch": "L1"}),
+        ("DRILL", 2, {"serials": ["S1", "S2"]}),
+    )
     order = packing.order(document)["id"]
     first, second = packing.unit(order), packing.unit(order)
     _assert_refused(packing.create_unit(order), 422, "rule_blocked", "type")

@@ -40,7 +40,7 @@ def test_an_invalid_validation_is_refused(
 ) -> None:
     packing = gate.packing
     if not gate.erp.get("/packing-orders").data:
-        order = packing.order(packing.staged(("BRICK", 1))[0])["id"]
+        order = packing.staged_order(("BRICK", 1))
         gate.erp.delete(f"/handling-units/{packing.unit(order)}")
     before = stack.event_count()
 
@@ -61,7 +61,7 @@ def test_a_packing_order_is_completed_after_a_validation_since_its_last_change(
 ) -> None:
     packing = gate.packing
     gate.yard.change_settings(rfid_required=True)
-    order = packing.order(packing.staged(("BRICK", 3))[0])["id"]
+    order = packing.staged_order(("BRICK", 3))
     unit = packing.unit(order)
     subject = {"packing_order_id": order}
     packing.done(packing.put(unit, "BRICK", 2))
@@ -91,7 +91,7 @@ def test_a_validation_of_an_order_that_changes_meanwhile_is_of_the_state_it_has_
 ) -> None:
     packing = gate.packing
     gate.yard.change_settings(rfid_required=True)
-    order = packing.order(packing.staged(("BRICK", 2))[0])["id"]
+    order = packing.staged_order(("BRICK", 2))
     unit = packing.unit(order)
     packing.done(packing.put(unit, "BRICK", 1))
     body = {"item_code": "BRICK", "qty": 1} if change == "contents" else {}

@@ -12,7 +12,7 @@ def test_a_packing_order_expects_what_is_packed_and_before_what_is_to_be_packed(
     gate: RfidScenario, stack: Stack
 ) -> None:
     packing = gate.packing
-    order = packing.order(packing.staged(("BRICK", 13))[0])["id"]
+    order = packing.staged_order(("BRICK", 13))
     subject = {"packing_order_id": order}
     assert gate.result(subject, *cases(1), *bricks(1)) == passed(13)
     found = gate.erp.get(f"{PATH}/1").data
@@ -42,7 +42,7 @@ def test_a_packing_order_expects_what_is_packed_and_before_what_is_to_be_packed(
 def test_a_handling_unit_expects_the_goods_of_the_units_in_it(gate: RfidScenario) -> None:
     gate.yard.change_settings(gs1_company_prefix="4006381")
     packing = gate.packing
-    order = packing.order(packing.staged(("BRICK", 10))[0])["id"]
+    order = packing.staged_order(("BRICK", 10))
     pallet = packing.unit(order, "pallet")
     tote = packing.unit(order, "tote", parent_id=pallet)
     carton = packing.unit(order, parent_id=tote)

@@ -41,8 +41,7 @@ def cancellation_of_packed_goods_during_the_dispatch(stack: Stack) -> Acts:
 
 def removal_during_the_completion(stack: Stack) -> Acts:
     packing = PackingScenario(stack.erp())
-    document, _ = packing.staged(("BRICK", 3))
-    order = packing.order(document)["id"]
+    order = packing.staged_order(("BRICK", 3))
     unit = packing.unit(order)
     packing.done(packing.put(unit, "BRICK", 3))
     return [
@@ -54,8 +53,7 @@ def removal_during_the_completion(stack: Stack) -> Acts:
 
 def two_packers_of_the_last_goods(stack: Stack) -> Acts:
     packing = PackingScenario(stack.erp())
-    document, _ = packing.staged(("BRICK", 3))
-    order = packing.order(document)["id"]
+    order = packing.staged_order(("BRICK", 3))
     units = [packing.unit(order), packing.unit(order)]
     return [
         lambda: packing.put(units[0], "BRICK", 2),
@@ -65,8 +63,7 @@ def two_packers_of_the_last_goods(stack: Stack) -> Acts:
 
 def unit_in_a_unit_that_is_closed(stack: Stack) -> Acts:
     packing = PackingScenario(stack.erp())
-    document, _ = packing.staged(("BRICK", 3))
-    order = packing.order(document)["id"]
+    order = packing.staged_order(("BRICK", 3))
     pallet = packing.unit(order, "pallet")
     return [
         lambda: packing.create_unit(order, parent_id=pallet),
@@ -79,7 +76,7 @@ def validation_during_packing_and_completion(stack: Stack) -> Acts:
     gate = RfidScenario(stack.erp())
     packing = gate.packing
     gate.yard.change_settings(rfid_required=True)
-    order = packing.order(packing.staged(("BRICK", 3))[0])["id"]
+    order = packing.staged_order(("BRICK", 3))
     unit = packing.unit(order)
     packing.done(packing.put(unit, "BRICK", 2))
     return [

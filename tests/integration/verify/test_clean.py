@@ -23,7 +23,7 @@ def test_company_with_every_kind_of_data_has_no_drift(table: Table) -> None:
 def test_differences_of_all_failed_validations_are_counted(erp: Erp, stack: Stack) -> None:
     """Also of those whose ids are above that of the last warehouse, and of no passed one."""
     gate = RfidScenario(erp)
-    order = gate.packing.order(gate.packing.staged(("BRICK", 1))[0])["id"]
+    order = gate.packing.staged_order(("BRICK", 1))
     results = [
         gate.result({"packing_order_id": order}, *epcs)["result"]
         for epcs in (bricks(1), bricks(1), bricks(1, 2), bricks(1), bricks(1, 2, 3))
