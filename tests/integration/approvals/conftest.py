@@ -13,6 +13,13 @@ MORE = {"item_code": "BRICK", "qty": 11}
 """A line of more goods than the order of the scenario has."""
 
 
+def approval_of(answer: Response) -> int:
+    """Return the id of the approval that a refused request got."""
+    assert (answer.status, answer.code) == (409, "approval_required"), answer.text
+    number: int = answer.json()["error"]["approval_id"]
+    return number
+
+
 @dataclass
 class ApprovalScenario:
     """A started receipt of ten bricks, on which an ERP receives eleven, and its supervisor."""
@@ -30,20 +37,15 @@ class ApprovalScenario:
         return self.erp.post(self.path, body, **more)
 
     def requested(self) -> int:
-        """Return the id of the approval that the refused request got."""
-        answer = self.receive()
-        assert (answer.status, answer.code) == (409, "approval_required"), answer.text
-        number: int = answer.json()["error"]["approval_id"]
-        return number
+        """Return the id of the approval of the request."""
+        return approval_of(self.receive())
 
     def decide(self, number: int, decision: str = "grant", **body: object) -> Response:
         return self.supervisor.post(f"/approvals/{number}/{decision}", body)
 
     def requested_for(self, qty: float) -> int:
         """Return the id of the approval of another quantity."""
-        answer = self.receive({**MORE, "qty": qty})
-        number: int = answer.json()["error"]["approval_id"]
-        return number
+        return approval_of(self.receive({**MORE, "qty": qty}))
 
     def granted(self) -> int:
         """Return the id of the granted approval of the request."""

@@ -6,7 +6,8 @@ import pytest
 
 from tests.cases import each_case
 from tests.faults import AwsFaults, Killed, kill_after, kill_before
-from tests.gateway import Erp, Response
+from tests.gateway import Erp
+from tests.integration.approvals.conftest import approval_of
 from tests.sampling import deadly_calls
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -19,12 +20,6 @@ _PLACE = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason
 @pytest.fixture
 def supervisor(stack: Stack) -> Erp:
     return Erp(stack.gateway, stack.user_token(permissions="approvals.grant"))
-
-
-def _refused(answer: Response) -> int:
-    assert (answer.status, answer.code) == (409, "approval_required"), answer.text
-    number: int = answer.json()["error"]["approval_id"]
-    return number
 
 
 def _grant(supervisor: Erp, number: int) -> None:
@@ -48,7 +43,7 @@ def test_shortage_above_the_limit_requires_an_approval(
     number = _short_picking(yard, 5.5)
     level = yard.level("BRICK")
     assert yard.act(number, "finalize").code == "validation_failed", "no reason"
-    approval = _refused(yard.act(number, "finalize", **_SHORT))
+    approval = approval_of(yard.act(number, "finalize", **_SHORT))
     assert yard.level("BRICK") == level, "nothing is released"
     shown = yard.erp.get(f"/approvals/{approval}").data
     assert (shown["code"], shown["resource"]) == ("shortage", {"object": "picking", "id": number})
@@ -70,7 +65,7 @@ def test_any_shortage_is_allowed_without_a_limit_and_none_with_the_limit_zero(
     assert yard.act(_short_picking(yard, 0.5), "finalize", **_SHORT).status == 200
     yard.change_settings(approval_shortage_percent=Decimal(0))
     assert yard.act(_short_picking(yard, 8), "finalize").status == 200
-    _refused(yard.act(_short_picking(yard, 7.999999), "finalize", **_SHORT))
+    approval_of(yard.act(_short_picking(yard, 7.999999), "finalize", **_SHORT))
 
 
 def test_grant_is_used_in_the_last_step_of_a_finalization(
@@ -85,7 +80,7 @@ def test_grant_is_used_in_the_last_step_of_a_finalization(
         yard.stock("BRICK", 3, bin_code)
     yard.change_settings(approval_shortage_percent=Decimal(10))
     number = yard.started(yard.order(("BRICK", 9)))
-    approval = _refused(yard.act(number, "finalize", **_SHORT))
+    approval = approval_of(yard.act(number, "finalize", **_SHORT))
     _grant(supervisor, approval)
     as_prepared = stack.take_snapshot()
     with aws_faults.recorded() as seen:
@@ -128,7 +123,7 @@ def test_adjustment_of_more_units_than_the_limit_requires_an_approval(  # noqa: 
     as_counted()
 
     refused = yard.adjust(**above)
-    number = _refused(refused)
+    number = approval_of(refused)
     assert yard.level("BRICK")[0] == 100
     assert refused.json()["message"].startswith(f"{units} of BRICK at A-01 would be adjusted; more")
     _grant(supervisor, number)
