@@ -236,6 +236,3 @@ def test_existing_entry_cannot_be_overwritten(stack: Stack, erp: Erp) -> None:
     with pytest.raises(Exception, match="busy"):
         run_transaction(store, forge)
     assert entries(erp, "settings.changed") == [before]
-
-
-# Reading

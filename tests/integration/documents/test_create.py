@@ -26,8 +26,7 @@ def test_entry_document_has_all_its_fields(yard: WarehouseScenario) -> None:
 
     answer = yard.erp.post("/entry-documents", body, key="k1")
 
-    assert answer.status == 201, answer.text
-    data = answer.data
+    data = answer.ok(201)
     assert data.pop("created_at") == data.pop("updated_at")
     number = data["id"]
     lines = [

@@ -9,6 +9,11 @@ from tests.gateway import Erp
 type Make = Callable[..., dict[str, Any]]
 
 
+def ids(rows: list[dict[str, Any]]) -> list[int]:
+    """Return the ids of rows."""
+    return [row["id"] for row in rows]
+
+
 @pytest.fixture
 def create_client(erp: Erp) -> Make:
     """Return a function that creates a client; keywords are its fields."""

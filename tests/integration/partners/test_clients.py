@@ -3,8 +3,7 @@
 import pytest
 
 from tests.gateway import Erp
-from tests.integration.partners.answers import ids
-from tests.integration.partners.conftest import Make
+from tests.integration.partners.conftest import Make, ids
 from tests.integration.write_routes import SALE
 
 TAKEN = {"document_id": "is already taken by another client"}

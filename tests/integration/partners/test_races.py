@@ -6,8 +6,7 @@ import pytest
 
 from tests.concurrency import run_concurrently
 from tests.gateway import Erp, Response
-from tests.integration.partners.answers import ids
-from tests.integration.partners.conftest import Make
+from tests.integration.partners.conftest import Make, ids
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.stack import Stack
 

@@ -49,12 +49,10 @@ def test_each_product_is_allocated_from_its_own_pick_faces_first(yard: Warehouse
 def test_unusable_pick_face_is_skipped(yard: WarehouseScenario) -> None:
     _with_tiles(yard)
     _assign(yard, "TILE", "B-01")
-    query = {"warehouse": "YARD", "bin_code": "B-01"}
-    [position] = yard.erp.get("/warehouse-positions", query=query).data
 
-    yard.erp.patch(f"/warehouse-positions/{position['id']}", {"is_blocked": True})
+    yard.erp.patch("/warehouse-positions/2", {"is_blocked": True})
     blocked = _places(yard, ("TILE", 6))
-    yard.erp.patch(f"/warehouse-positions/{position['id']}", {"is_blocked": False})
+    yard.erp.patch("/warehouse-positions/2", {"is_blocked": False})
     free_again = _places(yard, ("TILE", 6))
 
     assert blocked == [("TILE", "F-01", 5), ("TILE", "A-01", 1)]

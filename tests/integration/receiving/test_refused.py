@@ -196,6 +196,3 @@ def test_receipt_of_a_transfer_order_is_refused_here(
             )
         assert (refused.status, refused.code) == (409, "conflict")
         assert "TO-5" in refused.json()["message"]
-
-
-# Permissions

@@ -13,6 +13,8 @@ from tests.wave_scenario import WaveScenario
 
 type Acts = list[Act[Response]]
 
+_BRICK, _B_01 = "/products/1", "/warehouse-positions/2"
+
 
 def _receiving(stack: Stack) -> ReceivingScenario:
     return ReceivingScenario(stack.erp())
@@ -209,21 +211,18 @@ def dispatches_of_two_documents_of_one_picking(stack: Stack) -> Acts:
 
 def adjustment_during_the_deletion_of_the_product(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
-    [product] = warehouse.erp.get("/products", query={"item_code": "BRICK"}).data
     return [
         lambda: warehouse.adjust(increase=2),
-        lambda: warehouse.erp.delete(f"/products/{product['id']}"),
+        lambda: warehouse.erp.delete(_BRICK),
     ]
 
 
 def receiving_during_the_deletion_of_the_position(stack: Stack) -> Acts:
     receiving = _receiving(stack)
     receipt = receiving.started(receiving.order({"qty": 10}))
-    query = {"warehouse": "YARD", "bin_code": "B-01"}
-    [position] = receiving.erp.get("/warehouse-positions", query=query).data
     return [
         lambda: receiving.receive(receipt, 2, bin_code="B-01"),
-        lambda: receiving.erp.delete(f"/warehouse-positions/{position['id']}"),
+        lambda: receiving.erp.delete(_B_01),
     ]
 
 
@@ -264,11 +263,9 @@ def deletions_of_a_transfer_during_its_execution(stack: Stack) -> Acts:
 def transfer_during_the_deletion_of_the_position(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
     warehouse.stock("BRICK", 5)
-    query = {"warehouse": "YARD", "bin_code": "B-01"}
-    [position] = warehouse.erp.get("/warehouse-positions", query=query).data
     return [
         lambda: _transfer(warehouse, 2, "A-01"),
-        lambda: warehouse.erp.delete(f"/warehouse-positions/{position['id']}"),
+        lambda: warehouse.erp.delete(_B_01),
     ]
 
 

@@ -9,7 +9,7 @@ from shared.kernel.db.records import HEAD
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from tests.clock import Clock
-from tests.faults import AwsFaults
+from tests.faults import AwsFaults, conflict
 from tests.gateway import Erp
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -150,3 +150,20 @@ def test_movement_that_was_replaced_meanwhile_is_not_overwritten(
     first.commit()
     with pytest.raises(StaleRead):
         second.commit()
+
+
+def test_second_attempt_of_a_pick_is_one_read_and_one_transaction(
+    yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    yard.stock("BRICK", 10)
+    number = yard.started(yard.order(("BRICK", 5)))
+    assert yard.pick(number, "BRICK", 1).status == 200
+
+    with aws_faults.recorded() as once:
+        assert yard.pick(number, "BRICK", 1).status == 200
+    with aws_faults.recorded() as twice, aws_faults.faulty(conflict()):
+        assert yard.pick(number, "BRICK", 1).status == 200
+
+    assert twice.operations[-3:] == ["TransactWriteItems", "BatchGetItem", "TransactWriteItems"]
+    assert len(twice.operations) == len(once.operations) + 2
+    assert_invariants(stack.store())

@@ -7,7 +7,7 @@ from shared.kernel.db.sequences import allocate_ids
 from tests.gateway import Erp
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
-from tests.warehouse_scenario import PRODUCTS
+from tests.warehouse_scenario import WarehouseScenario
 
 _SHOPS = range(2_991, 3_011)
 """Ids of the open shops; the company has had 2 990 other warehouses before."""
@@ -16,26 +16,20 @@ _LARGEST_JSON_INTEGER = 2**53 - 1
 
 
 def _open_shop(erp: Erp, code: str) -> int:
-    shop = erp.post("/warehouses", {"whs_code": code, "name": code})
-    assert shop.status == 201, shop.text
+    shop = erp.post("/warehouses", {"whs_code": code, "name": code}).id
     position = {"whs_code": code, "bin_code": "A-01", "type": "storage"}
     assert erp.post("/warehouse-positions", position).status == 201
-    return int(shop.data["id"])
+    return shop
 
 
 def _receive(erp: Erp, item_code: str, whs_code: str, qty: int, batch: str | None = None) -> None:
-    body = {
-        "item_code": item_code, "warehouse": whs_code, "bin_code": "A-01", "batch": batch,
-        "increase": qty, "reason": "Counted",
-    }  # fmt: skip
-    erp.post("/stock-adjustments", body).ok(201)
+    WarehouseScenario(erp).stock(item_code, qty, warehouse=whs_code, batch=batch)
 
 
 @pytest.fixture
 def chain(erp: Erp, stack: Stack) -> Erp:
     """A company with 20 shops, the last of which have ids above 3 000."""
-    for product in PRODUCTS:
-        assert erp.post("/products", product).status == 201
+    WarehouseScenario.create_goods(erp, warehouses=())
     allocate_ids(stack.store(), "warehouse", _SHOPS[0] - 1)
     assert [_open_shop(erp, code) for code in _CODES] == list(_SHOPS)
     return erp
@@ -59,8 +53,7 @@ def test_each_of_three_thousand_warehouses_has_its_own_level(chain: Erp, stack: 
 
 
 def test_levels_whose_ids_were_packed_alike_stay_apart(erp: Erp, stack: Stack) -> None:
-    for product in PRODUCTS:
-        assert erp.post("/products", product).status == 201
+    WarehouseScenario.create_goods(erp, warehouses=())
     assert _open_shop(erp, "FIRST") == 1
     allocate_ids(stack.store(), "warehouse", 999)
     assert _open_shop(erp, "LATE") == 1_001

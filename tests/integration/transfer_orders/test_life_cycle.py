@@ -311,8 +311,7 @@ def test_cancelled_order_restores_the_stock(
 def test_master_data_of_an_open_order_cannot_be_deleted(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
-    transfer_scenario.erp.post("/products", {"item_code": "SAND", "name": "Sand"})
-    product = transfer_scenario.erp.get("/products", query={"item_code": "SAND"}).data[0]["id"]
+    product = transfer_scenario.erp.post("/products", {"item_code": "SAND", "name": "Sand"}).id
     cancelled = transfer_scenario.order(("SAND", 1))
     transfer_scenario.yard.stock("SAND", 1)
     went = transfer_scenario.order(("SAND", 1))

@@ -8,6 +8,11 @@ from tests.gateway import Erp
 type Make = Callable[..., dict[str, Any]]
 
 
+def codes(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the codes of positions or warehouses."""
+    return [row.get("bin_code", row["whs_code"]) for row in rows]
+
+
 @pytest.fixture
 def create_warehouse(erp: Erp) -> Make:
     """Return a function that creates a warehouse; keywords are its fields."""

@@ -6,8 +6,7 @@ from shared.kernel.db import steps
 from shared.kernel.db.transaction import Transaction
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.warehouses.answers import codes
-from tests.integration.warehouses.conftest import Make
+from tests.integration.warehouses.conftest import Make, codes
 from tests.stack import Stack
 
 BULK = "/warehouse-positions/bulk"

@@ -23,9 +23,8 @@ def draft(**fields: object) -> PickFaceDraft:
 def test_pick_face_has_all_its_fields(depot: Erp, stack: Stack) -> None:
     answer = assign(depot, "NUT", "A-02", minimum=2.5, maximum=40)
 
-    assert answer.status == 201, answer.text
+    made = answer.ok(201)
     assert answer.headers["Location"] == f"{stack.tenant().base_url}/pick-faces/1"
-    made = answer.data
     assert made.pop("created_at") == made.pop("updated_at")
     assert made == {
         "id": 1,

@@ -3,8 +3,7 @@
 import pytest
 
 from tests.gateway import Erp
-from tests.integration.warehouses.answers import codes
-from tests.integration.warehouses.conftest import Make
+from tests.integration.warehouses.conftest import Make, codes
 from tests.stack import Stack
 
 SHELF = {
@@ -30,9 +29,8 @@ SHELF = {
 def test_position_has_all_its_fields(central: Erp, stack: Stack) -> None:
     answer = central.post("/warehouse-positions", {"warehouse_id": 1, "whs_code": "CEN", **SHELF})
 
-    assert answer.status == 201, answer.text
+    created = answer.ok(201)
     assert answer.headers["Location"] == f"{stack.tenant().base_url}/warehouse-positions/1"
-    created = answer.data
     times = {name: created[name] for name in ("created_at", "updated_at")}
     assert created == {
         **SHELF,

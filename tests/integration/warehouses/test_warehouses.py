@@ -3,8 +3,7 @@
 import pytest
 
 from tests.gateway import Erp
-from tests.integration.warehouses.answers import codes
-from tests.integration.warehouses.conftest import Make
+from tests.integration.warehouses.conftest import Make, codes
 from tests.integration.write_routes import SALE
 from tests.stack import Stack
 
@@ -30,9 +29,8 @@ def test_warehouse_has_all_its_fields(erp: Erp, stack: Stack) -> None:
 
     answer = erp.post("/warehouses", body)
 
-    assert answer.status == 201, answer.text
+    created = answer.ok(201)
     assert answer.headers["Location"] == f"{stack.tenant().base_url}/warehouses/1"
-    created = answer.data
     times = {name: created[name] for name in ("created_at", "updated_at")}
     assert times["created_at"] == times["updated_at"]
     assert created == {**body, "id": 1, "positions_count": 0, **times}

@@ -1,9 +1,9 @@
-"""Details of receipts, pickings and transfers with every field of the interface."""
+"""Details of receipts, pickings, transfers and waves with every field of the interface."""
 
 import pytest
 
 from tests.gateway import Erp
-from tests.integration.entity_factories import ORDER, SALE, picking, receipt, transfer
+from tests.integration.entity_factories import ORDER, SALE, picking, receipt, transfer, wave
 from tests.stack import Stack
 
 BEGUN = "2026-03-01T09:30:00.000Z"
@@ -147,3 +147,50 @@ def test_transfer_with_the_answer_of_the_erp_is_shown(
     assert shown == {"id": number, **facts, "wms_status": "error", "lines": [line]}
     del shown["lines"]
     assert erp.get("/transfers").data == [shown]
+
+
+def test_wave_is_shown_with_its_pickings(stack: Stack, erp: Erp) -> None:
+    started = picking(stack.store(), status="started", started_at=BEGUN)
+    pending = picking(stack.store())
+    ended = picking(stack.store(), status="cancelled")
+    facts = {
+        "warehouse_code": "CEN",
+        "strategy": "pick_and_pass",
+        "status": "in_progress",
+        "carrier_code": "DHL",
+        "cutoff_at": "2026-03-01T15:00:00.000Z",
+        "released_at": "2026-03-01T09:45:00.000Z",
+        "metrics": {
+            "orders": 3,
+            "lines": 7,
+            "units": 31.5,
+            "trips": 1,
+            "standard_minutes": 18.25,
+            "ended_orders": 1,
+            "allocated_units": 30,
+            "short_units": 1.5,
+        },
+        "created_at": BEGUN,
+        "updated_at": "2026-03-01T09:50:00.000Z",
+    }
+    number = wave(
+        stack.store(),
+        **facts,
+        picking_ids=[pending, ended, started],
+        open_ids=[pending, started],
+        begun=True,
+    )
+
+    shown = erp.get(f"/waves/{number}")
+    head = {"id": number, "code": f"WV-{number}", **facts}
+    assert shown.data == {
+        **head,
+        "orders": [
+            {"picking_id": pending, "status": "pending"},
+            {"picking_id": ended, "status": "cancelled"},
+            {"picking_id": started, "status": "started"},
+        ],
+    }
+    assert erp.get("/waves").data == [head]
+    again = erp.get(f"/waves/{number}", headers={"If-None-Match": shown.headers["ETag"]})
+    assert (again.status, again.text) == (304, "")
