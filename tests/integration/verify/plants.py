@@ -43,13 +43,46 @@ class Plant:
 PLANTS: list[Plant] = []
 
 
-def _plant(*finds: str, lasting: tuple[str, ...] = ()) -> Callable[[Any], Any]:
+def _plants(*rows: tuple[str, str, Callable[[Table], object]]) -> None:
+    """Add drifts by name, with the kinds that are found; a `!` marks those that are lasting."""
+    for name, kinds, apply in rows:
+        finds, lasting = kinds.replace("!", "").split(), kinds.split("!")[1:]
+        PLANTS.append(Plant(name, apply, frozenset(finds), frozenset(map(str.strip, lasting))))
+
+
+def _plant(kinds: str) -> Callable[[Any], Any]:
+    """Add the decorated drift with the kinds that are found, as `_plants` has them."""
+
     def add(function: Callable[[Table], object]) -> Callable[[Table], object]:
-        name = function.__name__.removeprefix("_")
-        PLANTS.append(Plant(name, function, frozenset((*finds, *lasting)), frozenset(lasting)))
+        _plants((function.__name__.removeprefix("_"), kinds, function))
         return function
 
     return add
+
+
+def _lookup(table: Table) -> Key:
+    """Return the key of the lookup of picking 2 by its second document."""
+    return (table.head("picking", 2)[0], "LOOKUP#001")
+
+
+def _row(table: Table) -> Key:
+    """Return the key of the row of the bricks at A-01."""
+    return table.head("stock", 1)
+
+
+def _open_approval_key(table: Table) -> Key:
+    return open_approval_key(table.record("approval", 1).entity.digest)
+
+
+def _goods_of_return(table: Table, **more: int) -> list[Any]:
+    """Return the goods of return 1 with more of some quantities."""
+    [goods] = table.record("return", 1).entity.lines[0].goods
+    return [goods.model_copy(update={name: getattr(goods, name) + by for name, by in more.items()})]
+
+
+def _search_entries(table: Table) -> Key:
+    """Return the key of the first search entries of a warehouse."""
+    return (table.head("warehouse", YARD)[0], "SEARCH#001")
 
 
 # Attributes of heads
@@ -67,49 +100,26 @@ def _volatile_facet_of_row(table: Table) -> None:
     table.change(key, volatile={"qty": "0" * 18, "status": "in"})
 
 
-@_plant("volatile.wrong")
-def _stocked_flag_of_total(table: Table) -> None:
-    table.change(table.head("level_total", BRICK), volatile={"stocked": "false"})
-
-
-@_plant("index.missing")
-def _index_key_missing(table: Table) -> None:
-    table.change(table.head("product", BRICK), P3=None, S3=None)
-
-
-@_plant("index.missing")
-def _row_missing_in_index_of_its_product(table: Table) -> None:
-    table.change(_row(table), P7=None, S7=None)
-
-
-@_plant("index.missing")
-def _movement_missing_in_index_of_its_product(table: Table) -> None:
-    table.change(table.head("movement", 1), P3=None, S3=None)
-
-
-@_plant("index.extra")
-def _index_key_extra(table: Table) -> None:
-    table.change(table.head("product", BRICK), P9="product#x#y", S9="1")
-
-
-@_plant("index.wrong")
-def _index_key_wrong(table: Table) -> None:
-    table.change(table.head("product", BRICK), S3=f"OTHER{SEPARATOR}{id_text(BRICK)}")
-
-
-@_plant("index.missing")
-def _free_stock_missing_in_the_queue_of_allocation(table: Table) -> None:
-    table.change(_row(table), P12=None, S12=None)
-
-
-@_plant(lasting=("entity.unreadable",))
-def _unreadable_data(table: Table) -> None:
-    table.change(table.head("category", 1), data=b"{")
-
-
-@_plant(lasting=("entity.id",))
-def _other_id_in_head(table: Table) -> None:
-    table.change(table.head("category", 1), id=2)
+_plants(
+    ("stocked_flag_of_total", "volatile.wrong",
+     lambda table: table.change(table.head("level_total", BRICK), volatile={"stocked": "false"})),
+    ("index_key_missing", "index.missing",
+     lambda table: table.change(table.head("product", BRICK), P3=None, S3=None)),
+    ("row_missing_in_index_of_its_product", "index.missing",
+     lambda table: table.change(_row(table), P7=None, S7=None)),
+    ("movement_missing_in_index_of_its_product", "index.missing",
+     lambda table: table.change(table.head("movement", 1), P3=None, S3=None)),
+    ("index_key_extra", "index.extra",
+     lambda table: table.change(table.head("product", BRICK), P9="product#x#y", S9="1")),
+    ("index_key_wrong", "index.wrong",
+     lambda table: table.change(table.head("product", BRICK),
+                                S3=f"OTHER{SEPARATOR}{id_text(BRICK)}")),
+    ("free_stock_missing_in_the_queue_of_allocation", "index.missing",
+     lambda table: table.change(_row(table), P12=None, S12=None)),
+    ("unreadable_data", "!entity.unreadable",
+     lambda table: table.change(table.head("category", 1), data=b"{")),
+    ("other_id_in_head", "!entity.id", lambda table: table.change(table.head("category", 1), id=2)),
+)  # fmt: skip
 
 
 @_plant("entity.orphan_part")
@@ -118,72 +128,38 @@ def _part_of_a_small_entity(table: Table) -> None:
     table.put((key[0], "PART#001"), {"version": 1, "data": b"x"})
 
 
-@_plant("entity.orphan_part")
-def _part_of_no_entity(table: Table) -> None:
-    table.put((f"product#{id_text(_GONE)}", "PART#001"), {"version": 1, "data": b"x"})
-
-
-@_plant(lasting=("entity.part_missing",))
-def _part_missing(table: Table) -> None:
-    table.change(table.head("category", 1), parts=2)
-
-
-@_plant("lookup.missing")
-def _lookup_missing(table: Table) -> None:
-    table.delete(_lookup(table))
-
-
-@_plant("lookup.wrong")
-def _lookup_of_another_document(table: Table) -> None:
-    table.change(_lookup(table), S6=id_text(1))
-
-
-@_plant("lookup.orphan")
-def _lookup_of_no_document(table: Table) -> None:
-    table.put((_lookup(table)[0], "LOOKUP#009"), {"P6": "picking#document_id#1", "S6": "1"})
-
-
-@_plant("sequence.low")
-def _sequence_below_the_greatest_id(table: Table) -> None:
-    table.change(("sequence", "product"), last=1)
-
-
-@_plant("sequence.low")
-def _sequence_missing(table: Table) -> None:
-    table.delete(("sequence", "picking"))
-
-
-def _lookup(table: Table) -> Key:
-    """Return the key of the lookup of picking 2 by its second document."""
-    return (table.head("picking", 2)[0], "LOOKUP#001")
+_plants(
+    ("part_of_no_entity", "entity.orphan_part",
+     lambda table: table.put((f"product#{id_text(_GONE)}", "PART#001"),
+                             {"version": 1, "data": b"x"})),
+    ("part_missing", "!entity.part_missing",
+     lambda table: table.change(table.head("category", 1), parts=2)),
+    ("lookup_missing", "lookup.missing", lambda table: table.delete(_lookup(table))),
+    ("lookup_of_another_document", "lookup.wrong",
+     lambda table: table.change(_lookup(table), S6=id_text(1))),
+    ("lookup_of_no_document", "lookup.orphan",
+     lambda table: table.put((_lookup(table)[0], "LOOKUP#009"),
+                             {"P6": "picking#document_id#1", "S6": "1"})),
+    ("sequence_below_the_greatest_id", "sequence.low",
+     lambda table: table.change(("sequence", "product"), last=1)),
+    ("sequence_missing", "sequence.low", lambda table: table.delete(("sequence", "picking"))),
+)  # fmt: skip
 
 
 # Aliases, registers and marks
 
-
-@_plant("alias.missing")
-def _alias_of_product_missing(table: Table) -> None:
-    table.delete(("item_code#CEMENT", "ALIAS"))
-
-
-@_plant("alias.missing")
-def _alias_of_stock_row_missing(table: Table) -> None:
-    table.delete(row_key(table.record("stock", 1).entity.key))
-
-
-@_plant("alias.missing")
-def _alias_of_user_missing(table: Table) -> None:
-    table.delete(("username#person-3", "ALIAS"))
-
-
-@_plant("alias.wrong")
-def _name_in_alias_of_product(table: Table) -> None:
-    table.change(("item_code#BRICK", "ALIAS"), name="Stone")
-
-
-@_plant("alias.wrong")
-def _flag_in_alias_of_position(table: Table) -> None:
-    table.change(position_key("YARD", "X-01"), blocked=False)
+_plants(
+    ("alias_of_product_missing", "alias.missing",
+     lambda table: table.delete(("item_code#CEMENT", "ALIAS"))),
+    ("alias_of_stock_row_missing", "alias.missing",
+     lambda table: table.delete(row_key(table.record("stock", 1).entity.key))),
+    ("alias_of_user_missing", "alias.missing",
+     lambda table: table.delete(("username#person-3", "ALIAS"))),
+    ("name_in_alias_of_product", "alias.wrong",
+     lambda table: table.change(("item_code#BRICK", "ALIAS"), name="Stone")),
+    ("flag_in_alias_of_position", "alias.wrong",
+     lambda table: table.change(position_key("YARD", "X-01"), blocked=False)),
+)  # fmt: skip
 
 
 @_plant("alias.orphan")
@@ -192,22 +168,17 @@ def _alias_of_a_code_that_no_product_has(table: Table) -> None:
     table.put(("item_code#GHOST", "ALIAS"), {**item, "PK": "item_code#GHOST"})
 
 
-@_plant("alias.orphan")
-def _reference_to_a_document_that_does_not_exist(table: Table) -> None:
-    table.put((f"entry_ref#purchase_order{SEPARATOR}PO-9", "ALIAS"), {"id": _GONE})
+_plants(
+    ("reference_to_a_document_that_does_not_exist", "alias.orphan",
+     lambda table: table.put((f"entry_ref#purchase_order{SEPARATOR}PO-9", "ALIAS"), {"id": _GONE})),
+    ("alias_to_another_warehouse", "alias.other_entity alias.orphan",
+     lambda table: table.change(("warehouses", "YARD"), id=SHOP)),
+    ("two_products_with_one_code", "alias.orphan !duplicate",
+     lambda table: table.edit("product", 4, item_code="BRICK", sku="BRICK")),
+)  # fmt: skip
 
 
-@_plant("alias.other_entity", "alias.orphan")
-def _alias_to_another_warehouse(table: Table) -> None:
-    table.change(("warehouses", "YARD"), id=SHOP)
-
-
-@_plant("alias.orphan", lasting=("duplicate",))
-def _two_products_with_one_code(table: Table) -> None:
-    table.edit("product", 4, item_code="BRICK", sku="BRICK")
-
-
-@_plant("counter.n", "counter.own", "counter.partition", lasting=("duplicate",))
+@_plant("counter.n counter.own counter.partition !duplicate")
 def _serial_in_two_rows(table: Table) -> None:
     row = table.find("stock", lambda row: row.serial_number == "S2")
     number = table.item(("sequence", "stock"))["last"] + 1
@@ -217,49 +188,26 @@ def _serial_in_two_rows(table: Table) -> None:
     table.edit("stock", number, qty=Decimal(0), status="out", id=number)
 
 
-@_plant("assigned.missing")
-def _pick_face_missing_at_its_position(table: Table) -> None:
-    table.change(position_key("YARD", "F-01"), assigned=None)
-
-
-@_plant("assigned.extra")
-def _product_of_no_pick_face(table: Table) -> None:
-    table.change(position_key("YARD", "F-01"), assigned={BRICK, CEMENT})
-
-
-@_plant("alias.missing")
-def _assignment_of_pick_face_missing(table: Table) -> None:
-    table.delete(("item_code#BRICK", f"FACE#{position_key('YARD', 'F-01')[0]}"))
-
-
-@_plant("register.missing")
-def _open_document_missing_in_register(table: Table) -> None:
-    table.delete(("open", "entry#2"))
-
-
-@_plant("register.wrong")
-def _other_product_in_register(table: Table) -> None:
-    table.change(("open", "transfer_order#1"), product={DRILL})
-
-
-@_plant("register.orphan")
-def _closed_document_in_register(table: Table) -> None:
-    table.put(("open", "exit#1"), {"product": {BRICK}})
-
-
-@_plant(lasting=("register.missing",))
-def _waiting_transfer_missing_in_register(table: Table) -> None:
-    table.delete(("open", "transfer#2"))
-
-
-@_plant("role_users.wrong")
-def _number_of_users_with_a_role(table: Table) -> None:
-    table.change((f"role_users#{id_text(1)}", "COUNT"), holders=3)
-
-
-@_plant(lasting=("login.missing",))
-def _login_missing(table: Table) -> None:
-    table.delete((f"login#{id_text(2)}", "LOGIN"))
+_plants(
+    ("pick_face_missing_at_its_position", "assigned.missing",
+     lambda table: table.change(position_key("YARD", "F-01"), assigned=None)),
+    ("product_of_no_pick_face", "assigned.extra",
+     lambda table: table.change(position_key("YARD", "F-01"), assigned={BRICK, CEMENT})),
+    ("assignment_of_pick_face_missing", "alias.missing",
+     lambda table: table.delete(("item_code#BRICK", f"FACE#{position_key('YARD', 'F-01')[0]}"))),
+    ("open_document_missing_in_register", "register.missing",
+     lambda table: table.delete(("open", "entry#2"))),
+    ("other_product_in_register", "register.wrong",
+     lambda table: table.change(("open", "transfer_order#1"), product={DRILL})),
+    ("closed_document_in_register", "register.orphan",
+     lambda table: table.put(("open", "exit#1"), {"product": {BRICK}})),
+    ("waiting_transfer_missing_in_register", "!register.missing",
+     lambda table: table.delete(("open", "transfer#2"))),
+    ("number_of_users_with_a_role", "role_users.wrong",
+     lambda table: table.change((f"role_users#{id_text(1)}", "COUNT"), holders=3)),
+    ("login_missing", "!login.missing",
+     lambda table: table.delete((f"login#{id_text(2)}", "LOGIN"))),
+)  # fmt: skip
 
 
 @_plant("item.orphan")
@@ -268,70 +216,40 @@ def _login_of_no_user(table: Table) -> None:
     table.put((f"login#{id_text(_GONE)}", "LOGIN"), {**login, "PK": f"login#{id_text(_GONE)}"})
 
 
-@_plant("webhooks.wrong")
-def _events_of_a_subscription(table: Table) -> None:
-    table.change(("webhooks", "REGISTER"), wanted={"1": "wave.released"})
-
-
-@_plant("webhooks.orphan")
-def _subscription_that_does_not_exist(table: Table) -> None:
-    table.change(("webhooks", "REGISTER"), ids={1, 5})
-
-
-@_plant("webhooks.health_missing")
-def _health_of_an_endpoint_missing(table: Table) -> None:
-    table.delete(("webhooks", f"HEALTH#{id_text(1)}"))
-
-
-@_plant("mark.left")
-def _mark_of_a_retirement_left(table: Table) -> None:
-    table.change(("item_code#BRICK", "ALIAS"), retired_by="somebody", retired_until=1)
-
-
-@_plant("mark.endless")
-def _item_that_never_expires(table: Table) -> None:
-    table.put(("idempotency#erp#old", "HEAD"), {"owner": "x"})
-
-
-@_plant("mark.event_due")
-def _event_left_to_a_step_that_never_came(table: Table) -> None:
-    table.edit("level", _LEVEL, event_due=True, updated_at=_OLD)
-
-
-@_plant(lasting=("item.unknown",))
-def _item_of_no_known_kind(table: Table) -> None:
-    table.put(("something", "else"), {"n": 1})
-
-
-@_plant(lasting=("reference.dangling",))
-def _pick_face_in_no_warehouse(table: Table) -> None:
-    table.edit("pick_face", 1, warehouse_id=_GONE)
+_plants(
+    ("events_of_a_subscription", "webhooks.wrong",
+     lambda table: table.change(("webhooks", "REGISTER"), wanted={"1": "wave.released"})),
+    ("subscription_that_does_not_exist", "webhooks.orphan",
+     lambda table: table.change(("webhooks", "REGISTER"), ids={1, 5})),
+    ("health_of_an_endpoint_missing", "webhooks.health_missing",
+     lambda table: table.delete(("webhooks", f"HEALTH#{id_text(1)}"))),
+    ("mark_of_a_retirement_left", "mark.left",
+     lambda table: table.change(("item_code#BRICK", "ALIAS"),
+                                retired_by="somebody", retired_until=1)),
+    ("item_that_never_expires", "mark.endless",
+     lambda table: table.put(("idempotency#erp#old", "HEAD"), {"owner": "x"})),
+    ("event_left_to_a_step_that_never_came", "mark.event_due",
+     lambda table: table.edit("level", _LEVEL, event_due=True, updated_at=_OLD)),
+    ("item_of_no_known_kind", "!item.unknown",
+     lambda table: table.put(("something", "else"), {"n": 1})),
+    ("pick_face_in_no_warehouse", "!reference.dangling",
+     lambda table: table.edit("pick_face", 1, warehouse_id=_GONE)),
+)  # fmt: skip
 
 
 # Stock
 
-
-def _row(table: Table) -> Key:
-    """Return the key of the row of the bricks at A-01."""
-    return table.head("stock", 1)
-
-
-@_plant("stock.qty")
-def _quantity_of_a_row(table: Table) -> None:
-    table.edit("stock", 1, qty=table.record("stock", 1).entity.qty + 5)
-
-
-@_plant("stock.allocated")
-def _allocated_quantity_of_a_row(table: Table) -> None:
-    table.edit("stock", 1, allocated=table.record("stock", 1).entity.allocated + 1)
+_plants(
+    ("quantity_of_a_row", "stock.qty",
+     lambda table: table.edit("stock", 1, qty=table.record("stock", 1).entity.qty + 5)),
+    ("allocated_quantity_of_a_row", "stock.allocated",
+     lambda table: table.edit("stock", 1, allocated=table.record("stock", 1).entity.allocated + 1)),
+    ("status_of_a_row", "stock.status counter.partition",
+     lambda table: table.edit("stock", 1, status="out")),
+)  # fmt: skip
 
 
-@_plant("stock.status", "counter.partition")
-def _status_of_a_row(table: Table) -> None:
-    table.edit("stock", 1, status="out")
-
-
-@_plant("alias.missing", lasting=("stock.contradiction",))
+@_plant("alias.missing !stock.contradiction")
 def _row_in_transit_at_a_position(table: Table) -> None:
     row = table.find("stock", lambda row: row.inventory_status == "in_transit")
     alias = row_key(row.entity.key)
@@ -340,24 +258,21 @@ def _row_in_transit_at_a_position(table: Table) -> None:
     table.delete(alias)
 
 
-@_plant("alias.orphan", "counter.n", "counter.own", "counter.partition", "held.wrong",
-        lasting=("stock.row_missing",))  # fmt: skip
+@_plant("alias.orphan counter.n counter.own counter.partition held.wrong !stock.row_missing")
 def _row_missing(table: Table) -> None:
     row = table.find("stock", lambda row: row.batch_num == "L2")
     table.delete(table.head("stock", row.id))
 
 
-@_plant("counter.n", "counter.partition", lasting=("ledger.wrong",))
-def _movement_missing(table: Table) -> None:
-    table.delete(table.head("movement", 1))
+_plants(
+    ("movement_missing", "counter.n counter.partition !ledger.wrong",
+     lambda table: table.delete(table.head("movement", 1))),
+    ("movement_of_another_quantity", "!ledger.wrong",
+     lambda table: table.edit("movement", 1, qty=Decimal(90))),
+)  # fmt: skip
 
 
-@_plant(lasting=("ledger.wrong",))
-def _movement_of_another_quantity(table: Table) -> None:
-    table.edit("movement", 1, qty=Decimal(90))
-
-
-@_plant(lasting=("stock.disagrees", "level.on_hand", "total.on_hand"))
+@_plant("!stock.disagrees !level.on_hand !total.on_hand")
 def _row_and_level_of_other_quantities(table: Table) -> None:
     table.edit("stock", 1, qty=table.record("stock", 1).entity.qty + 5)
     table.edit("level", _LEVEL, on_hand=table.record("level", _LEVEL).entity.on_hand + 2)
@@ -375,42 +290,28 @@ def _plant_levels() -> None:
                 before = getattr(table.record(kind, number).entity, name)
                 table.edit(kind, number, **{name: before + 3})
 
-            change.__name__ = f"{name}_of_{kind}"
-            _plant(f"{short}.{name}")(change)
+            _plants((f"{name}_of_{kind}", f"{short}.{name}", change))
 
 
 _plant_levels()
 
-
-@_plant("level.missing", "counter.n", "counter.own")
-def _level_missing(table: Table) -> None:
-    table.delete(table.head("level", _LEVEL))
-
-
-@_plant("total.missing", "counter.n")
-def _total_missing(table: Table) -> None:
-    table.delete(table.head("level_total", BRICK))
-
-
-@_plant("held.wrong")
-def _count_of_a_position_too_high(table: Table) -> None:
-    table.change(stock_count_key(1), holds=9)
-
-
-@_plant("held.wrong")
-def _count_of_a_position_missing(table: Table) -> None:
-    table.delete(stock_count_key(1))
-
-
-@_plant("held.wrong")
-def _count_of_an_empty_position(table: Table) -> None:
-    table.put(stock_count_key(4), {"holds": 1})
+_plants(
+    ("level_missing", "level.missing counter.n counter.own",
+     lambda table: table.delete(table.head("level", _LEVEL))),
+    ("total_missing", "total.missing counter.n",
+     lambda table: table.delete(table.head("level_total", BRICK))),
+    ("count_of_a_position_too_high", "held.wrong",
+     lambda table: table.change(stock_count_key(1), holds=9)),
+    ("count_of_a_position_missing", "held.wrong", lambda table: table.delete(stock_count_key(1))),
+    ("count_of_an_empty_position", "held.wrong",
+     lambda table: table.put(stock_count_key(4), {"holds": 1})),
+)  # fmt: skip
 
 
 # Work
 
 
-@_plant(lasting=("picking.allocation",))
+@_plant("!picking.allocation")
 def _allocation_of_no_row(table: Table) -> None:
     picking = table.record("picking", 2)
     line = picking.entity.lines[0]
@@ -420,101 +321,56 @@ def _allocation_of_no_row(table: Table) -> None:
     table.edit_line("picking", 2, allocations=[first, *others, ghost, part])
 
 
-@_plant(lasting=("picking.allocated_after_end", "picking.allocation"))
+@_plant("!picking.allocated_after_end !picking.allocation")
 def _allocation_of_a_picking_that_has_ended(table: Table) -> None:
     line = table.record("picking", 2).entity.lines[0]
     table.edit_line("picking", 3, allocations=line.allocations)
 
 
-@_plant("document.done")
-def _received_quantity_of_a_document(table: Table) -> None:
-    table.edit_line("entry", 1, done_qty=Decimal(4))
-
-
-@_plant("document.open")
-def _open_quantity_of_a_document(table: Table) -> None:
-    table.edit_line("entry", 1, open_qty=Decimal(7))
-
-
-@_plant("document.line_status")
-def _status_of_a_line(table: Table) -> None:
-    table.edit_line("entry", 1, status="complete")
-
-
-@_plant("document.status", "counter.partition")
-def _status_of_a_document(table: Table) -> None:
-    table.edit("entry", 1, status="open")
-
-
-@_plant("document.status", "counter.partition")
-def _open_document_as_completed(table: Table) -> None:
-    table.edit("entry", 1, status="completed")
-
-
-@_plant("document.works")
-def _work_of_a_document(table: Table) -> None:
-    table.edit("entry", 1, works=[])
-
-
-@_plant("document.finished")
-def _finished_work_of_a_document(table: Table) -> None:
-    table.edit("exit", 4, finished=[])
-
-
-@_plant("document.done")
-def _picked_quantity_of_a_document(table: Table) -> None:
-    table.edit_line("exit", 2, done_qty=Decimal(1))
-
-
-@_plant("picking.picked")
-def _picked_quantity_of_a_picking(table: Table) -> None:
-    table.edit_line("picking", 3, picked_qty=Decimal("0.5"))
-
-
-@_plant("picking.line_status")
-def _status_of_a_line_of_a_picking(table: Table) -> None:
-    table.edit_line("picking", 3, status="picked")
-
-
-@_plant("picking.shortage")
-def _shortage_of_a_picking(table: Table) -> None:
-    table.edit("picking", 3, has_shortage=False)
-
-
-@_plant(
-    lasting=(
-        "document.done", "document.open", "picking.allocation", "picking.ledger", "picking.picked",
-    )
+_plants(
+    ("received_quantity_of_a_document", "document.done",
+     lambda table: table.edit_line("entry", 1, done_qty=Decimal(4))),
+    ("open_quantity_of_a_document", "document.open",
+     lambda table: table.edit_line("entry", 1, open_qty=Decimal(7))),
+    ("status_of_a_line", "document.line_status",
+     lambda table: table.edit_line("entry", 1, status="complete")),
+    ("status_of_a_document", "document.status counter.partition",
+     lambda table: table.edit("entry", 1, status="open")),
+    ("open_document_as_completed", "document.status counter.partition",
+     lambda table: table.edit("entry", 1, status="completed")),
+    ("work_of_a_document", "document.works", lambda table: table.edit("entry", 1, works=[])),
+    ("finished_work_of_a_document", "document.finished",
+     lambda table: table.edit("exit", 4, finished=[])),
+    ("picked_quantity_of_a_document", "document.done",
+     lambda table: table.edit_line("exit", 2, done_qty=Decimal(1))),
+    ("picked_quantity_of_a_picking", "picking.picked",
+     lambda table: table.edit_line("picking", 3, picked_qty=Decimal("0.5"))),
+    ("status_of_a_line_of_a_picking", "picking.line_status",
+     lambda table: table.edit_line("picking", 3, status="picked")),
+    ("shortage_of_a_picking", "picking.shortage",
+     lambda table: table.edit("picking", 3, has_shortage=False)),
 )  # fmt: skip
+
+
+@_plant("!document.done !document.open !picking.allocation !picking.ledger !picking.picked")
 def _pick_of_another_quantity(table: Table) -> None:
     line = table.record("picking", 3).entity.lines[0]
     [pick] = line.picks
     table.edit_line("picking", 3, picks=[pick.model_copy(update={"qty": Decimal("0.5")})])
 
 
-@_plant(lasting=("receipt.ledger", "receipt.lines"))
-def _receipt_of_another_quantity(table: Table) -> None:
-    table.edit_line("receipt", 1, qty=Decimal(5))
-
-
-@_plant(lasting=("receipt.lines", "document.done", "document.open"))
-def _receipt_for_another_quantity_of_its_document(table: Table) -> None:
-    table.edit_line("receipt", 1, document_lines={1: Decimal(5)})
-
-
-@_plant("order.picked")
-def _picked_quantity_of_an_order(table: Table) -> None:
-    table.edit_line("transfer_order", 1, picked_qty=Decimal(3))
-
-
-@_plant("order.dispatched")
-def _dispatched_quantity_of_an_order(table: Table) -> None:
-    table.edit_line("transfer_order", 1, dispatched_qty=Decimal(3))
-
-
-@_plant("order.received")
-def _received_quantity_of_an_order(table: Table) -> None:
-    table.edit_line("transfer_order", 1, received_qty=Decimal(2))
+_plants(
+    ("receipt_of_another_quantity", "!receipt.ledger !receipt.lines",
+     lambda table: table.edit_line("receipt", 1, qty=Decimal(5))),
+    ("receipt_for_another_quantity_of_its_document", "!receipt.lines !document.done !document.open",
+     lambda table: table.edit_line("receipt", 1, document_lines={1: Decimal(5)})),
+    ("picked_quantity_of_an_order", "order.picked",
+     lambda table: table.edit_line("transfer_order", 1, picked_qty=Decimal(3))),
+    ("dispatched_quantity_of_an_order", "order.dispatched",
+     lambda table: table.edit_line("transfer_order", 1, dispatched_qty=Decimal(3))),
+    ("received_quantity_of_an_order", "order.received",
+     lambda table: table.edit_line("transfer_order", 1, received_qty=Decimal(2))),
+)  # fmt: skip
 
 
 @_plant("order.transit")
@@ -524,9 +380,10 @@ def _goods_of_an_order_in_transit(table: Table) -> None:
     table.edit_line("transfer_order", 1, transit=goods)
 
 
-@_plant("order.status", "counter.partition")
-def _status_of_an_order(table: Table) -> None:
-    table.edit("transfer_order", 1, status="picking")
+_plants(
+    ("status_of_an_order", "order.status counter.partition",
+     lambda table: table.edit("transfer_order", 1, status="picking")),
+)  # fmt: skip
 
 
 @_plant("wave.ended_orders")
@@ -547,13 +404,13 @@ def _open_pickings_of_a_wave(table: Table) -> None:
     table.edit("wave", 1, open_ids=wave.picking_ids)
 
 
-@_plant("wave.begun", "wave.status", "counter.partition")
+@_plant("wave.begun wave.status counter.partition")
 def _wave_that_has_not_begun(table: Table) -> None:
     table.edit("wave", 1, begun=False, status="planned")
     table.edit("wave", 1, status="released")
 
 
-@_plant(lasting=("wave.picking",))
+@_plant("!wave.picking")
 def _picking_of_another_wave(table: Table) -> None:
     number = table.record("wave", 1).entity.open_ids[0]
     table.edit("picking", number, wave_id=None)
@@ -561,15 +418,10 @@ def _picking_of_another_wave(table: Table) -> None:
 
 # Totals
 
-
-@_plant("counter.n")
-def _total_too_high(table: Table) -> None:
-    table.add_to_total("product", "n", 1)
-
-
-@_plant("counter.n")
-def _total_too_low(table: Table) -> None:
-    table.add_to_total("movement", "n", -2)
+_plants(
+    ("total_too_high", "counter.n", lambda table: table.add_to_total("product", "n", 1)),
+    ("total_too_low", "counter.n", lambda table: table.add_to_total("movement", "n", -2)),
+)  # fmt: skip
 
 
 @_plant("counter.n")
@@ -580,27 +432,23 @@ def _shards_of_a_total_missing(table: Table) -> None:
             table.delete(key)
 
 
-@_plant("counter.partition")
-def _total_of_a_status(table: Table) -> None:
-    table.add_to_total("exit", "status=partial-complete", 2)
-
-
-@_plant("counter.own")
-def _total_of_a_warehouse(table: Table) -> None:
-    table.add_to_total(f"stock#warehouse_id={id_text(YARD)}", "n", 1)
-
-
-@_plant("counter.orphan")
-def _total_of_a_warehouse_that_does_not_exist(table: Table) -> None:
-    table.put((f"count#stock#warehouse_id={id_text(_GONE)}", "03"), {"n": 2, "version": 1})
+_plants(
+    ("total_of_a_status", "counter.partition",
+     lambda table: table.add_to_total("exit", "status=partial-complete", 2)),
+    ("total_of_a_warehouse", "counter.own",
+     lambda table: table.add_to_total(f"stock#warehouse_id={id_text(YARD)}", "n", 1)),
+    ("total_of_a_warehouse_that_does_not_exist", "counter.orphan",
+     lambda table: table.put((f"count#stock#warehouse_id={id_text(_GONE)}", "03"),
+                             {"n": 2, "version": 1})),
+)  # fmt: skip
 
 
 # Codes
 
-
-@_plant("alias.wrong")
-def _code_of_a_product_that_is_given_up(table: Table) -> None:
-    table.change(("item_code#DRILL", "ALIAS"), former=True)
+_plants(
+    ("code_of_a_product_that_is_given_up", "alias.wrong",
+     lambda table: table.change(("item_code#DRILL", "ALIAS"), former=True)),
+)  # fmt: skip
 
 
 @_plant("copy.wrong")
@@ -650,15 +498,12 @@ def _code_of_the_position_of_a_row(table: Table) -> None:
 
 # Approvals
 
-
-@_plant("alias.missing")
-def _request_of_an_open_approval_missing(table: Table) -> None:
-    table.delete(_open_approval_key(table))
-
-
-@_plant("alias.wrong")
-def _request_of_a_pending_approval_granted(table: Table) -> None:
-    table.change(_open_approval_key(table), stage="granted")
+_plants(
+    ("request_of_an_open_approval_missing", "alias.missing",
+     lambda table: table.delete(_open_approval_key(table))),
+    ("request_of_a_pending_approval_granted", "alias.wrong",
+     lambda table: table.change(_open_approval_key(table), stage="granted")),
+)  # fmt: skip
 
 
 @_plant("alias.orphan")
@@ -667,81 +512,50 @@ def _request_of_a_decided_approval(table: Table) -> None:
     table.put(open_approval_key("0" * 64), {name: item[name] for name in ("id", "stage", "until")})
 
 
-def _open_approval_key(table: Table) -> Key:
-    return open_approval_key(table.record("approval", 1).entity.digest)
-
-
 # GTINs
 
-
-@_plant("alias.missing")
-def _alias_of_a_gtin_missing(table: Table) -> None:
-    table.delete(gtin_key("14006381333938"))
-
-
-@_plant("alias.wrong")
-def _units_of_a_gtin(table: Table) -> None:
-    table.change(gtin_key("4006381333931"), units=6)
-
-
-@_plant("alias.orphan")
-def _gtin_that_no_product_has(table: Table) -> None:
-    table.put(gtin_key("96385074"), {"id": CEMENT, "item_code": "CEMENT", "units": 1})
+_plants(
+    ("alias_of_a_gtin_missing", "alias.missing",
+     lambda table: table.delete(gtin_key("14006381333938"))),
+    ("units_of_a_gtin", "alias.wrong",
+     lambda table: table.change(gtin_key("4006381333931"), units=6)),
+    ("gtin_that_no_product_has", "alias.orphan",
+     lambda table: table.put(gtin_key("96385074"), {"id": CEMENT, "item_code": "CEMENT",
+                             "units": 1})),
+)  # fmt: skip
 
 
 # Returns
 
-
-@_plant("returned.qty")
-def _quantity_taken_of_an_exit_document(table: Table) -> None:
-    table.edit("returned", RETURNED_EXIT, qty={BRICK: Decimal(1)})
-
-
-@_plant("returned.serials")
-def _serials_taken_of_an_exit_document(table: Table) -> None:
-    table.edit("returned", RETURNED_EXIT, serials={DRILL: ["S1"]})
-
-
-def _goods_of_return(table: Table, **more: int) -> list[Any]:
-    """Return the goods of return 1 with more of some quantities."""
-    [goods] = table.record("return", 1).entity.lines[0].goods
-    return [goods.model_copy(update={name: getattr(goods, name) + by for name, by in more.items()})]
-
-
-@_plant("returned.qty", lasting=("return.received",))
-def _received_quantity_of_a_return(table: Table) -> None:
-    table.edit_line("return", 1, goods=_goods_of_return(table, qty=1, open_qty=1))
-
-
-@_plant(lasting=("return.restocked",))
-def _restocked_quantity_of_a_return(table: Table) -> None:
-    table.edit_line("return", 1, restocked_qty=ZERO, goods=_goods_of_return(table, open_qty=1))
-
-
-@_plant(lasting=("return.scrapped",))
-def _scrapped_quantity_of_a_return(table: Table) -> None:
-    table.edit_line("return", 1, scrapped_qty=ZERO, goods=_goods_of_return(table, open_qty=1))
-
-
-@_plant(lasting=("return.undecided",))
-def _goods_of_a_return_without_a_disposition(table: Table) -> None:
-    table.edit_line("return", 1, goods=_goods_of_return(table, open_qty=1))
-
-
-@_plant("counter.partition", lasting=("return.status",))
-def _status_of_a_return(table: Table) -> None:
-    table.edit("return", 1, status="receiving")
+_plants(
+    ("quantity_taken_of_an_exit_document", "returned.qty",
+     lambda table: table.edit("returned", RETURNED_EXIT, qty={BRICK: Decimal(1)})),
+    ("serials_taken_of_an_exit_document", "returned.serials",
+     lambda table: table.edit("returned", RETURNED_EXIT, serials={DRILL: ["S1"]})),
+    ("received_quantity_of_a_return", "returned.qty !return.received",
+     lambda table: table.edit_line("return", 1, goods=_goods_of_return(table, qty=1, open_qty=1))),
+    ("restocked_quantity_of_a_return", "!return.restocked",
+     lambda table: table.edit_line("return", 1, restocked_qty=ZERO,
+                                   goods=_goods_of_return(table, open_qty=1))),
+    ("scrapped_quantity_of_a_return", "!return.scrapped",
+     lambda table: table.edit_line("return", 1, scrapped_qty=ZERO,
+                                   goods=_goods_of_return(table, open_qty=1))),
+    ("goods_of_a_return_without_a_disposition", "!return.undecided",
+     lambda table: table.edit_line("return", 1, goods=_goods_of_return(table, open_qty=1))),
+    ("status_of_a_return", "counter.partition !return.status",
+     lambda table: table.edit("return", 1, status="receiving")),
+)  # fmt: skip
 
 
 # Packing
 
+_plants(
+    ("packed_quantity_of_a_packing_order", "packing.packed",
+     lambda table: table.edit_line("packing_order", 1, packed_qty=Decimal(3))),
+)  # fmt: skip
 
-@_plant("packing.packed")
-def _packed_quantity_of_a_packing_order(table: Table) -> None:
-    table.edit_line("packing_order", 1, packed_qty=Decimal(3))
 
-
-@_plant("packing.packed", lasting=("packing.exceeded",))
+@_plant("packing.packed !packing.exceeded")
 def _contents_of_a_unit_above_what_is_staged(table: Table) -> None:
     [goods] = table.record("handling_unit", 2).entity.contents
     contents = [goods.model_copy(update={"qty": Decimal(4)})]
@@ -755,53 +569,49 @@ def _entry_of_a_unit_in_its_packing_order(table: Table) -> None:
     table.edit("packing_order", 1, units=units)
 
 
-@_plant("packing.units", "packing.packed")
+@_plant("packing.units packing.packed")
 def _unit_that_its_packing_order_lacks(table: Table) -> None:
     order = table.record("packing_order", 1).entity
     table.edit("packing_order", 1, units=order.units[:1])
     table.edit_line("packing_order", 1, packed_qty=Decimal(0))
 
 
-@_plant(lasting=("packing.staged",))
-def _quantity_to_pack_of_a_packing_order(table: Table) -> None:
-    table.edit_line("packing_order", 1, qty=Decimal(4))
+_plants(
+    ("quantity_to_pack_of_a_packing_order", "!packing.staged",
+     lambda table: table.edit_line("packing_order", 1, qty=Decimal(4))),
+)  # fmt: skip
 
 
-@_plant(lasting=("packing.picking",))
+@_plant("!packing.picking")
 def _picking_without_its_packing_order(table: Table) -> None:
     [number] = table.record("packing_order", 1).entity.picking_ids
     table.edit("picking", number, packing_order_id=None)
 
 
-@_plant("alias.missing")
-def _alias_of_an_sscc_missing(table: Table) -> None:
-    table.delete(("sscc#" + str(table.record("handling_unit", 1).entity.sscc), "ALIAS"))
+_plants(
+    ("alias_of_an_sscc_missing", "alias.missing",
+     lambda table: table.delete((f"sscc#{table.record('handling_unit', 1).entity.sscc}", "ALIAS"))),
+)  # fmt: skip
 
 
 # RFID
 
-
-@_plant("item.orphan")
-def _passed_validation_of_a_packing_order_that_does_not_exist(table: Table) -> None:
-    table.put(("rfid_passed#99", "VERSION"), {"id": 99, "passed": 1})
-
-
-@_plant("counter.n", lasting=("reference.dangling",))
-def _differences_of_a_failed_validation_missing(table: Table) -> None:
-    table.delete(table.head("rfid_differences", 2))
-
-
-@_plant(lasting=("reference.dangling",))
-def _subject_of_a_validation_that_does_not_exist(table: Table) -> None:
-    table.edit("rfid_validation", 1, subject_kind="receipt", subject_id=99)
+_plants(
+    ("passed_validation_of_a_packing_order_that_does_not_exist", "item.orphan",
+     lambda table: table.put(("rfid_passed#99", "VERSION"), {"id": 99, "passed": 1})),
+    ("differences_of_a_failed_validation_missing", "counter.n !reference.dangling",
+     lambda table: table.delete(table.head("rfid_differences", 2))),
+    ("subject_of_a_validation_that_does_not_exist", "!reference.dangling",
+     lambda table: table.edit("rfid_validation", 1, subject_kind="receipt", subject_id=99)),
+)  # fmt: skip
 
 
 # The search index
 
-
-@_plant("lookup.missing")
-def _search_entries_missing(table: Table) -> None:
-    table.delete(_search_entries(table))
+_plants(
+    ("search_entries_missing", "lookup.missing",
+     lambda table: table.delete(_search_entries(table))),
+)  # fmt: skip
 
 
 @_plant("lookup.wrong")
@@ -815,11 +625,6 @@ def _search_entries_left_over(table: Table) -> None:
     key = _search_entries(table)
     left_over = (key[0], "SEARCH#009")
     table.put(left_over, {**table.item(key), SORT_KEY: left_over[1]})
-
-
-def _search_entries(table: Table) -> Key:
-    """Return the key of the first search entries of a warehouse."""
-    return (table.head("warehouse", YARD)[0], "SEARCH#001")
 
 
 @_plant("alias.wrong")
@@ -845,11 +650,9 @@ def _address_of_a_unit(table: Table) -> None:
     table.edit("handling_unit", 1, shipping=shipping.model_copy(update={"ship_to": "Nowhere"}))
 
 
-@_plant("packing.inside")
-def _units_in_a_closed_unit(table: Table) -> None:
-    table.edit("handling_unit", 2, inside=[1])
-
-
-@_plant("packing.inside")
-def _units_in_an_open_unit(table: Table) -> None:
-    table.edit("handling_unit", 1, inside=[])
+_plants(
+    ("units_in_a_closed_unit", "packing.inside",
+     lambda table: table.edit("handling_unit", 2, inside=[1])),
+    ("units_in_an_open_unit", "packing.inside",
+     lambda table: table.edit("handling_unit", 1, inside=[])),
+)  # fmt: skip
