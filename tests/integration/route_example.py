@@ -29,6 +29,31 @@ def _no_values(_erp: Erp) -> Values:
     return {}
 
 
+def creation(
+    path: str, body: object = None, *, after: Prepare = _no_values, key: str | None = None
+) -> Prepare:
+    """Return a preparation that creates a resource by POST, and returns its id.
+
+    The values that `after` returns are the fields of the path.
+    """
+
+    def prepare(erp: Erp) -> Values:
+        return {"id": erp.post(path.format(**after(erp)), body, key=key).ok(201)["id"]}
+
+    return prepare
+
+
+def step(path: str, body: object = None, *, after: Prepare, status: int = 200) -> Prepare:
+    """Return a preparation that sends POST, and returns the values that `after` returns."""
+
+    def prepare(erp: Erp) -> Values:
+        values = after(erp)
+        erp.post(path.format(**values), body).ok(status)
+        return values
+
+    return prepare
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """One use of a write route, and its effects.

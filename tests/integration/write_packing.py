@@ -1,11 +1,10 @@
 """Examples of the write routes of packing orders, handling units and RFID validations."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from tests.epc_encoding import tag_of
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Prepare, Values, prepared_once
+from tests.integration.route_example import Example, Prepare, Values, creation, prepared_once, step
 
 _ORDER = {"exit_document_id": 1, "station": "Table 3"}
 _CARTON = {"type": "carton", "length_mm": 400, "width_mm": 300, "height_mm": 200}
@@ -25,21 +24,11 @@ def packing_examples(finalized: Prepare) -> Mapping[str, Example]:
     def order(erp: Erp) -> Values:
         finalized(erp)
         assert erp.patch("/settings", {"gs1_company_prefix": "4006381"}).status == 200
-        return _done(erp, "/packing-orders", _ORDER)
+        return {"id": erp.post("/packing-orders", _ORDER).id}
 
-    @prepared_once
-    def unit(erp: Erp) -> Values:
-        number = order(erp)["id"]
-        return _done(erp, f"/packing-orders/{number}/handling-units", _CARTON)
-
-    @prepared_once
-    def filled(erp: Erp) -> Values:
-        values = unit(erp)
-        return _done(erp, f"/handling-units/{values['id']}/contents", _GOODS)
-
-    def closed(erp: Erp) -> Values:
-        values = filled(erp)
-        return _done(erp, f"/handling-units/{values['id']}/close", {"weight_kg": 2.5})
+    unit = prepared_once(creation("/packing-orders/{id}/handling-units", _CARTON, after=order))
+    filled = prepared_once(step("/handling-units/{id}/contents", _GOODS, after=unit))
+    closed = step("/handling-units/{id}/close", {"weight_kg": 2.5}, after=filled)
 
     def tagged(erp: Erp) -> Values:
         """Create a packing order of goods whose tags are known."""
@@ -49,20 +38,10 @@ def packing_examples(finalized: Prepare) -> Mapping[str, Example]:
         assert erp.put(path, {"gtins": [{"gtin": _GTIN}]}).status == 200
         return values
 
-    @prepared_once
-    def to_end(erp: Erp) -> Values:
-        """Pack one of two units; return the id of the packing order."""
-        number = order(erp)["id"]
-        for _ in range(2):
-            _done(erp, f"/packing-orders/{number}/handling-units", _CARTON)
-        _done(erp, "/handling-units/1/contents", _GOODS)
-        return {"id": number}
-
-    def packed(erp: Erp) -> Values:
-        to_end(erp)
-        _done(erp, "/packing-orders/1/complete", _SHORT)
-        return {"id": 1}
-
+    one_unit = step("/packing-orders/{id}/handling-units", _CARTON, after=order, status=201)
+    two_units = step("/packing-orders/{id}/handling-units", _CARTON, after=one_unit, status=201)
+    to_end = prepared_once(step("/handling-units/1/contents", _GOODS, after=two_units))
+    packed = step("/packing-orders/{id}/complete", _SHORT, after=to_end)
     units = "/handling-units/{id}"
     return {
         "POST /packing-orders": Example(
@@ -105,9 +84,3 @@ def packing_examples(finalized: Prepare) -> Mapping[str, Example]:
             events=["shipment.dispatched", "stock.updated", _TRANSITION],
         ),
     }
-
-
-def _done(erp: Erp, path: str, body: Mapping[str, Any]) -> Values:
-    answer = erp.post(path, body)
-    assert answer.status in {200, 201}, answer.text
-    return {"id": answer.data["id"]}

@@ -1,13 +1,12 @@
 """Examples of the write routes of returns."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from tests.gateway import Erp
-from tests.integration.route_example import Example, Prepare, Values, prepared_once
+from tests.integration.route_example import Example, Prepare, creation, prepared_once, step
 
 _RETURN = {
     "external_ref": "RMA-1",
+    "exit_document_id": 1,
     "reason": "Wrong address",
     "lines": [{"item_code": "BOLT-M8", "qty": 4, "reason": "not_wanted"}],
 }
@@ -22,30 +21,16 @@ _DECISIONS = {
 _STOCK = "stock.updated"
 
 
-def return_examples(ready_for_dispatch: Prepare) -> Mapping[str, Example]:
+def return_examples(finalized: Prepare) -> Mapping[str, Example]:
     """Return `METHOD /path` → example.
 
-    `ready_for_dispatch` picks 5 bolts for an exit document, and returns its id.
+    `finalized` picks 5 bolts for the exit document 1.
     """
 
-    @prepared_once
-    def dispatched(erp: Erp) -> Values:
-        values = ready_for_dispatch(erp)
-        assert erp.post(f"/exit-documents/{values['id']}/dispatch").status == 200
-        return values
-
-    @prepared_once
-    def expected(erp: Erp) -> Values:
-        body = {**_RETURN, "exit_document_id": dispatched(erp)["id"]}
-        return {"id": erp.post("/returns", body).data["id"]}
-
-    @prepared_once
-    def receiving(erp: Erp) -> Values:
-        return _act(erp, expected(erp)["id"], "lines", _ARRIVAL)
-
-    def received(erp: Erp) -> Values:
-        return _act(erp, receiving(erp)["id"], "finish", None)
-
+    dispatched = prepared_once(step("/exit-documents/1/dispatch", after=finalized))
+    expected = prepared_once(creation("/returns", _RETURN, after=dispatched))
+    receiving = prepared_once(step("/returns/{id}/lines", _ARRIVAL, after=expected))
+    received = step("/returns/{id}/finish", after=receiving)
     returns = "POST /returns"
     return {
         returns: Example(
@@ -53,7 +38,6 @@ def return_examples(ready_for_dispatch: Prepare) -> Mapping[str, Example]:
             body=_RETURN,
             prepare=dispatched,
             grows={"return": 1, "returned": 1},
-            dynamic_fields=lambda values: {"exit_document_id": values["id"]},
         ),
         f"{returns}/{{id}}/lines": Example(
             200,
@@ -72,8 +56,3 @@ def return_examples(ready_for_dispatch: Prepare) -> Mapping[str, Example]:
         ),
         f"{returns}/{{id}}/cancel": Example(200, prepare=expected),
     }
-
-
-def _act(erp: Erp, number: object, what: str, body: Mapping[str, Any] | None) -> Values:
-    erp.post(f"/returns/{number}/{what}", body).ok()
-    return {"id": number}

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.gateway import Erp, Response
-from tests.integration.route_example import Example, Values, prepared_once
+from tests.integration.route_example import Example, Values, creation, prepared_once, step
 from tests.integration.write_imports import import_examples
 from tests.integration.write_packing import packing_examples
 from tests.integration.write_returns import return_examples
@@ -120,8 +120,12 @@ PICK_FACE = {
 SHORT = {"shortage_reason": "could_not_locate"}
 
 
-def _product(erp: Erp) -> Values:
-    return {"id": erp.post("/products", BOLT).data["id"]}
+_product = creation("/products", BOLT)
+_category = creation("/product-categories", {"name": "Fasteners"})
+_warehouse = creation("/warehouses", NORTH)
+_position = creation("/warehouse-positions", POSITION, after=_warehouse)
+_client = creation("/clients", BUILDER)
+_provider = creation("/providers", CABLE_WORKS)
 
 
 @prepared_once
@@ -141,27 +145,6 @@ def _emptied_warehouse(erp: Erp) -> Values:
     return values
 
 
-def _category(erp: Erp) -> Values:
-    return {"id": erp.post("/product-categories", {"name": "Fasteners"}).data["id"]}
-
-
-def _warehouse(erp: Erp) -> Values:
-    return {"id": erp.post("/warehouses", NORTH).data["id"]}
-
-
-def _position(erp: Erp) -> Values:
-    _warehouse(erp)
-    return {"id": erp.post("/warehouse-positions", POSITION).data["id"]}
-
-
-def _client(erp: Erp) -> Values:
-    return {"id": erp.post("/clients", BUILDER).data["id"]}
-
-
-def _provider(erp: Erp) -> Values:
-    return {"id": erp.post("/providers", CABLE_WORKS).data["id"]}
-
-
 @prepared_once
 def _master_data(erp: Erp) -> Values:
     """Create everything that a document refers to, and the picker."""
@@ -170,40 +153,20 @@ def _master_data(erp: Erp) -> Values:
     return _position(erp)
 
 
-def _pick_face(erp: Erp) -> Values:
-    _master_data(erp)
-    return {"id": erp.post("/pick-faces", PICK_FACE).data["id"]}
-
-
-@prepared_once
-def _two_warehouses(erp: Erp) -> Values:
-    _master_data(erp)
-    return {"id": erp.post("/warehouses", {"whs_code": "SOUTH", "name": "South"}).data["id"]}
-
-
-@prepared_once
-def _purchase(erp: Erp) -> Values:
-    _master_data(erp)
-    return {"id": erp.post("/entry-documents", PURCHASE, key="purchase").data["id"]}
-
-
-def _receipt(erp: Erp) -> Values:
-    order = _purchase(erp)["id"]
-    return {"id": erp.post("/receipts", {"document_id": order}).data["id"]}
-
-
-@prepared_once
-def _receiving(erp: Erp) -> Values:
-    values = _receipt(erp)
-    assert erp.post(f"/receipts/{values['id']}/start").status == 200
-    return values
-
-
-@prepared_once
-def _received(erp: Erp) -> Values:
-    values = _receiving(erp)
-    assert erp.post(f"/receipts/{values['id']}/lines", ARRIVAL).status == 200
-    return values
+_pick_face = creation("/pick-faces", PICK_FACE, after=_master_data)
+_two_warehouses = prepared_once(
+    creation("/warehouses", {"whs_code": "SOUTH", "name": "South"}, after=_master_data)
+)
+_purchase = prepared_once(
+    creation("/entry-documents", PURCHASE, after=_master_data, key="purchase")
+)
+_receipt = creation("/receipts", {"document_id": 1}, after=_purchase)
+_receiving = prepared_once(step("/receipts/{id}/start", after=_receipt))
+_received = prepared_once(step("/receipts/{id}/lines", ARRIVAL, after=_receiving))
+_receipt_ended = step("/receipts/{id}/finalize", after=_received)
+_second_line = step("/receipts/{id}/lines", {**ARRIVAL, "qty": 0.5}, after=_received)
+_long_receipt_ended = step("/receipts/{id}/finalize", after=_second_line)
+"""It is reverted in two steps with the limits of `test_crashes.py`."""
 
 
 def _approval(erp: Erp) -> Values:
@@ -213,71 +176,15 @@ def _approval(erp: Erp) -> Values:
     return {"id": answer.json()["error"]["approval_id"]}
 
 
-def _receipt_ended(erp: Erp) -> Values:
-    values = _received(erp)
-    assert erp.post(f"/receipts/{values['id']}/finalize").status == 200
-    return values
-
-
-def _long_receipt_ended(erp: Erp) -> Values:
-    """Create a receipt that is reverted in two steps with the limits of `test_crashes.py`."""
-    values = _received(erp)
-    line = {**ARRIVAL, "qty": 0.5}
-    assert erp.post(f"/receipts/{values['id']}/lines", line).status == 200
-    assert erp.post(f"/receipts/{values['id']}/finalize").status == 200
-    return values
-
-
-@prepared_once
-def _sale(erp: Erp) -> Values:
-    _master_data(erp)
-    return {"id": erp.post("/exit-documents", SALE, key="sale").data["id"]}
-
-
-@prepared_once
-def _sale_with_stock(erp: Erp) -> Values:
-    """Create stock of bolts, and a sales order with several lines of them."""
-    _sale(erp)
-    body = {**FOUND, "increase": 100}
-    assert erp.post("/stock-adjustments", body).status == 201
-    return {}
-
-
-@prepared_once
-def _picking(erp: Erp) -> Values:
-    _sale_with_stock(erp)
-    return {"id": erp.post("/pickings", {"document_id": 1}).data["id"]}
-
-
-def _unallocated(erp: Erp) -> Values:
-    _sale_with_stock(erp)
-    return {"id": erp.post("/pickings", {"document_id": 1, "allocate": False}).data["id"]}
-
-
-@prepared_once
-def _started(erp: Erp) -> Values:
-    values = _picking(erp)
-    erp.post(f"/pickings/{values['id']}/start")
-    return values
-
-
-@prepared_once
-def _partly_picked(erp: Erp) -> Values:
-    values = _started(erp)
-    assert erp.post(f"/pickings/{values['id']}/picks", PICK).status == 200
-    return values
-
-
-@prepared_once
-def _finalized(erp: Erp) -> Values:
-    values = _partly_picked(erp)
-    assert erp.post(f"/pickings/{values['id']}/finalize", SHORT).status == 200
-    return values
-
-
-def _ready_for_dispatch(erp: Erp) -> Values:
-    _finalized(erp)
-    return {"id": 1}
+_sale = prepared_once(creation("/exit-documents", SALE, after=_master_data, key="sale"))
+_sale_with_stock = prepared_once(
+    step("/stock-adjustments", {**FOUND, "increase": 100}, after=_sale, status=201)
+)
+_picking = prepared_once(creation("/pickings", {"document_id": 1}, after=_sale_with_stock))
+_unallocated = creation("/pickings", {"document_id": 1, "allocate": False}, after=_sale_with_stock)
+_started = prepared_once(step("/pickings/{id}/start", after=_picking))
+_partly_picked = prepared_once(step("/pickings/{id}/picks", PICK, after=_started))
+_finalized = prepared_once(step("/pickings/{id}/finalize", SHORT, after=_partly_picked))
 
 
 _RENAMED = Example(
@@ -426,7 +333,7 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "POST /pickings/{id}/synchronize": Example(200, prepare=_finalized),
     **packing_examples(_finalized),
-    **return_examples(_ready_for_dispatch),
+    **return_examples(_finalized),
     **wave_examples(_sale_with_stock),
     **import_examples(),
     **webhook_examples(),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Values
+from tests.integration.route_example import Example, Values, creation, step
 from tests.integration.write_webhooks import subscribe
 from tests.stack import Stack
 
@@ -20,8 +20,7 @@ SETTINGS_CHANGE: Mapping[str, Any] = {
 }
 
 
-def _client(erp: Erp) -> Values:
-    return {"id": erp.post("/api-clients", ERP).ok(201)["id"]}
+_client = creation("/api-clients", ERP)
 
 
 def _client_with_webhook(erp: Erp) -> Values:
@@ -30,10 +29,7 @@ def _client_with_webhook(erp: Erp) -> Values:
     return values
 
 
-def _rotated(erp: Erp) -> Values:
-    values = _client(erp)
-    assert erp.post(f"/api-clients/{values['id']}/rotate-secret").status == 200
-    return values
+_rotated = step("/api-clients/{id}/rotate-secret", after=_client)
 
 
 def settings_examples() -> Mapping[str, Example]:

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.gateway import Erp
-from tests.integration.route_example import Example, Prepare, Values, prepared_once
+from tests.integration.route_example import Example, Prepare, creation, prepared_once, step
 
 _FOUND = {
     "item_code": "BOLT-M8",
@@ -13,6 +12,7 @@ _FOUND = {
     "increase": 100,
     "reason": "Found at the yearly count",
 }
+_SHELF = {"whs_code": "SOUTH", "bin_code": "S-01", "type": "storage"}
 _TRANSFER = {
     "from_warehouse": "NORTH",
     "to_warehouse": "SOUTH",
@@ -25,11 +25,6 @@ _SOME = {"lines": [{"item_code": "BOLT-M8", "qty": 10, "bin_code": "S-01"}], "fi
 _STOCK = "stock.updated"
 
 
-def _act(erp: Erp, number: object, what: str, body: Mapping[str, Any]) -> Values:
-    erp.post(f"/transfer-orders/{number}/{what}", body).ok()
-    return {"id": number}
-
-
 def transfer_examples(two_warehouses: Prepare, order: Mapping[str, Any]) -> Mapping[str, Example]:
     """Return `METHOD /path` → example.
 
@@ -37,45 +32,18 @@ def transfer_examples(two_warehouses: Prepare, order: Mapping[str, Any]) -> Mapp
     of bolts, 42.5 in total, that is released immediately.
     """
 
-    @prepared_once
-    def stocked(erp: Erp) -> Values:
-        two_warehouses(erp)
-        shelf = {"whs_code": "SOUTH", "bin_code": "S-01", "type": "storage"}
-        assert erp.post("/warehouse-positions", shelf).status == 201
-        assert erp.post("/stock-adjustments", _FOUND).status == 201
-        return {}
-
-    def pending(erp: Erp) -> Values:
-        stocked(erp)
-        return {"id": erp.post("/transfers", {**_TRANSFER, "execute": False}).data["id"]}
-
-    def transferred(erp: Erp) -> Values:
-        stocked(erp)
-        return {"id": erp.post("/transfers", _TRANSFER).data["id"]}
-
-    @prepared_once
-    def draft(erp: Erp) -> Values:
-        stocked(erp)
-        return {"id": erp.post("/transfer-orders", {**order, "release": False}).data["id"]}
-
-    @prepared_once
-    def released(erp: Erp) -> Values:
-        return _act(erp, draft(erp)["id"], "release", _PICKER)
-
-    def partly_picked(erp: Erp) -> Values:
-        return _act(erp, released(erp)["id"], "picks", _PICK)
-
-    @prepared_once
-    def picked(erp: Erp) -> Values:
-        return _act(erp, released(erp)["id"], "picks", {**_PICK, "qty": 42.5})
-
-    @prepared_once
-    def underway(erp: Erp) -> Values:
-        return _act(erp, picked(erp)["id"], "dispatch", {})
-
-    def received_short(erp: Erp) -> Values:
-        return _act(erp, underway(erp)["id"], "receive", _SOME)
-
+    shelf = creation("/warehouse-positions", _SHELF, after=two_warehouses)
+    stocked = prepared_once(step("/stock-adjustments", _FOUND, after=shelf, status=201))
+    pending = creation("/transfers", {**_TRANSFER, "execute": False}, after=stocked)
+    transferred = creation("/transfers", _TRANSFER, after=stocked)
+    draft = prepared_once(creation("/transfer-orders", {**order, "release": False}, after=stocked))
+    released = prepared_once(step("/transfer-orders/{id}/release", _PICKER, after=draft))
+    partly_picked = step("/transfer-orders/{id}/picks", _PICK, after=released)
+    picked = prepared_once(
+        step("/transfer-orders/{id}/picks", {**_PICK, "qty": 42.5}, after=released)
+    )
+    underway = prepared_once(step("/transfer-orders/{id}/dispatch", {}, after=picked))
+    received_short = step("/transfer-orders/{id}/receive", _SOME, after=underway)
     moved = {"stock": 1, "level": 1, "movement": 1}
     orders = "POST /transfer-orders"
     return {

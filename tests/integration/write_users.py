@@ -8,7 +8,7 @@ from typing import Any
 from shared.identity.users import totp
 from shared.kernel.clock import now
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Values, prepared_once
+from tests.integration.route_example import Example, Values, creation, prepared_once
 from tests.integration.write_webhooks import subscribe
 from tests.stack import Stack
 
@@ -30,15 +30,9 @@ _DEACTIVATE = {"deactivate_webhooks": True}
 _NEW_PASSWORD = {"current_password": PASSWORD, "new_password": "ten green bottles"}
 
 
-def _role(erp: Erp) -> Values:
-    return {"id": erp.post("/roles", PACKERS).id}
-
-
-@prepared_once
-def _user(erp: Erp) -> Values:
-    _role(erp)
-    assert erp.post("/roles", {"name": "Office", "permissions": []}).status == 201
-    return {"id": erp.post("/users", {**MARIA, "password": PASSWORD}).id}
+_role = creation("/roles", PACKERS)
+_two_roles = creation("/roles", {"name": "Office", "permissions": []}, after=_role)
+_user = prepared_once(creation("/users", {**MARIA, "password": PASSWORD}, after=_two_roles))
 
 
 def _user_with_webhook(erp: Erp) -> Values:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Prepare, Values, prepared_once
+from tests.integration.route_example import Example, Prepare, Values, creation, prepared_once, step
 
 _SECOND_SALE = {
     "external_ref": "SO-10",
@@ -28,29 +28,12 @@ def wave_examples(one_sale: Prepare) -> Mapping[str, Example]:
             assert erp.post("/pickings", body).status == 201
         return {}
 
-    def draft(erp: Erp) -> Values:
-        pickings(erp)
-        return {"id": erp.post("/waves", _WAVE).data["id"]}
-
-    @prepared_once
-    def planned(erp: Erp) -> Values:
-        values = draft(erp)
-        assert erp.post(f"/waves/{values['id']}/plan").status == 200
-        return values
-
-    @prepared_once
-    def picked(erp: Erp) -> Values:
-        values = planned(erp)
-        assert erp.post(f"/waves/{values['id']}/release").status == 200
-        for number in (1, 2):
-            assert erp.post(f"/pickings/{number}/cancel").status == 200
-        return values
-
-    def completed(erp: Erp) -> Values:
-        values = picked(erp)
-        assert erp.post(f"/waves/{values['id']}/complete").status == 200
-        return values
-
+    draft = creation("/waves", _WAVE, after=pickings)
+    planned = prepared_once(step("/waves/{id}/plan", after=draft))
+    released = step("/waves/{id}/release", after=planned)
+    first_cancelled = step("/pickings/1/cancel", after=released)
+    picked = prepared_once(step("/pickings/2/cancel", after=first_cancelled))
+    completed = step("/waves/{id}/complete", after=picked)
     return {
         "POST /waves": Example(201, body=_WAVE, prepare=pickings, grows={"wave": 1}),
         "POST /waves/{id}/plan": Example(200, prepare=draft, events=["wave.planned"]),

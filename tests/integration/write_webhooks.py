@@ -4,15 +4,14 @@ from collections.abc import Mapping
 
 from tests.dns import HOOKS
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Values
+from tests.integration.route_example import Example, Values, creation
 
 _HOOK = {"url": f"https://{HOOKS}/stowage", "events": ["picking.completed", "shipment.dispatched"]}
 _MOVED = {"url": f"https://{HOOKS}:8443/v2", "events": ["stock.updated"], "is_active": True}
 _AUDITED = {"audit": 1}
 
 
-def _hook(erp: Erp) -> Values:
-    return {"id": erp.post("/webhooks", _HOOK).id}
+_hook = creation("/webhooks", _HOOK)
 
 
 def subscribe(erp: Erp) -> int:
