@@ -113,6 +113,15 @@ class AwsFaults:
         finally:
             self._faults.remove(fault)
 
+    def kills(self, fault: Fault, act: Callable[[], object]) -> bool:
+        """Do something with a fault; return whether it kills the process."""
+        try:
+            with self.faulty(fault):
+                act()
+        except Killed:
+            return True
+        return False
+
     def send(self, send: Forward, operation: str, body: Any) -> Answer:
         """Send one call to moto, subject to the active fault."""
         call = self._begin(operation, body)
@@ -306,6 +315,21 @@ def before_first(operation: str, act: Callable[[], object]) -> Fault:
     def fault(call: Call, forward: Forward) -> Answer:
         if call.operation == operation and left:
             left.pop()()
+        return forward()
+
+    return fault
+
+
+def before_each(act: Callable[[Call], object]) -> Fault:
+    """Do something before each call reaches AWS, except before those that it makes itself."""
+    is_inside = False
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        nonlocal is_inside
+        if not is_inside:
+            is_inside = True
+            act(call)
+            is_inside = False
         return forward()
 
     return fault

@@ -3,7 +3,6 @@
 import time
 from typing import Any
 
-from functions.authorizer.app import lambda_handler
 from operations.api_clients import Credentials
 from operations.provisioning import set_address
 from operations.tenant_changes import show_tenant
@@ -12,14 +11,8 @@ from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.caller import Caller
 from tests.faults import AwsFaults
+from tests.integration.user_grants.oauth_requests import authorize
 from tests.stack import clear_caches_except_clients
-
-ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/POST/v1/entry-documents"
-
-
-def authorize(token: str, host: str = "api.stowage.test") -> dict[str, Any]:
-    headers = {"authorization": f"Bearer {token}", "host": host}
-    return lambda_handler({"headers": headers, "methodArn": ARN}, None)
 
 
 def issue_token(client: Credentials, slug: str = "acme") -> str:

@@ -6,7 +6,6 @@ from contextlib import suppress
 
 import pytest
 
-from functions.authorizer.app import lambda_handler as authorize
 from operations import signing_keys
 from operations.api_clients import Credentials
 from operations.signing_keys import KeyStatus, list_keys, retire, rotate
@@ -23,9 +22,12 @@ from shared.identity.tenancy.directory import directory
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound
-from tests.faults import AwsFaults, Killed, kill_at, stuck_at
-from tests.integration.auth.test_authorizer import ARN
-from tests.integration.auth.test_oauth import client_credentials_form, request_token, send
+from tests.faults import AwsFaults, kill_at, stuck_at
+from tests.integration.user_grants.oauth_requests import (
+    authorize,
+    send,
+    token_of,
+)
 from tests.sampling import sampled
 from tests.stack import clear_caches_except_clients
 
@@ -47,12 +49,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
     return MovableClock(monkeypatch)
 
 
-def token_of(client: Credentials) -> str:
-    """Request a token; the handler takes the keys from the items that it has just read."""
-    token: str = request_token(client_credentials_form(client))[2]["access_token"]
-    return token
-
-
 def kid_of(token: str) -> str:
     kid: str = tokens._json(token.split(".", maxsplit=1)[0])["kid"]
     return kid
@@ -64,9 +60,8 @@ def is_accepted(token: str) -> bool:
 
 def outcome(token: str) -> str:
     """Return what the authorizer answers: Allow, Deny, or Unauthorized, which is not cached."""
-    headers = {"authorization": f"Bearer {token}", "host": "api.stowage.test"}
     try:
-        verdict = authorize({"headers": headers, "methodArn": ARN}, None)
+        verdict = authorize(token)
     except Exception as refusal:
         if str(refusal) != "Unauthorized":
             raise
@@ -308,14 +303,9 @@ def test_interrupted_rotation_can_be_repeated_and_adds_one_key(
     moment: int, aws_faults: AwsFaults
 ) -> None:
     before = in_use()
-    try:
-        with aws_faults.faulty(kill_at(moment)):
-            rotate()
-    except Killed:
-        new = rotate()
-    else:
-        assert moment > 13, "the rotation was not interrupted"
-        new = rotate()
+    is_killed = aws_faults.kills(kill_at(moment), rotate)
+    assert is_killed or moment > 13, "the rotation was not interrupted"
+    new = rotate()
     assert in_use() == [*before, new]
     assert not _has_unregistered_key()
     assert len(_enabled_keys()) == len({*_enabled_keys()}) >= 3
@@ -360,10 +350,7 @@ def _enabled_keys() -> list[str]:
 @pytest.mark.parametrize("moment", sampled("retirement of keys", range(14), every=3))
 def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: AwsFaults) -> None:
     old = list_keys()[1].key
-    try:
-        with aws_faults.faulty(kill_at(moment)):
-            retire(old.kid, now=True)
-    except Killed:
+    if aws_faults.kills(kill_at(moment), lambda: retire(old.kid, now=True)):
         retire(old.kid, now=True)
     assert states() == ["signs", "retired"]
     assert old.kms_key not in _enabled_keys()

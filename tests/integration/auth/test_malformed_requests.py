@@ -15,7 +15,8 @@ from shared.identity.auth import attempt_limits
 from shared.identity.users import passwords
 from tests.cases import each_case
 from tests.faults import AwsFaults
-from tests.integration.auth.test_oauth import FORM, TOKEN, request_token, send
+from tests.integration.auth.test_oauth import TOKEN
+from tests.integration.user_grants.oauth_requests import FORM, request_token, send
 
 pytestmark = pytest.mark.usefixtures("aws_faults")
 

@@ -5,57 +5,25 @@ import json
 import time
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import quote_plus
 
 import jwt
 import pytest
 
 from functions.oauth import app as oauth
-from functions.oauth.app import lambda_handler
 from operations.api_clients import Credentials, create_client, revoke_client
 from shared.identity.auth import attempt_limits
 from shared.identity.auth.attempt_limits import PER_CLIENT
 from shared.identity.auth.scopes import SCOPES
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward
+from tests.integration.user_grants.oauth_requests import client_form, request_token, send
 from tests.stack import ADDRESS, clear_caches_except_clients
 
 pytestmark = pytest.mark.usefixtures("aws_faults")
 
-FORM = "application/x-www-form-urlencoded"
 TOKEN = "/v1/oauth/token"
 WRONG_CLIENT = "The client is unknown or its secret is wrong."
-
-
-def send(
-    method: str,
-    path: str,
-    body: str | bytes | None = None,
-    *,
-    content_type: str | None = FORM,
-    authorization: str | None = None,
-    host: str = "api.stowage.test",
-    address: str = "203.0.113.7",
-) -> tuple[int, dict[str, str], Any]:
-    headers = {"Host": host, "Content-Type": content_type, "authorization": authorization}
-    encoded = isinstance(body, bytes)
-    answer = lambda_handler(
-        {
-            "httpMethod": method,
-            "path": path,
-            "headers": {name: value for name, value in headers.items() if value is not None},
-            "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
-            "isBase64Encoded": encoded,
-            "requestContext": {"requestId": "req-1", "identity": {"sourceIp": address}},
-        },
-        None,
-    )
-    text = answer["body"]
-    return answer["statusCode"], answer["headers"], json.loads(text) if text else None
-
-
-def request_token(form: Mapping[str, str], **more: Any) -> tuple[int, dict[str, str], Any]:
-    return send("POST", TOKEN, urlencode(form), **more)
 
 
 def basic(client_id: str, secret: str) -> str:
@@ -63,14 +31,8 @@ def basic(client_id: str, secret: str) -> str:
     return "Basic " + base64.b64encode(pair.encode()).decode()
 
 
-def client_credentials_form(client: Credentials, **more: str) -> dict[str, str]:
-    return {"grant_type": "client_credentials", **client._asdict(), **more}
-
-
 def test_published_keys_verify_an_access_token(acme: Credentials) -> None:
-    status, headers, answer = request_token(
-        client_credentials_form(acme, scope="products:read stocks:read")
-    )
+    status, headers, answer = request_token(client_form(acme, scope="products:read stocks:read"))
     assert status == 200
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Request-Id"] == "req-1"
@@ -91,7 +53,7 @@ def test_published_keys_verify_an_access_token(acme: Credentials) -> None:
 
 
 def test_every_token_has_a_unique_jti(acme: Credentials) -> None:
-    tokens = [request_token(client_credentials_form(acme))[2]["access_token"] for _ in range(3)]
+    tokens = [request_token(client_form(acme))[2]["access_token"] for _ in range(3)]
     ids = {jwt.decode(token, options={"verify_signature": False})["jti"] for token in tokens}
     assert len(ids) == 3
 
@@ -99,10 +61,7 @@ def test_every_token_has_a_unique_jti(acme: Credentials) -> None:
 @pytest.mark.parametrize("scope", [{}, {"scope": ""}])
 def test_token_without_requested_scope_has_all_scopes_of_the_client(scope: dict[str, str]) -> None:
     client = create_client("acme", "shop", ["products:read", "stocks:read"])
-    assert (
-        request_token(client_credentials_form(client, **scope))[2]["scope"]
-        == "products:read stocks:read"
-    )
+    assert request_token(client_form(client, **scope))[2]["scope"] == "products:read stocks:read"
 
 
 def test_client_can_authenticate_with_percent_encoded_basic(acme: Credentials) -> None:
@@ -117,7 +76,7 @@ def test_client_can_authenticate_with_percent_encoded_basic(acme: Credentials) -
 
 
 def test_json_body_is_accepted(acme: Credentials) -> None:
-    body = json.dumps(client_credentials_form(acme))
+    body = json.dumps(client_form(acme))
     assert send("POST", TOKEN, body, content_type="application/json; charset=utf-8")[0] == 200
     assert send("POST", TOKEN, body.encode(), content_type="application/json")[0] == 200
 
@@ -141,7 +100,7 @@ def test_unknown_grant_types_are_unsupported(name: str) -> None:
 @pytest.mark.parametrize("scope", ["stocks:read", "nonsense", "products:read stocks:read", "é\0"])
 def test_scope_that_the_client_lacks_is_refused(scope: str) -> None:
     client = create_client("acme", "shop", ["products:read"])
-    status, _, answer = request_token(client_credentials_form(client, scope=scope))
+    status, _, answer = request_token(client_form(client, scope=scope))
     assert (status, answer["error"]) == (400, "invalid_scope")
 
 
@@ -163,30 +122,31 @@ def test_refused_credentials_take_a_multiple_of_the_refusal_step(
         return round((clock.monotonic() - before) * 1000)
 
     with aws_faults.faulty(take_30_ms):
-        assert duration_ms(client_credentials_form(acme) | {"client_secret": "wrong"}, 401) == 200
-        assert duration_ms(client_credentials_form(acme) | {"client_id": "unknown"}, 401) == 200
-        assert duration_ms(client_credentials_form(acme), 200) < 200
+        assert duration_ms(client_form(acme) | {"client_secret": "wrong"}, 401) == 200
+        assert duration_ms(client_form(acme) | {"client_id": "unknown"}, 401) == 200
+        assert duration_ms(client_form(acme), 200) < 200
 
 
 def wrong_credentials(client: Credentials) -> dict[str, dict[str, Any]]:
     """Return requests that must get the same response."""
     other = client._replace(client_id="stw_" + "0" * 24)
+    revoked = create_client("acme", "shop")
+    revoke_client(revoked.client_id)
     hostile = client._replace(client_id="CLIENT#\0\ud7ff é" * 20)
     return {
-        "wrong secret": {"form": client_credentials_form(client._replace(client_secret="sws_no"))},
-        "unknown client": {"form": client_credentials_form(other)},
-        "hostile client id": {"form": client_credentials_form(hostile)},
+        "wrong secret": {"form": client_form(client._replace(client_secret="sws_no"))},
+        "unknown client": {"form": client_form(other)},
+        "hostile client id": {"form": client_form(hostile)},
         "empty client id by Basic": {"authorization": basic("", client.client_secret)},
         "empty secret by Basic": {"authorization": basic(client.client_id, "")},
-        "secret of 10 kB": {
-            "form": client_credentials_form(client._replace(client_secret="x" * 10_000))
-        },
+        "revoked client": {"form": client_form(revoked)},
+        "secret of 10 kB": {"form": client_form(client._replace(client_secret="x" * 10_000))},
         "address of another tenant": {
-            "form": client_credentials_form(client),
+            "form": client_form(client),
             "host": "wms.gamma.test",
         },
         "the same with the root's dot": {
-            "form": client_credentials_form(client),
+            "form": client_form(client),
             "host": "wms.gamma.test.",
         },
     }
@@ -212,32 +172,15 @@ def test_every_failed_authentication_gets_the_same_response_after_the_same_calls
     }, seen
 
 
-def test_revoked_client_is_treated_like_an_unknown_client(
-    acme: Credentials, aws_faults: AwsFaults
-) -> None:
-    revoke_client(acme.client_id)
-    clear_caches_except_clients()
-    with aws_faults.recorded() as calls:
-        status, _, answer = request_token(client_credentials_form(acme))
-    assert (status, answer["error"]) == (401, "invalid_client")
-    assert calls.operations == [
-        "BatchGetItem",
-        "GenerateMac",
-        "GetItem",
-        "UpdateItem",
-        "UpdateItem",
-    ]
-
-
 def test_client_can_authenticate_at_the_host_of_its_tenant() -> None:
     client = create_client("gamma", "ERP")
-    assert request_token(client_credentials_form(client), host="WMS.Gamma.test:443")[0] == 200
+    assert request_token(client_form(client), host="WMS.Gamma.test:443")[0] == 200
 
 
 def test_warm_token_request_makes_four_calls(acme: Credentials, aws_faults: AwsFaults) -> None:
-    request_token(client_credentials_form(acme))
+    request_token(client_form(acme))
     with aws_faults.recorded() as calls:
-        request_token(client_credentials_form(acme))
+        request_token(client_form(acme))
     # the token is counted while it is signed
     assert sorted(calls.operations) == ["BatchGetItem", "GenerateMac", "Sign", "UpdateItem"]
 
@@ -254,18 +197,19 @@ def test_failures_are_limited_per_client_and_address(
     acme: Credentials, aws_faults: AwsFaults
 ) -> None:
     guess = acme._replace(client_secret="sws_no")
-    assert [request_token(client_credentials_form(guess))[0] for _ in range(12)] == [
-        401
-    ] * PER_CLIENT + [429, 429]
+    assert [request_token(client_form(guess))[0] for _ in range(12)] == [401] * PER_CLIENT + [
+        429,
+        429,
+    ]
     with aws_faults.recorded() as calls:
-        status, headers, answer = request_token(client_credentials_form(acme))
+        status, headers, answer = request_token(client_form(acme))
     assert status == 429
     assert answer["error"]["code"] == "rate_limited"
     assert 1 <= int(headers["Retry-After"]) <= 60
     assert calls.operations == ["BatchGetItem"], "no KMS call"
     # other clients at this address and this client at other addresses are not limited
-    assert request_token(client_credentials_form(create_client("acme", "shop")))[0] == 200
-    assert request_token(client_credentials_form(acme), address="203.0.113.8")[0] == 200
+    assert request_token(client_form(create_client("acme", "shop")))[0] == 200
+    assert request_token(client_form(acme), address="203.0.113.8")[0] == 200
 
 
 @pytest.mark.usefixtures("_stopped_clock")
@@ -275,12 +219,12 @@ def test_failures_are_limited_per_address(
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 5)
     guesses = [acme._replace(client_id=f"stw_acme_{number:024}") for number in range(6)]
     answers = [
-        request_token(client_credentials_form(guess), address=f"2001:db8:1:2::{number}")[0]
+        request_token(client_form(guess), address=f"2001:db8:1:2::{number}")[0]
         for number, guess in enumerate(guesses)
     ]
     assert answers == [401] * 5 + [429]
-    assert request_token(client_credentials_form(acme), address="2001:db8:1:2:ffff::1")[0] == 429
-    assert request_token(client_credentials_form(acme), address="2001:db8:1:3::1")[0] == 200
+    assert request_token(client_form(acme), address="2001:db8:1:2:ffff::1")[0] == 429
+    assert request_token(client_form(acme), address="2001:db8:1:3::1")[0] == 200
 
 
 @pytest.mark.usefixtures("_stopped_clock")
@@ -291,11 +235,11 @@ def test_clients_of_made_up_tenants_share_the_limit_of_an_address(
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
     guesses = [acme._replace(client_id=f"stw_made-up-{n}_{n:024}") for n in range(4)]
     for guess in guesses[:3]:
-        assert request_token(client_credentials_form(guess))[0] == 401
+        assert request_token(client_form(guess))[0] == 401
     with aws_faults.recorded() as calls:
-        assert request_token(client_credentials_form(guesses[3]))[0] == 429
+        assert request_token(client_form(guesses[3]))[0] == 429
     assert calls.operations == ["BatchGetItem"], "no KMS call"
-    assert request_token(client_credentials_form(acme))[0] == 200
+    assert request_token(client_form(acme))[0] == 200
 
 
 @pytest.mark.usefixtures("_stopped_clock")
@@ -303,15 +247,15 @@ def test_limit_on_failures_ends_with_its_minute(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attempt_limits, "PER_CLIENT", 1)
-    request_token(client_credentials_form(acme._replace(client_secret="sws_no")))
-    assert request_token(client_credentials_form(acme))[0] == 429
+    request_token(client_form(acme._replace(client_secret="sws_no")))
+    assert request_token(client_form(acme))[0] == 429
     later = time.time() + attempt_limits.WINDOW
     monkeypatch.setattr(time, "time", lambda: later)
-    assert request_token(client_credentials_form(acme))[0] == 200
+    assert request_token(client_form(acme))[0] == 200
 
 
 def test_successful_authentications_are_not_limited(acme: Credentials) -> None:
-    assert {request_token(client_credentials_form(acme))[0] for _ in range(PER_CLIENT + 5)} == {200}
+    assert {request_token(client_form(acme))[0] for _ in range(PER_CLIENT + 5)} == {200}
 
 
 def test_metadata_and_key_set_contain_only_public_data() -> None:

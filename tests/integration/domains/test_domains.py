@@ -20,7 +20,6 @@ from tests.faults import (
     AwsFaults,
     Call,
     Forward,
-    Killed,
     kill_after,
     kill_before,
     refusal,
@@ -118,15 +117,11 @@ def test_interrupted_command_is_completed_by_the_next_run(
     for call in range(MOST_CALLS):
         restore()
         reset_domains()
-        try:
-            with aws_faults.faulty(fault(call)):
-                add(api)
-        except Killed:
-            add(api)
-            assert_served(api)
-            assert audit_entries() == [_ADDED]
-        else:
+        if not aws_faults.kills(fault(call), lambda: add(api)):
             break
+        add(api)
+        assert_served(api)
+        assert audit_entries() == [_ADDED]
     assert 10 <= call < MOST_CALLS
 
 
@@ -313,16 +308,12 @@ def test_interrupted_removal_is_completed_by_the_next_run(
     for call in range(MOST_CALLS):
         restore()
         add(api, keep_address=True)
-        try:
-            with aws_faults.faulty(fault(call)):
-                remove_domain(HOST)
-        except Killed:
-            remove_domain(HOST)
-            assert domains() == {}
-            assert list_domains() == []
-            assert audit_entries() == [_ADDED, _REMOVED]
-        else:
+        if not aws_faults.kills(fault(call), lambda: remove_domain(HOST)):
             break
+        remove_domain(HOST)
+        assert domains() == {}
+        assert list_domains() == []
+        assert audit_entries() == [_ADDED, _REMOVED]
     assert 5 <= call < MOST_CALLS
     assert remove_domain(HOST) is False
 

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
 from operations import provisioning
-from operations.api_clients import Credentials, create_client
-from tests.gateway import Erp, Gateway, Response
+from operations.api_clients import create_client
+from tests.gateway import Erp, Gateway
+from tests.integration.user_grants.oauth_requests import request_token_at
 from tests.stack import ADDRESS, HOST, Stack
 from tests.tenant_cache import apply_now
 
@@ -28,16 +28,6 @@ def at(stack: Stack) -> At:
         return Gateway(stack.template, host, "" if host == HOST else "/api")
 
     return gateway
-
-
-def ask_for_token(gateway: Gateway, credentials: Credentials) -> Response:
-    form = {"grant_type": "client_credentials", **credentials._asdict()}
-    return gateway.request(
-        "POST",
-        "/v1/oauth/token",
-        headers={"Content-Type": "application/x-www-form-urlencoded"},
-        body=urlencode(form),
-    )
 
 
 def test_tenant_is_served_at_its_host(stack: Stack, at: At) -> None:
@@ -73,15 +63,15 @@ def test_token_selects_the_tenant_at_the_shared_address(stack: Stack, at: At) ->
 
 def test_host_issues_tokens_to_clients_of_its_tenant_only(at: At) -> None:
     acme, beta = (create_client(slug, "ERP") for slug in ("acme", "beta"))
-    granted = ask_for_token(at(ACME_HOST), acme)
+    granted = request_token_at(at(ACME_HOST), acme)
     assert granted.status == 200
     assert Erp(at(ACME_HOST), granted.json()["access_token"]).get("/products").status == 200
 
-    foreign = ask_for_token(at(ACME_HOST), beta)
-    unknown = ask_for_token(at(ACME_HOST), beta._replace(client_secret="sws_no"))
+    foreign = request_token_at(at(ACME_HOST), beta)
+    unknown = request_token_at(at(ACME_HOST), beta._replace(client_secret="sws_no"))
     assert (foreign.status, foreign.json()["error"]) == (401, "invalid_client")
     assert foreign.json() == unknown.json()
-    assert ask_for_token(at(HOST), beta).status == 200
+    assert request_token_at(at(HOST), beta).status == 200
 
 
 def test_oauth_metadata_names_the_host_of_the_request(at: At) -> None:

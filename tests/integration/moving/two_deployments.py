@@ -19,7 +19,12 @@ from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from tests import recorded
 from tests.gateway import Erp, Gateway, Response
-from tests.integration.user_grants.oauth_requests import OAuthResponse, post
+from tests.integration.user_grants.oauth_requests import (
+    OAuthResponse,
+    client_form,
+    post,
+    request_token,
+)
 from tests.integration.users.user_requests import (
     as_user,
     code_of,
@@ -117,8 +122,7 @@ class TwoDeployments:
 
     def token(self, host: str = "api.stowage.test") -> str:
         """Return a token of the client of the move."""
-        form = {"grant_type": "client_credentials", **self.credentials._asdict()}
-        return post("token", urlencode(form), host=host).access_token
+        return request_token(client_form(self.credentials), host=host).access_token
 
     def sign_in(self, host: str) -> OAuthResponse:
         """Sign in the user with the password and a code of the app."""

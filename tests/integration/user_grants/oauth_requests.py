@@ -2,18 +2,19 @@
 
 import base64
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from functions.authorizer.app import lambda_handler as authorize
+from functions.authorizer.app import lambda_handler as authorizer
 from functions.oauth.app import lambda_handler
+from operations.api_clients import Credentials
 from operations.tenant_changes import show_tenant
 from shared.identity.auth.rules import ensure_not_revoked
 from shared.identity.auth.scopes import Permission
 from shared.identity.tenancy.access import operator_store
-from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.directory import directory, read_item, tenant_key
 from shared.identity.users import credentials, totp
 from shared.identity.users.models import (
     PasswordConfirmation,
@@ -27,12 +28,15 @@ from shared.kernel.caller import Caller
 from shared.kernel.clock import now_ms
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Unauthenticated
+from tests.gateway import Gateway, Response
 
 FORM = "application/x-www-form-urlencoded"
 PASSWORD = "correct horse battery staple"
 SOURCE_IP = "203.0.113.7"
 HOST = "api.stowage.test"
-_METHOD_ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
+METHOD_ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
+INVALID_GRANT = (400, "invalid_grant")
+RATE_LIMITED = (429, "rate_limited")
 
 
 class OAuthResponse(NamedTuple):
@@ -63,24 +67,25 @@ class OAuthResponse(NamedTuple):
         return token
 
 
-def post(
+def send(
+    method: str,
     path: str,
-    body: str,
+    body: str | bytes | None = None,
     *,
     content_type: str | None = FORM,
     authorization: str | None = None,
     host: str = HOST,
     address: str = SOURCE_IP,
 ) -> OAuthResponse:
-    """Post a body to an OAuth endpoint."""
-    headers = {"Host": host, "Content-Type": content_type, "Authorization": authorization}
+    """Send a request to the function of the OAuth endpoints."""
+    headers = {"Host": host, "Content-Type": content_type, "authorization": authorization}
     answer = lambda_handler(
         {
-            "httpMethod": "POST",
-            "path": f"/v1/oauth/{path}",
+            "httpMethod": method,
+            "path": path,
             "headers": {name: value for name, value in headers.items() if value is not None},
-            "body": body,
-            "isBase64Encoded": False,
+            "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
+            "isBase64Encoded": isinstance(body, bytes),
             "requestContext": {"requestId": "req-1", "identity": {"sourceIp": address}},
         },
         None,
@@ -89,6 +94,11 @@ def post(
     return OAuthResponse(
         answer["statusCode"], answer["headers"], json.loads(text) if text else None
     )
+
+
+def post(path: str, body: str, **more: Any) -> OAuthResponse:
+    """Post a body to an OAuth endpoint."""
+    return send("POST", f"/v1/oauth/{path}", body, **more)
 
 
 @dataclass(slots=True)
@@ -128,9 +138,30 @@ class ExampleUser:
         return request_token(self.form(**more))
 
 
-def request_token(form: dict[str, str], **more: Any) -> OAuthResponse:
+def request_token(form: Mapping[str, str], **more: Any) -> OAuthResponse:
     """Request a token."""
     return post("token", urlencode(form), **more)
+
+
+def client_form(client: Credentials, **more: str) -> dict[str, str]:
+    """Return the form of a client credentials grant."""
+    return {"grant_type": "client_credentials", **client._asdict(), **more}
+
+
+def token_of(client: Credentials) -> str:
+    """Request a token for a client."""
+    return request_token(client_form(client)).access_token
+
+
+def request_token_at(gateway: Gateway, client: Credentials) -> Response:
+    """Request a token for a client at the address of a gateway."""
+    form, headers = urlencode(client_form(client)), {"Content-Type": FORM}
+    return gateway.request("POST", "/v1/oauth/token", headers=headers, body=form)
+
+
+def guess(user: ExampleUser, address: str = SOURCE_IP, **more: str) -> tuple[int, str]:
+    """Try to sign in with a wrong password; return the outcome."""
+    return request_token(user.form(**{"password": "wrong", **more}), address=address).outcome
 
 
 def refresh(
@@ -185,12 +216,22 @@ def named_goods(token: str) -> dict[str, Any]:
     return claims
 
 
+def authorize(token: str, host: str = HOST) -> dict[str, Any]:
+    """Return the answer of the authorizer to a token."""
+    headers = {"authorization": f"Bearer {token}", "host": host}
+    return authorizer({"headers": headers, "methodArn": METHOD_ARN}, None)
+
+
 def caller_of(token: str, host: str = HOST) -> Caller:
     """Return the caller that the authorizer derives from a token."""
-    headers = {"authorization": f"Bearer {token}", "host": host}
-    return Caller.from_context(
-        authorize({"headers": headers, "methodArn": _METHOD_ARN}, None)["context"]
-    )
+    return Caller.from_context(authorize(token, host)["context"])
+
+
+def revocation_entries(slug: str = "acme") -> dict[str, int]:
+    """Return the revocation entries of a tenant, each with its expiry."""
+    item = read_item(tenant_key(slug))
+    assert item
+    return {key: int(expiry["N"]) for key, expiry in item["revoked"]["M"].items()}
 
 
 def is_accepted(token: str) -> bool:

@@ -19,21 +19,17 @@ from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.integration.user_grants.oauth_requests import (
+    INVALID_GRANT,
+    RATE_LIMITED,
     SOURCE_IP,
     ExampleUser,
     create_example_user,
+    guess,
     refresh,
     request_token,
 )
 from tests.integration.user_grants.test_refresh_grant import INVALID_TOKENS
 from tests.stack import Stack
-
-RATE_LIMITED = (429, "rate_limited")
-INVALID_GRANT = (400, "invalid_grant")
-
-
-def guess(user: ExampleUser, address: str = "203.0.113.7", **more: str) -> tuple[int, str]:
-    return request_token(user.form(**{"password": "wrong", **more}), address=address).outcome
 
 
 def test_user_name_at_an_address_has_ten_failures_per_minute(

@@ -23,21 +23,20 @@ from shared.kernel.clock import instant, now_ms
 from tests import faults
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed
-from tests.integration.user_grants.oauth_requests import SOURCE_IP, ExampleUser, request_token
+from tests.integration.user_grants.oauth_requests import (
+    INVALID_GRANT,
+    SOURCE_IP,
+    ExampleUser,
+    guess,
+)
 from tests.sampling import deadly_calls
 from tests.stack import Stack
 from tests.tenant_cache import apply_now
-
-INVALID_GRANT = (400, "invalid_grant")
 
 
 @pytest.fixture(autouse=True)
 def _begin_of_a_window(clock: Clock) -> None:
     clock.freeze_in_new_window(LONG_WINDOW)
-
-
-def guess(user: ExampleUser, address: str = SOURCE_IP, **more: str) -> tuple[int, str]:
-    return request_token(user.form(**{"password": "wrong", **more}), address=address).outcome
 
 
 def entries(action: Any = None) -> list[dict[str, Any]]:

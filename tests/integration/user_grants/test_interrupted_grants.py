@@ -11,18 +11,16 @@ from tests import faults
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed
 from tests.integration.user_grants.oauth_requests import (
+    INVALID_GRANT,
     ExampleUser,
     OAuthResponse,
     caller_of,
     is_accepted,
     refresh,
+    revocation_entries,
     revoke,
 )
-from tests.integration.user_grants.test_refresh_grant import (
-    INVALID_GRANT,
-    reused_sessions,
-    revocation_keys,
-)
+from tests.integration.user_grants.test_refresh_grant import reused_sessions
 from tests.sampling import deadly_calls
 from tests.stack import Stack
 
@@ -125,7 +123,7 @@ def test_interrupted_reuse_detection_is_completed_by_the_next_reuse(
         assert refresh(first.refresh_token).outcome == INVALID_GRANT
         assert refresh(second.refresh_token).outcome == INVALID_GRANT
         assert not is_accepted(second.access_token)
-        assert len(reused_sessions()) == len(revocation_keys()) == 1
+        assert len(reused_sessions()) == len(revocation_entries()) == 1
 
 
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
@@ -137,7 +135,7 @@ def test_interrupted_revocation_can_be_repeated(
         assert revoke(first.refresh_token).status == 200
         assert refresh(first.refresh_token).outcome == INVALID_GRANT
         assert not is_accepted(first.access_token)
-        assert len(revocation_keys()) == 1
+        assert len(revocation_entries()) == 1
 
 
 def test_retry_after_a_lost_aws_response_is_not_treated_as_a_reuse(
@@ -191,7 +189,7 @@ def test_concurrent_uses_of_one_refresh_token_end_the_session(
     assert {answer.outcome for answer in answers if answer.status != 200} == {INVALID_GRANT}
     assert not is_accepted(won[0].access_token)
     assert refresh(won[0].refresh_token).outcome == INVALID_GRANT
-    assert len(reused_sessions()) == len(revocation_keys()) == 1
+    assert len(reused_sessions()) == len(revocation_entries()) == 1
 
 
 def test_one_of_concurrent_sign_ins_with_the_same_code_succeeds(

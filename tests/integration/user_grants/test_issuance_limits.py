@@ -24,8 +24,11 @@ from tests.faults import (
     refusal,
 )
 from tests.integration.user_grants.oauth_requests import (
+    INVALID_GRANT,
+    RATE_LIMITED,
     ExampleUser,
     OAuthResponse,
+    client_form,
     create_example_user,
     refresh,
     request_token,
@@ -36,7 +39,6 @@ from tests.stack import ADDRESS, Stack
 MINUTE, QUARTER = 60, 15 * 60
 LEAST_PER_MINUTE = 6
 """Tokens of acme per minute in these tests."""
-RATE_LIMITED = (429, "rate_limited")
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +74,7 @@ def user(low: None) -> ExampleUser:
 
 
 def client_token(client: Credentials, **more: str) -> OAuthResponse:
-    return request_token({"grant_type": "client_credentials", **client._asdict(), **more})
+    return request_token(client_form(client, **more))
 
 
 def assert_refused(answer: OAuthResponse, *, seconds: int) -> None:
@@ -154,10 +156,8 @@ def test_sign_ins_and_refreshes_of_a_user_count_together(
 def test_only_successful_requests_count(client: Credentials, user: ExampleUser) -> None:
     for _ in range(5):
         assert client_token(client, scope="nonsense").outcome == (400, "invalid_scope")
-        assert request_token(user.form(password="wrong")).outcome == (400, "invalid_grant")
-        assert request_token(
-            {"grant_type": "client_credentials", **client._asdict(), "client_secret": "wrong"}
-        ).outcome == (401, "invalid_client")
+        assert request_token(user.form(password="wrong")).outcome == INVALID_GRANT
+        assert client_token(client, client_secret="wrong").outcome == (401, "invalid_client")
 
     assert all(client_token(client).status == 200 for _ in range(LEAST_PER_MINUTE))
     assert all(user.sign_in().status == 200 for _ in range(LEAST_PER_MINUTE))
@@ -170,9 +170,8 @@ def test_limit_is_shown_only_to_callers_with_the_right_secret(
         client_token(client)
         user.sign_in()
 
-    wrong = {"grant_type": "client_credentials", **client._asdict(), "client_secret": "wrong"}
-    assert request_token(wrong).outcome == (401, "invalid_client")
-    assert request_token(user.form(password="wrong")).outcome == (400, "invalid_grant")
+    assert client_token(client, client_secret="wrong").outcome == (401, "invalid_client")
+    assert request_token(user.form(password="wrong")).outcome == INVALID_GRANT
 
 
 def test_refused_request_costs_no_signature(

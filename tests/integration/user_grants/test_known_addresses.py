@@ -19,14 +19,14 @@ from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.integration.user_grants.oauth_requests import (
+    INVALID_GRANT,
+    RATE_LIMITED,
     SOURCE_IP,
     ExampleUser,
     create_example_user,
     request_token,
 )
 
-RATE_LIMITED = (429, "rate_limited")
-INVALID_GRANT = (400, "invalid_grant")
 OFFICE, HOME = "203.0.113.20", "203.0.113.21"
 _ALL_ADDRESSES = 5
 

@@ -1,11 +1,13 @@
 """Many revocation entries: broader entries replace them without affecting other users."""
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from operations.api_clients import Credentials, create_client, create_mobile_client, revoke_client
+from operations.api_clients import create_client, create_mobile_client, revoke_client
 from shared.identity.auth.clients import client_key
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import operator_store
@@ -18,12 +20,14 @@ from tests.faults import Answer as AwsAnswer
 from tests.faults import AwsFaults, Call, Forward
 from tests.integration.user_grants.oauth_requests import (
     ExampleUser,
-    OAuthResponse,
+    client_form,
     create_example_user,
     is_accepted,
     refresh,
     request_token,
+    revocation_entries,
     revoke,
+    token_of,
 )
 from tests.stack import Stack
 
@@ -38,12 +42,6 @@ def _small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(revocations, "HARD_LIMIT", HARD_LIMIT)
 
 
-def revocation_entries() -> dict[str, int]:
-    item = read_item(tenant_key("acme"))
-    assert item
-    return {key: int(expiry["N"]) for key, expiry in item["revoked"]["M"].items()}
-
-
 def add_entries(number: int, last: int) -> None:
     """Add revocation entries that expire at `last`."""
     for n in range(number):
@@ -54,10 +52,6 @@ def in_an_hour() -> int:
     return int(time.time()) + 3600
 
 
-def token_for(client: Credentials) -> OAuthResponse:
-    return request_token({"grant_type": "client_credentials", **client._asdict()})
-
-
 def revoke_key(key: str) -> None:
     run_transaction(operator_store("acme"), lambda tx: revocations.revoke_in(tx, key))
 
@@ -65,6 +59,22 @@ def revoke_key(key: str) -> None:
 def disable(number: int) -> None:
     change = UserChange(is_active=False)
     run_transaction(operator_store("acme"), lambda tx: change_user(tx, number, change))
+
+
+@contextmanager
+def before_the_entry(aws_faults: AwsFaults, act: Callable[[], object]) -> Iterator[None]:
+    """Do something just before the first write of a revocation entry in the block."""
+    done = list[str]()
+
+    def meanwhile(call: Call, forward: Forward) -> AwsAnswer:
+        if not done and "revoked" in str(call.request) and call.operation in WRITES:
+            done.append(call.operation)
+            act()
+        return forward()
+
+    with aws_faults.faulty(meanwhile):
+        yield
+    assert done
 
 
 def test_many_revocations_of_one_user_do_not_affect_other_users(user: ExampleUser) -> None:
@@ -103,7 +113,7 @@ def test_one_client_cannot_use_up_the_entries_of_others(
     monkeypatch.setattr(revocations, "PER_SUBJECT", 2)
     erp = create_client("acme", "ERP")
     for _ in range(SOFT_LIMIT + 1):
-        assert revoke(token_for(erp).access_token, **erp._asdict()).status == 200
+        assert revoke(token_of(erp), **erp._asdict()).status == 200
     assert len(revocation_entries()) == 3
     assert f"client:{erp.client_id}" in revocation_entries()
 
@@ -113,18 +123,9 @@ def test_concurrent_revocations_of_one_user_keep_the_limit(
 ) -> None:
     """Other requests reach the user's limit between the read and the write of the entries."""
     monkeypatch.setattr(revocations, "PER_SUBJECT", 2)
-    given, others, done = user.sign_in(), [user.sign_in() for _ in range(2)], list[str]()
-
-    def meanwhile(call: Call, forward: Forward) -> AwsAnswer:
-        if not done and "revoked" in str(call.request) and call.operation in WRITES:
-            done.append(call.operation)
-            for other in others:
-                revoke(other.access_token)
-        return forward()
-
-    with aws_faults.faulty(meanwhile):
+    given, others = user.sign_in(), [user.sign_in() for _ in range(2)]
+    with before_the_entry(aws_faults, lambda: [revoke(other.access_token) for other in others]):
         assert revoke(given.access_token).status == 200
-    assert done
     assert len(revocation_entries()) == 3
     assert f"user:{user.id}" in revocation_entries()
 
@@ -135,19 +136,11 @@ def test_concurrently_added_entries_count_toward_the_soft_limit(
     user: ExampleUser, aws_faults: AwsFaults, seen: int, token: str
 ) -> None:
     """Other requests reach the soft limit between the read and the write of the entries."""
-    last, done = in_an_hour(), list[str]()
+    last = in_an_hour()
     add_entries(seen, last)
     given = getattr(user.sign_in(), token)
-
-    def meanwhile(call: Call, forward: Forward) -> AwsAnswer:
-        if not done and "revoked" in str(call.request) and call.operation in WRITES:
-            done.append(call.operation)
-            add_entries(SOFT_LIMIT, last)
-        return forward()
-
-    with aws_faults.faulty(meanwhile):
+    with before_the_entry(aws_faults, lambda: add_entries(SOFT_LIMIT, last)):
         assert revoke(given).status == 200
-    assert done
     assert set(revocation_entries()) == {f"user:{user.id}"} | {
         f"role:9{n}" for n in range(SOFT_LIMIT)
     }
@@ -210,7 +203,7 @@ def test_client_read_before_its_revocation_is_read_again(
         return answer
 
     monkeypatch.setattr(dynamodb, "batch_get_item", torn)
-    assert token_for(erp).outcome == (401, "invalid_client")
+    assert request_token(client_form(erp)).outcome == (401, "invalid_client")
     assert user.sign_in(client_id=app.client_id).outcome == (401, "invalid_client")
 
 
