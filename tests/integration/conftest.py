@@ -17,6 +17,7 @@ from tests.integration.roles import ARNS, Roles
 from tests.interleaving import Scheduler
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
+from tests.webhook_scenario import WebhookScenario, open_webhook_scenario
 
 type BeforeNextCommit = Callable[[Callable[[], Response]], list[Response]]
 
@@ -66,6 +67,16 @@ def roles(stack: Stack) -> Roles:
 def yard(erp: Erp) -> WarehouseScenario:
     """The warehouses YARD and SHOP, with master data and without stock."""
     return WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
+
+
+@pytest.fixture
+def webhooks(
+    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[WebhookScenario]:
+    """The webhooks of acme. The clock advances only in the test and in waits of the service."""
+    del clock
+    with open_webhook_scenario(stack, monkeypatch) as webhooks:
+        yield webhooks
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """IAM permissions of relay and worker: sufficient for their calls, and limited to webhooks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -9,7 +9,6 @@ from shared.integration.webhooks.http_client import AttemptResult
 from shared.integration.webhooks.rules import MAX_FAILURES
 from tests.aws_calls import Watch
 from tests.cases import each_case
-from tests.clock import Clock
 from tests.iam import Access, allows
 from tests.integration.roles import ARNS, Roles, concerns
 from tests.stack import Stack
@@ -18,23 +17,12 @@ from tests.webhook_scenario import (
     WORKER,
     SentRequest,
     WebhookScenario,
-    open_webhook_scenario,
     respond_500,
 )
 
 _ROLE = "WebhookDataRole"
 _TABLE = ARNS.table("stowage-tenant-acme")
 _SLOW_MS = 4_000
-
-
-@pytest.fixture
-def webhooks(
-    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[WebhookScenario]:
-    """The webhooks of acme."""
-    assert clock
-    with open_webhook_scenario(stack, monkeypatch) as webhooks:
-        yield webhooks
 
 
 def _respond_slowly(_: SentRequest) -> AttemptResult:

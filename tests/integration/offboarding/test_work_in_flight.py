@@ -1,8 +1,6 @@
 """Imports, events, deliveries and token requests that are in progress during a deletion."""
 
 import json
-from collections.abc import Iterator
-from urllib.parse import urlencode
 
 import pytest
 
@@ -15,19 +13,13 @@ from tests.clock import Clock
 from tests.gateway import LambdaContext
 from tests.import_scenario import ImportScenario
 from tests.integration.offboarding.company import Company
-from tests.webhook_scenario import RELAY, WebhookScenario, failed_items, open_webhook_scenario
+from tests.integration.user_grants.oauth_requests import request_token_at
+from tests.webhook_scenario import RELAY, WebhookScenario, failed_items
 
 
 @pytest.fixture(autouse=True)
 def _waits_take_no_time(clock: Clock) -> None:
     assert clock
-
-
-@pytest.fixture
-def webhooks(company: Company, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookScenario]:
-    """The webhooks of acme."""
-    with open_webhook_scenario(company.stack, monkeypatch) as scenario:
-        yield scenario
 
 
 def _delete_keeping_the_cache(company: Company) -> None:
@@ -83,12 +75,6 @@ def test_delivery_is_retried_then_dropped(company: Company, webhooks: WebhookSce
 def test_client_of_a_deleted_tenant_gets_no_token(company: Company) -> None:
     credentials = create_client("acme", "shop")
     _delete_keeping_the_cache(company)
-    form = {"grant_type": "client_credentials", **credentials._asdict()}
-    answer = company.stack.gateway.request(
-        "POST",
-        "/v1/oauth/token",
-        headers={"Content-Type": "application/x-www-form-urlencoded"},
-        body=urlencode(form),
-    )
+    answer = request_token_at(company.stack.gateway, credentials)
     assert (answer.status, answer.json()["error"]) == (401, "invalid_client")
     assert company.remains() == {}

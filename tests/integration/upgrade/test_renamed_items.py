@@ -19,12 +19,12 @@ from shared.kernel.db.unit_of_work import run_transaction
 from tests import recorded
 from tests.cases import each_case
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
+from tests.faults import AwsFaults, Call, Fault, Killed, before_each
 from tests.integration.upgrade.conftest import set_version
 from tests.stack import Stack, set_attributes
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
-from tests.webhook_scenario import WebhookScenario, open_webhook_scenario
+from tests.webhook_scenario import WebhookScenario
 
 _BEFORE = "2026-01-01T00:00:00.000Z"
 _NOW: Any = "2026-02-02T00:00:00.000Z"
@@ -48,17 +48,13 @@ def at_call(
 
     `calls` counts these calls.
     """
-    numbers, is_inside = calls or count(), False
+    numbers = calls or count()
 
-    def fault(call: Call, forward: Forward) -> Answer:
-        nonlocal is_inside
-        if not is_inside and mention in str(call.body) and next(numbers) == at:
-            is_inside = True
+    def act(call: Call) -> None:
+        if mention in str(call.body) and next(numbers) == at:
             what()
-            is_inside = False
-        return forward()
 
-    return fault
+    return before_each(act)
 
 
 def _die() -> None:
@@ -66,12 +62,6 @@ def _die() -> None:
 
 
 # Health of endpoints
-
-
-@pytest.fixture
-def webhooks(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookScenario]:
-    with open_webhook_scenario(stack, monkeypatch) as webhooks:
-        yield webhooks
 
 
 def health(stack: Stack) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,7 @@ alarm name the resource that is in it. `PROVED` names the tests; an alarm withou
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -37,7 +37,6 @@ from tests.watched_metrics import is_documented
 from tests.webhook_scenario import (
     WORKER,
     WebhookScenario,
-    open_webhook_scenario,
     respond_204,
     respond_500,
     run_relay,
@@ -91,16 +90,6 @@ def is_breached(name: str, found: list[float]) -> bool:
     assert alarm["Statistic"] in {"Maximum", "Sum"}
     threshold: float = alarm["Threshold"]
     return value > threshold
-
-
-@pytest.fixture
-def webhooks(
-    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[WebhookScenario]:
-    """The webhooks of acme. The clock advances only in the test and in waits of the service."""
-    del clock
-    with open_webhook_scenario(stack, monkeypatch) as webhooks:
-        yield webhooks
 
 
 # Requests

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,14 @@ from tests.webhook_scenario import SentRequest, WebhookScenario, respond_204, re
 
 def slow(_: SentRequest) -> AttemptResult:
     return AttemptResult(milliseconds=10_000, error="timed out after 10 s")
+
+
+def take_slow_message(webhooks: WebhookScenario) -> dict[str, Any]:
+    """Create a product; return the message to its subscriber as it is in the slow queue."""
+    webhooks.create_product()
+    webhooks.run_relay()
+    (message,) = webhooks.take_messages()
+    return {**message, "slow": True}
 
 
 def test_messages_to_new_and_slow_endpoints_use_the_slow_queue(webhooks: WebhookScenario) -> None:
@@ -68,10 +77,7 @@ def test_an_endpoint_is_recorded_as_slow_during_the_attempt(
 def test_concurrent_duplicate_messages_do_not_lose_the_next_task(webhooks: WebhookScenario) -> None:
     """The first worker crashes before it sends the next task; the message of the other returns."""
     webhooks.subscribe()
-    webhooks.create_product()
-    webhooks.run_relay()
-    (message,) = webhooks.take_messages()
-    message["slow"] = True
+    message = take_slow_message(webhooks)
     copies = iter([message])
 
     def answer(sent: SentRequest) -> AttemptResult:
@@ -90,10 +96,7 @@ def test_concurrent_duplicate_messages_do_not_lose_the_next_task(webhooks: Webho
 
 def test_duplicate_messages_cause_one_attempt(webhooks: WebhookScenario) -> None:
     webhook = webhooks.subscribe()
-    webhooks.create_product()
-    webhooks.run_relay()
-    (message,) = webhooks.take_messages()
-    message["slow"] = True
+    message = take_slow_message(webhooks)
     assert webhooks.run_worker(message) == []
     assert webhooks.run_worker(message) == []
     assert webhooks.run_worker(message, receives=2) == []
@@ -104,10 +107,7 @@ def test_duplicate_messages_cause_one_attempt(webhooks: WebhookScenario) -> None
 def test_a_crash_after_the_log_entry_does_not_lose_the_next_task(webhooks: WebhookScenario) -> None:
     webhooks.subscribe()
     webhooks.endpoint = respond_500
-    webhooks.create_product()
-    webhooks.run_relay()
-    (message,) = webhooks.take_messages()
-    message["slow"] = True
+    message = take_slow_message(webhooks)
     assert webhooks.run_worker(message) == []
     (following,) = webhooks.take_messages()  # lost in a crash
 
@@ -123,10 +123,7 @@ def test_an_overdue_message_from_the_dead_letter_queue_sends_the_next_task(
 ) -> None:
     webhooks.subscribe()
     webhooks.endpoint = respond_500
-    webhooks.create_product()
-    webhooks.run_relay()
-    (message,) = webhooks.take_messages()
-    message["slow"] = True
+    message = take_slow_message(webhooks)
     assert webhooks.run_worker(message) == []
     webhooks.take_messages()  # lost
     assert webhooks.run_worker(message) == []
