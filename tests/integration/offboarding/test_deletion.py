@@ -1,6 +1,5 @@
 """Deletion of a tenant removes everything but its name, also after interruptions."""
 
-from itertools import count
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from shared.kernel.clock import now
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound, ServiceError
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, kill_after, kill_before
+from tests.faults import AwsFaults, Killed, before_each, kill_after, kill_before
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.sampling import sampled
 from tests.stack import ADDRESS, Stack
@@ -91,13 +90,9 @@ def test_deletion_completes_after_repeated_interruptions(
     company: Company, aws_faults: AwsFaults
 ) -> None:
     company.cancel()
-    for call in count():
-        try:
-            with aws_faults.faulty(kill_after(call)):
-                delete_tenant("acme")
-        except Killed:
-            continue
-        break
+    call = 0
+    while aws_faults.kills(kill_after(call), lambda: delete_tenant("acme")):
+        call += 1
     assert call > 10
     assert_deleted(company)
 
@@ -107,17 +102,7 @@ def test_concurrent_deletions_of_one_tenant_complete(
 ) -> None:
     """A second run executes completely before each call of the first."""
     company.cancel()
-    inside = False
-
-    def interleave(_call: Any, forward: Any) -> Any:
-        nonlocal inside
-        if not inside:
-            inside = True
-            delete_tenant("acme")
-            inside = False
-        return forward()
-
-    with aws_faults.faulty(interleave):
+    with aws_faults.faulty(before_each(lambda _: delete_tenant("acme"))):
         delete_tenant("acme")
     assert_deleted(company)
 

@@ -25,7 +25,7 @@ from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, TableReplaced
 from shared.kernel.validation import check
-from tests.faults import AwsFaults
+from tests.faults import AwsFaults, Call, before_each
 from tests.gateway import Erp
 from tests.integration.restore.conftest import Recovery, item, items_of
 from tests.integration.user_grants.oauth_requests import (
@@ -130,22 +130,19 @@ def test_requests_are_refused_until_the_switch(
     seen: list[tuple[int, str | None]] = []
     refused_at = 0.0
 
-    def watch(call: Any, forward: Any) -> Any:
+    def watch(call: Call) -> None:
         nonlocal refused_at
         if call.operation == "TagResource":
-            inside = aws_faults._faults.pop()
             changed.let_caches_expire()
             answer = stack.erp().post("/products", {"item_code": "X", "name": "X", "type": "item"})
             seen.append((answer.status, answer.headers.get("Retry-After")))
             with pytest.raises(TableReplaced, match="acme is being restored"):
                 operator_store("acme")
             refused_at = int(item()["restoring"]["M"]["refused_at"]["N"]) / 1000
-            aws_faults._faults.append(inside)
         if "table_name" in str(call.request):
             assert changed.clock.time() - refused_at >= DRAIN_SECONDS - 0.1
-        return forward()
 
-    with aws_faults.faulty(watch):
+    with aws_faults.faulty(before_each(watch)):
         restore_tenant("acme", changed.at)
     assert seen == [(503, "60")]
 
@@ -156,17 +153,14 @@ def test_events_of_a_tenant_are_relayed_during_its_restore(
     """A record that fails holds up the events of other tenants in its shard of the stream."""
     failed: list[list[str]] = []
 
-    def watch(call: Any, forward: Any) -> Any:
+    def watch(call: Call) -> None:
         if call.operation == "TagResource":
-            inside = aws_faults._faults.pop()
             changed.let_caches_expire()
             with pytest.raises(TableReplaced):
                 store_for(directory.tenant("acme"))  # type: ignore[arg-type]
             failed.append(run_relay(stream_batch(stack.events())))
-            aws_faults._faults.append(inside)
-        return forward()
 
-    with aws_faults.faulty(watch):
+    with aws_faults.faulty(before_each(watch)):
         restore_tenant("acme", changed.at)
     assert failed == [[]]
 

@@ -11,28 +11,17 @@ from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.errors import Conflict
-from tests.faults import Answer, AwsFaults, Call, Forward, stuck_before
+from tests.faults import AwsFaults, before_each, stuck_before
 from tests.integration.tenancy.test_provisioning import ACME, STEPS, assert_complete
 from tests.sampling import sampled
 
 
 def test_concurrent_runs_create_one_tenant(aws_faults: AwsFaults) -> None:
     """A second run executes completely before each call of the first."""
-    calls = 0
-    inside = False
-
-    def interleave(_call: Call, forward: Forward) -> Answer:
-        nonlocal calls, inside
-        if not inside:
-            inside = True
-            create_tenant(ACME)
-            inside = False
-            calls += 1
-        return forward()
-
-    with aws_faults.faulty(interleave):
+    made: list[Tenant] = []
+    with aws_faults.faulty(before_each(lambda _: made.append(create_tenant(ACME)))):
         create_tenant(ACME)
-    assert calls > 5
+    assert len(made) > 5
     assert_complete()
 
 

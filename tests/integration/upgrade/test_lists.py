@@ -24,7 +24,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import UnservedTable
 from tests import recorded
 from tests.clock import Clock
-from tests.faults import AwsFaults
+from tests.faults import AwsFaults, Call, before_each
 from tests.integration.stored_entities import assert_derived_items_match, collections
 from tests.integration.upgrade.conftest import PutTable, set_version
 from tests.integration.upgrade.invention import (
@@ -223,25 +223,20 @@ def test_lists_are_right_at_every_call_of_the_upgrade(
     """Requests use the old indexes and totals until the upgrade is completed."""
     listed = LISTS["/exit-documents"]
     put_table(listed.name)
-    erp, is_inside = stack.erp(), False
+    erp = stack.erp()
     queries: tuple[dict[str, str], ...] = ({}, {"status": "open"}, {"sort": "priority"})
     expected = [erp.get(listed.path, query=query).json()["data"] for query in queries]
     assert all(expected)
 
-    def read(_call: Any, forward: Any) -> Any:
-        nonlocal is_inside
-        if not is_inside:
-            is_inside = True
-            for query, rows in zip(queries, expected, strict=True):
-                answer = erp.get(listed.path, query=query)
-                assert answer.json()["data"] == rows
-                assert answer.json()["meta"]["total"] == len(rows)
-            is_inside = False
-        return forward()
+    def read(_: Call) -> None:
+        for query, rows in zip(queries, expected, strict=True):
+            answer = erp.get(listed.path, query=query)
+            assert answer.json()["data"] == rows
+            assert answer.json()["meta"]["total"] == len(rows)
 
     with (
         invented_version(monkeypatch, listed.collection),
-        aws_faults.faulty(read),
+        aws_faults.faulty(before_each(read)),
     ):
         list(upgrade_tables(["acme"]))
 
