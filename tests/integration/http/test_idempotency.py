@@ -17,6 +17,7 @@ from tests.faults import (
     Killed,
     cancelled_transaction,
     kill_before,
+    refuse_calls,
     throttle,
 )
 from tests.gateway import Erp, Response
@@ -313,3 +314,14 @@ def test_space_around_a_key_is_not_part_of_it(erp: Erp) -> None:
         again = erp.post("/products", BOLT, key=padded)
         assert (again.text, again.headers["Idempotent-Replayed"]) == (first.text, "true")
     assert erp.post("/products", BOLT, key="order  7").status == 422
+
+
+def test_repeat_during_the_commit_is_duplicate_in_flight(erp: Erp, aws_faults: AwsFaults) -> None:
+    first = erp.post("/products", BOLT, key="k1")
+
+    with aws_faults.faulty(refuse_calls("PutItem", code="TransactionConflictException")):
+        meanwhile = erp.post("/products", BOLT, key="k1")
+
+    assert (meanwhile.status, meanwhile.code) == (409, "duplicate_in_flight")
+    assert meanwhile.headers["Retry-After"] == "1"
+    assert erp.post("/products", BOLT, key="k1").text == first.text

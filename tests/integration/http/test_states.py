@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
@@ -13,11 +12,16 @@ from operations.api_clients import Credentials, create_client
 from shared.identity.tenancy.directory import directory
 from tests.clock import ManualClock
 from tests.gateway import Erp, Response
+from tests.integration.user_grants.oauth_requests import request_token_at
 from tests.stack import Stack
 from tests.tenant_cache import apply_now
 
 MOVED_TO = "https://wms.acme.example/api/v1"
-PATHS = ("/products", "/warehouses", "/entry-documents", "/stock-levels", "/receipts", "/imports")
+PATHS = (
+    "/products", "/warehouses", "/entry-documents", "/stock-levels", "/receipts", "/imports",
+    "/nothing",
+)  # fmt: skip
+"""Lists, and a path that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +72,6 @@ def credentials(stack: Stack) -> Credentials:
     return create_client("acme", "ERP")
 
 
-def ask_for_token(stack: Stack, credentials: Credentials) -> Response:
-    form = {"grant_type": "client_credentials", **credentials._asdict()}
-    return stack.gateway.request(
-        "POST",
-        "/v1/oauth/token",
-        headers={"Content-Type": "application/x-www-form-urlencoded"},
-        body=urlencode(form),
-    )
-
-
 def assert_refused(answer: Response, change: TenantChange) -> None:
     assert (answer.status, answer.code) == (change.status, change.code), answer.text
     body = answer.json()
@@ -93,7 +87,7 @@ def test_change_and_its_reversal_take_effect_within_ten_seconds(
 ) -> None:
     erp = stack.erp(client=credentials.client_id)
     before = [erp.get(path).status for path in PATHS]
-    assert ask_for_token(stack, credentials).status == 200
+    assert request_token_at(stack.gateway, credentials).status == 200
 
     change.do()
     directory_clock.now += 9.9
@@ -101,18 +95,18 @@ def test_change_and_its_reversal_take_effect_within_ten_seconds(
     directory_clock.now += 0.1
     for path in PATHS:
         assert_refused(erp.get(path), change)
-    assert_refused(ask_for_token(stack, credentials), change)
+    assert_refused(request_token_at(stack.gateway, credentials), change)
     assert stack.erp("beta").get(PATHS[0]).status == 200
 
     provisioning.set_state("acme", "active")
     directory_clock.now += 10
     assert [erp.get(path).status for path in PATHS] == before
-    assert ask_for_token(stack, credentials).status == 200
+    assert request_token_at(stack.gateway, credentials).status == 200
 
 
 def test_wrong_secret_hides_the_tenant_state(stack: Stack, credentials: Credentials) -> None:
     apply_now(provisioning.set_state, "acme", "suspended")
-    answer = ask_for_token(stack, credentials._replace(client_secret="sws_no"))
+    answer = request_token_at(stack.gateway, credentials._replace(client_secret="sws_no"))
     assert (answer.status, answer.json()["error"]) == (401, "invalid_client")
 
 

@@ -3,8 +3,6 @@
 from itertools import product
 from typing import Any
 
-import pytest
-
 from operations import provisioning
 from operations.api_clients import create_client, revoke_client
 from shared.identity.tenancy.directory import directory
@@ -67,18 +65,6 @@ def test_unknown_path_with_a_token_of_another_tenant_is_401(stack: Stack) -> Non
     answer = stack.erp("beta").get("/nothing", headers={"Host": "wms.acme.test"})
 
     assert (answer.status, answer.code) == (401, "unauthenticated")
-
-
-@pytest.mark.parametrize(
-    ("state", "status"), [("suspended", 402), ("cancelled", 402), ("moved", 410)]
-)
-def test_unknown_path_of_an_inactive_tenant_tells_its_state(
-    stack: Stack, state: str, status: int
-) -> None:
-    moved_to = "https://wms.acme.test" if state == "moved" else None
-    apply_now(provisioning.set_state, "acme", state, moved_to=moved_to)  # type: ignore[arg-type]
-
-    assert stack.erp().get("/nothing").status == status
 
 
 def test_requests_to_unknown_paths_are_limited(mini: Erp, minute_clock: Clock) -> None:
