@@ -74,7 +74,19 @@ def run(*arguments: str, typed: str = "") -> Result:
         return CliRunner(mix_stderr=False).invoke(main, arguments, input=typed)
 
 
-def as_json(result: Result) -> Any:
-    """Return the JSON output of a successful command."""
+def as_json(*arguments: str, typed: str = "") -> Any:
+    """Return the JSON output of a command, which succeeds."""
+    result = run("--json", *arguments, typed=typed)
     assert result.exit_code == 0, result.stderr
     return json.loads(result.stdout)
+
+
+def refused(*arguments: str, code: int = 1, typed: str = "") -> str:
+    """Run a command that is refused with an exit code; return what it says.
+
+    It prints nothing to standard output, on which only what is typed is echoed.
+    """
+    result = run(*arguments, typed=typed)
+    assert result.exit_code == code, result.stderr
+    assert typed or result.stdout == ""
+    return result.stderr

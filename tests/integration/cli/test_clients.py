@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from click.testing import Result
 
 from operations.provisioning import set_state
-from tests.faults import AwsFaults, Killed, kill_at
-from tests.integration.cli.command_line import Run, as_json, run
+from tests.faults import AwsFaults, kill_at
+from tests.integration.cli.command_line import Run, as_json, refused, run
 
 
 @pytest.fixture
@@ -16,36 +17,29 @@ def stowage(stowage: Run) -> Run:
     return stowage
 
 
-def created(stowage: Run, *more: str) -> dict[str, Any]:
+def created(*more: str) -> dict[str, Any]:
     """Create a client; return the fields that are shown."""
     rights = () if "--mobile" in more else ("--scope", "products:read")
-    shown: dict[str, Any] = as_json(
-        stowage("--json", "client", "create", "acme", "--name", "ERP", *rights, *more)
-    )
+    shown: dict[str, Any] = as_json("client", "create", "acme", "--name", "ERP", *rights, *more)
     return shown
 
 
-def test_mobile_client_has_no_secret(stowage: Run) -> None:
-    made = created(stowage, "--mobile")
+@pytest.mark.usefixtures("stowage")
+def test_mobile_client_has_no_secret() -> None:
+    made = created("--mobile")
     assert made.keys() == {"client_id"}
     assert made["client_id"].startswith("stm_acme_")
-    shown = as_json(stowage("--json", "client", "show", made["client_id"]))
+    shown = as_json("client", "show", made["client_id"])
     assert (shown["kind"], shown["secrets"], shown["scopes"]) == ("mobile", 0, [])
-    refused = stowage("client", "rotate", made["client_id"])
-    assert (refused.exit_code, refused.stdout) == (1, "")
-    assert "has no secret" in refused.stderr
-    both = stowage("client", "create", "acme", "--name", "x", "--mobile", "--scope", "stocks:read")
-    assert both.exit_code == 2
+    assert "has no secret" in refused("client", "rotate", made["client_id"])
 
 
 def test_name_and_scopes_of_a_client_can_be_changed(stowage: Run) -> None:
-    client_id = created(stowage)["client_id"]
+    client_id = created()["client_id"]
     for _ in range(2):
-        changed = as_json(
-            stowage("--json", "client", "change", client_id, "--scope", "stocks:read", "--yes")
-        )
+        changed = as_json("client", "change", client_id, "--scope", "stocks:read", "--yes")
         assert (changed["name"], changed["scopes"]) == ("ERP", ["stocks:read"])
-    renamed = as_json(stowage("--json", "client", "change", client_id, "--name", "Shop"))
+    renamed = as_json("client", "change", client_id, "--name", "Shop")
     assert (renamed["name"], renamed["scopes"]) == ("Shop", ["stocks:read"])
     refused = stowage("client", "change", client_id, "--name", "x" * 101)
     assert (refused.exit_code, refused.stderr) == (
@@ -54,59 +48,52 @@ def test_name_and_scopes_of_a_client_can_be_changed(stowage: Run) -> None:
 
 
 def test_clients_of_a_suspended_tenant_can_be_managed(stowage: Run) -> None:
-    client_id = created(stowage)["client_id"]
+    client_id = created()["client_id"]
     set_state("acme", "suspended")
-    assert created(stowage)["client_id"] != client_id
+    assert created()["client_id"] != client_id
     assert stowage("client", "rotate", client_id, "--now", "--yes").exit_code == 0
     assert stowage("client", "revoke", client_id, "--yes").exit_code == 0
 
 
 def test_commands_on_a_revoked_client_are_refused(stowage: Run) -> None:
-    client_id = created(stowage)["client_id"]
+    client_id = created()["client_id"]
     assert stowage("client", "revoke", client_id, "--yes").exit_code == 0
     for command in (["show"], ["change", "--name", "x"], ["rotate"]):
-        refused = stowage("client", *command, client_id)
-        assert refused.exit_code == 1
-        assert f"The client {client_id} was revoked." in refused.stderr
+        assert f"The client {client_id} was revoked." in refused("client", *command, client_id)
 
 
+@pytest.mark.usefixtures("stowage")
 @pytest.mark.parametrize("command", ["create", "revoke"])
 def test_command_repeated_after_a_crash_takes_effect_once(
-    command: str, stowage: Run, bare_faults: AwsFaults
+    command: str, bare_faults: AwsFaults
 ) -> None:
     """Revoking removes one client; creating may leave a client whose secret was not shown."""
-    client_id = created(stowage)["client_id"]
+    client_id = created()["client_id"]
     arguments = ["client", command, "acme", "--name", "Shop", "--scope", "stocks:read"]
     if command == "revoke":
         arguments = ["client", command, client_id, "--yes"]
-    moment = 0
-    while True:
-        try:
-            with bare_faults.faulty(kill_at(moment)):
-                result = run(*arguments)
-        except Killed:
-            moment += 1
-            continue
-        break
+    moment, results = 0, list[Result]()
+    while bare_faults.kills(kill_at(moment), lambda: results.append(run(*arguments))):
+        moment += 1
     assert moment > 5
-    listed = as_json(run("--json", "client", "list", "acme"))
+    listed = as_json("client", "list", "acme")
     active = [client for client in listed if client["active"]]
     if command == "revoke":
-        assert result.exit_code == 0
+        assert results[0].exit_code == 0
         assert active == []
     else:
-        assert result.exit_code in {0, 1}
+        assert results[0].exit_code in {0, 1}
         assert len(active) == 2
-    entries = as_json(run("--json", "audit", "acme", "--action", f"client.{command}d"))
+    entries = as_json("audit", "acme", "--action", f"client.{command}d")
     assert len(entries) == (1 if command == "revoke" else len(listed))
 
 
 def test_audit_log_prints_a_table_or_json(stowage: Run) -> None:
-    client_id = created(stowage)["client_id"]
+    client_id = created()["client_id"]
     stowage("client", "change", client_id, "--name", "Shop")
     stowage("tenant", "settings", "acme", "--receipt-tolerance", "2.5")
 
-    entries = as_json(stowage("--json", "audit", "acme"))
+    entries = as_json("audit", "acme")
     by_action = {entry["action"]: entry for entry in entries}
     assert list(by_action)[:3] == ["settings.changed", "client.changed", "client.created"]
     assert by_action["settings.changed"]["changes"] == {"receipt_tolerance": {"from": 0, "to": 2.5}}
@@ -119,34 +106,17 @@ def test_audit_log_prints_a_table_or_json(stowage: Run) -> None:
     assert "name: ERP → Shop" in lines[2]
 
 
-def test_audit_log_can_be_filtered(stowage: Run) -> None:
-    first = created(stowage)["client_id"]
-    second = created(stowage)["client_id"]
-    entries = as_json(stowage("--json", "audit", "acme", "--action", "client.created"))
+@pytest.mark.usefixtures("stowage")
+def test_audit_log_can_be_filtered() -> None:
+    first = created()["client_id"]
+    second = created()["client_id"]
+    entries = as_json("audit", "acme", "--action", "client.created")
     assert [entry["target"] for entry in entries] == [f"client {second}", f"client {first}"]
-    (newest,) = as_json(stowage("--json", "audit", "acme", "--limit", "1"))
+    (newest,) = as_json("audit", "acme", "--limit", "1")
     assert newest["target"] == f"client {second}"
     since = newest["created_at"]
-    assert newest in as_json(stowage("--json", "audit", "acme", "--since", since))
-    assert as_json(stowage("--json", "audit", "acme", "--since", "2100-01-01T00:00:00Z")) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["nobody"], 1, "The tenant nobody does not exist."),
-        (["acme", "--since", "yesterday"], 1, "since: must be a date-time with offset"),
-        (["acme", "--action", "client"], 2, "is not one of"),
-        (["acme", "--limit", "0"], 2, "0 is not in the range"),
-    ],
-)
-def test_invalid_audit_log_filter_is_refused(
-    arguments: list[str], code: int, message: str, stowage: Run
-) -> None:
-    refused = stowage("audit", *arguments)
-    assert refused.exit_code == code
-    assert message in refused.stderr
-    assert refused.stdout == ""
+    assert newest in as_json("audit", "acme", "--since", since)
+    assert as_json("audit", "acme", "--since", "2100-01-01T00:00:00Z") == []
 
 
 def test_names_are_printed_without_interpreting_markup(stowage: Run) -> None:
@@ -161,8 +131,8 @@ def test_names_are_printed_without_interpreting_markup(stowage: Run) -> None:
 
 def test_piped_output_is_neither_padded_nor_wrapped(stowage: Run) -> None:
     for name in ("ERP", "x" * 100):
-        created(stowage)
-        client_id = as_json(stowage("--json", "client", "list", "acme"))[0]["client_id"]
+        created()
+        client_id = as_json("client", "list", "acme")[0]["client_id"]
         stowage("client", "change", client_id, "--name", name)
     for lines in (stowage("audit", "acme").stdout, stowage("tenant", "show", "acme").stdout):
         assert all(line == line.rstrip() for line in lines.splitlines())

@@ -1,4 +1,4 @@
-"""Commands that end access or remove something ask before they do it."""
+"""Commands that end access or remove something ask before; repeated, they change nothing."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +8,8 @@ import pytest
 
 from cli.main import main
 from operations.api_clients import create_client
-from operations.control_table import scan_items
 from tests.cases import each_case
-from tests.integration.cli.command_line import as_json, run
+from tests.integration.cli.command_line import as_json, refused, run
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.integration.user_grants.oauth_requests import create_example_user, enable_two_step
 from tests.integration.write_webhooks import subscribe
@@ -91,14 +90,15 @@ def _prepare() -> dict[str, str]:
     run("key", "rotate")
     ids = {
         "CLIENT": create_client("acme", "Shop", ["products:read"]).client_id,
-        "KEY": as_json(run("--json", "key", "list"))[0]["kid"],
+        "KEY": as_json("key", "list")[0]["kid"],
     }
     assert run("tenant", "cancel", "beta", "--yes").exit_code == 0
     return ids
 
 
 def _stored(company: Company) -> tuple[Any, Any]:
-    control = sorted(scan_items(""), key=lambda item: str(item["pk"]["S"]))
+    """Return all items of the tenant's table and of the control table."""
+    control = sorted(company.stack.control_items(), key=lambda item: str(item["pk"]["S"]))
     return company.stack.items(), control
 
 
@@ -124,11 +124,10 @@ def test_command_without_a_terminal_needs_the_option_yes(
     said = " ".join(command(said))
     before = _stored(company)
 
-    refused = run(*words)
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert said in refused.stderr
-    assert "Nothing was changed" in refused.stderr
-    assert "--yes" in refused.stderr
+    error = refused(*words, code=2)
+    assert said in error
+    assert "Nothing was changed" in error
+    assert "--yes" in error
     assert _stored(company) == before
 
     done = run(*words, "--yes")
@@ -144,9 +143,7 @@ def test_command_that_is_not_confirmed_changes_nothing(
 ) -> None:
     words = command(text)
     before = _stored(company)
-    refused = run(*words, typed="n\n")
-    assert refused.exit_code == 1
-    assert "othing was changed." in refused.stderr
+    assert "othing was changed." in refused(*words, typed="n\n")
     assert _stored(company) == before
 
 
@@ -155,7 +152,7 @@ def test_confirmed_command_is_run(command: Callable[[str], list[str]]) -> None:
     done = run(*command("tenant suspend acme"), typed="y\n")
     assert done.exit_code == 0
     assert "Continue? [y/N]" in done.stderr
-    assert as_json(run("--json", "tenant", "show", "acme"))["state"] == "suspended"
+    assert as_json("tenant", "show", "acme")["state"] == "suspended"
 
 
 @each_case(
@@ -175,14 +172,44 @@ def test_command_that_takes_nothing_away_asks_nothing(
     assert done.exit_code == 0, done.stderr
 
 
+@each_case(
+    "text",
+    [
+        f"tenant create gamma --plan professional --module waves --base-url {ADDRESS}",
+        "tenant list",
+        "tenant show acme",
+        "tenant suspend acme --yes",
+        "tenant resume acme",
+        "tenant cancel acme --yes",
+        f"tenant move acme --to {_MOVED_TO} --yes",
+        "tenant plan acme professional --yes",
+        "tenant limit acme --requests-per-minute 500",
+        "tenant limit acme --plan",
+        "tenant modules acme --off waves --yes",
+        "tenant settings acme --receipt-tolerance 5 --commit-drops",
+        f"tenant address acme --host {HOST} --yes",
+        f"tenant address acme --base-url {ADDRESS} --yes",
+        f"domain add acme wms2.acme.test --certificate-arn {CERTIFICATE} --yes",
+        "domain list",
+    ],
+)
+def test_second_run_of_a_command_for_tenants_changes_nothing(
+    text: str, company: Company, command: Callable[[str], list[str]]
+) -> None:
+    words = command(text)
+    first = as_json(*words)
+    stored = _stored(company)
+    assert as_json(*words) == first
+    assert _stored(company) == stored
+    assert company.remains()
+
+
 def test_rotation_asks_if_it_ends_the_older_of_two_secrets(
     command: Callable[[str], list[str]],
 ) -> None:
     rotate = command("client rotate CLIENT")
     assert run(*rotate).exit_code == 0
-    refused = run(*rotate)
-    assert refused.exit_code == 2
-    assert "the older of its two secrets stops working" in refused.stderr
+    assert "the older of its two secrets stops working" in refused(*rotate, code=2)
     assert run(*rotate, "--yes").exit_code == 0
 
 

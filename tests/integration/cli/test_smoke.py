@@ -18,7 +18,7 @@ from shared.kernel.aws import client
 from shared.kernel.errors import NotFound
 from tests import dns
 from tests.clock import Clock
-from tests.integration.cli.command_line import deploy_stack, run
+from tests.integration.cli.command_line import deploy_stack, refused, run
 from tests.integration.test_example_client import FaultyTransport, respond_with
 from tests.stack import ADDRESS, HOST, Stack
 
@@ -68,12 +68,11 @@ def test_a_failed_step_is_named_with_the_place_to_look_at(transport: FaultyTrans
 
     transport.before.append(break_receipts)
     before = names()
-    failed = run("--json", "smoke")
-    assert failed.exit_code == 1
-    assert '"code": "smoke_failed"' in failed.stderr
-    assert "receive a purchase order: failed after" in failed.stderr
-    assert "503 service_unavailable" in failed.stderr
-    assert "Look at the logs DocumentsLogs and WorkLogs of the stack stowage." in failed.stderr
+    error = refused("--json", "smoke")
+    assert '"code": "smoke_failed"' in error
+    assert "receive a purchase order: failed after" in error
+    assert "503 service_unavailable" in error
+    assert "Look at the logs DocumentsLogs and WorkLogs of the stack stowage." in error
     assert names() == before
 
 
@@ -100,9 +99,7 @@ def test_a_tenant_that_cannot_be_created_is_a_failed_step(
         raise NotFound("The table")
 
     monkeypatch.setattr(smoke, "create_tenant", refuse)
-    failed = run("smoke")
-    assert failed.exit_code == 1
-    assert "create a tenant: failed after 0.0 s: The table" in failed.stderr
+    assert "create a tenant: failed after 0.0 s: The table" in refused("smoke")
 
 
 def _creating(slug: str) -> None:

@@ -12,9 +12,9 @@ from shared.identity.auth.attempt_limits import (
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
 from tests.gateway import Erp
-from tests.integration.cli.command_line import deploy_stack, run
-from tests.integration.cli.test_users import as_json, refused
+from tests.integration.cli.command_line import as_json, deploy_stack, refused, run
 from tests.integration.user_grants.oauth_requests import (
+    RATE_LIMITED,
     SOURCE_IP,
     ExampleUser,
     create_example_user,
@@ -23,8 +23,6 @@ from tests.integration.user_grants.oauth_requests import (
 from tests.integration.users.user_requests import audit_entries
 from tests.sampling import deadly_calls
 from tests.stack import Stack
-
-RATE_LIMITED = (429, "rate_limited")
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from shared.identity.users.passwords import verify
 from shared.identity.users.repository import read_account
 from tests.clock import install_for_tokens
 from tests.gateway import Erp
-from tests.integration.cli.command_line import as_json as read_json
-from tests.integration.cli.command_line import deploy_stack, run
+from tests.integration.cli.command_line import as_json, deploy_stack, refused, run
 from tests.integration.user_grants.oauth_requests import (
     create_example_user,
     enable_two_step,
@@ -30,18 +29,6 @@ def deployed(stack: Stack) -> None:
     """Deploy a stack that the command line finds."""
     assert stack
     deploy_stack()
-
-
-def as_json(*arguments: str, typed: str = "") -> Any:
-    """Run a command, and return its JSON output."""
-    return read_json(run("--json", *arguments, typed=typed))
-
-
-def refused(*arguments: str) -> str:
-    result = run(*arguments)
-    assert result.exit_code == 1, result.stdout
-    assert result.stdout == ""
-    return result.stderr
 
 
 def _packers() -> None:
@@ -73,7 +60,7 @@ def test_create_user_and_show_it_by_name() -> None:
     assert (shown["username"], shown["email"], shown["roles"]) == (
         "ana.ruiz", "ana@acme.example", ["Packers"],
     )  # fmt: skip
-    assert json.loads(run("--json", "user", "list", "acme").stdout) == [shown]
+    assert as_json("user", "list", "acme") == [shown]
     people = run("user", "list", "acme")
     assert "Packers" in people.stdout
     assert made["password"] not in people.stdout
@@ -112,17 +99,6 @@ def test_all_problems_are_printed_together() -> None:
     assert "username" in refused("user", "create", "acme", "Añá", "--name", "A")
 
 
-def test_unknown_tenant_user_and_role_are_refused() -> None:
-    _ana()
-    assert "The tenant nobody" in refused("user", "list", "nobody")
-    assert "The user nobody" in refused("user", "show", "acme", "nobody")
-    assert "The user nobody" in refused("user", "disable", "acme", "nobody")
-    assert "The role Nothing" in refused("user", "roles", "acme", "ana.ruiz", "--role", "Nothing")
-    assert "The role Nothing" in refused("role", "delete", "acme", "Nothing")
-    assert "The role Nothing" in refused("role", "change", "acme", "Nothing", "--name", "X")
-    assert run("role", "create", "acme", "X", "--permission", "everything").exit_code == 2
-
-
 def test_roles_of_a_user_are_replaced_by_name() -> None:
     _packers()
     as_json("role", "create", "acme", "Receiving", "--permission", "entries.manage")
@@ -135,8 +111,6 @@ def test_roles_of_a_user_are_replaced_by_name() -> None:
     assert {**as_json("user", "roles", "acme", "ana.ruiz"), "webhooks": []} == shown
     none = as_json("user", "roles", "acme", "ana.ruiz", "--no-roles", "--yes")
     assert none["roles"] == as_json("user", "roles", "acme", "ana.ruiz")["roles"] == []
-    both = run("user", "roles", "acme", "ana.ruiz", "--no-roles", "--role", "Packers")
-    assert both.exit_code == 2
 
 
 def test_user_can_be_disabled_and_enabled() -> None:
@@ -182,9 +156,8 @@ def test_last_administrator_is_kept() -> None:
 @pytest.mark.usefixtures("terminal")
 def test_user_is_deleted_after_confirmation() -> None:
     _ana()
-    kept = run("user", "delete", "acme", "ana.ruiz", typed="n\n")
-    assert kept.exit_code == 1
-    assert "The user ana.ruiz (Ana Ruiz) of acme is deleted" in kept.stderr
+    error = refused("user", "delete", "acme", "ana.ruiz", typed="n\n")
+    assert "The user ana.ruiz (Ana Ruiz) of acme is deleted" in error
     assert run("user", "show", "acme", "ana.ruiz").exit_code == 0
 
     assert run("user", "delete", "acme", "ana.ruiz", typed="y\n").exit_code == 0
@@ -205,23 +178,19 @@ def test_role_can_be_changed_and_deleted() -> None:
     assert more["permissions"] == ["exits.manage", "inventory.manage"]
     bare = as_json("role", "change", "acme", "Pickers", "--no-permissions", "--yes")
     assert bare["permissions"] == []
-    both = run(
-        "role", "change", "acme", "Pickers", "--no-permissions", "--permission", "imports.run"
-    )
-    assert both.exit_code == 2
 
     _ana("--role", "Pickers")
     assert "1 user has the role Pickers" in refused("role", "delete", "acme", "Pickers")
     as_json("user", "roles", "acme", "ana.ruiz", "--no-roles", "--yes")
     assert run("role", "delete", "acme", "Pickers", "--yes").exit_code == 0
-    assert json.loads(run("--json", "role", "list", "acme").stdout) == []
+    assert as_json("role", "list", "acme") == []
 
 
 def test_list_of_roles_contains_all_pages(erp: Erp) -> None:
     for number in range(102):
         assert erp.post("/roles", {"name": f"Role {number}", "permissions": []}).status == 201
 
-    listed = json.loads(run("--json", "role", "list", "acme").stdout)
+    listed = as_json("role", "list", "acme")
 
     assert [role["name"] for role in listed] == [f"Role {number}" for number in range(102)]
 

@@ -6,8 +6,7 @@ import pytest
 
 from operations.api_clients import create_client
 from tests.gateway import Erp
-from tests.integration.cli.command_line import deploy_stack, run
-from tests.integration.cli.test_users import as_json
+from tests.integration.cli.command_line import as_json, deploy_stack, refused, run
 from tests.integration.users.user_requests import as_user, create_role, create_user
 from tests.integration.write_webhooks import subscribe
 from tests.stack import Stack
@@ -86,6 +85,5 @@ def test_first_run_of_a_command_can_deactivate_subscriptions(
 
 def test_user_roles_without_roles_deactivate_nothing(erp: Erp) -> None:
     create_user(erp)
-    shown = run("user", "roles", "acme", "maria.lopez", _DEACTIVATE)
-    assert shown.exit_code == 2
-    assert "--deactivate-webhooks needs --role or --no-roles." in shown.stderr
+    error = refused("user", "roles", "acme", "maria.lopez", _DEACTIVATE, code=2)
+    assert "--deactivate-webhooks needs --role or --no-roles." in error
