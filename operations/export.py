@@ -44,6 +44,7 @@ from shared.kernel.json_text import dumps, loads
 from shared.warehouse.settings.values import settings_of
 
 FILE_NAMES = {
+    "approval": "approvals",
     "audit": "audit-log",
     "category": "product-categories",
     "client": "clients",
