@@ -97,10 +97,10 @@ def ensure_status(
     noun: Literal["Picking", "Receipt"], work: StoredWork, *allowed: WorkStatus
 ) -> None:
     """Raise Conflict unless the status of a receipt or picking is one of `allowed`."""
-    ensure_allowed(f"{noun} {work.id}", work.status, allowed)
+    ensure_status_in(f"{noun} {work.id}", work.status, allowed)
 
 
-def ensure_allowed[S: str](
+def ensure_status_in[S: str](
     name: str, status: S, allowed: Sequence[S], order: Sequence[S] = ()
 ) -> None:
     """Raise an error unless `status`, the status of `name`, is one of those an action needs.

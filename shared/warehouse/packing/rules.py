@@ -23,7 +23,7 @@ from shared.warehouse.packing.models import (
     unit_code,
 )
 from shared.warehouse.picking.models import Pick, StoredPicking, packing_order_code, picking_code
-from shared.warehouse.work_records import ensure_allowed
+from shared.warehouse.work_records import ensure_status_in
 
 _SHOWN = 10
 """Most things that one message names."""
@@ -31,7 +31,7 @@ _SHOWN = 10
 
 def ensure_status(order: StoredPackingOrder, *allowed: PackingStatus) -> None:
     """Raise Conflict unless the status of a packing order is one of `allowed`."""
-    ensure_allowed(packing_order_code(order.id), order.status, allowed)
+    ensure_status_in(packing_order_code(order.id), order.status, allowed)
 
 
 # Creation
@@ -201,7 +201,7 @@ def ensure_open(unit: StoredUnit, what: str = "it takes nothing and gives nothin
 
 def ensure_closed(unit: StoredUnit) -> None:
     """Raise Conflict unless a unit is closed."""
-    ensure_allowed(unit_code(unit.id), unit.status, ["closed"])
+    ensure_status_in(unit_code(unit.id), unit.status, ["closed"])
 
 
 def ensure_children_closed(order: StoredPackingOrder, unit: int) -> None:

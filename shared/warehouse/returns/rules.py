@@ -27,7 +27,7 @@ from shared.warehouse.returns.models import (
     return_code,
 )
 from shared.warehouse.settings.values import Settings
-from shared.warehouse.work_records import ensure_allowed
+from shared.warehouse.work_records import ensure_status_in
 
 _STATUS_ORDER: Sequence[ReturnStatus] = (
     "expected", "receiving", "received", "dispositioned", "cancelled",
@@ -35,8 +35,8 @@ _STATUS_ORDER: Sequence[ReturnStatus] = (
 
 
 def ensure_status(one: StoredReturn, *allowed: ReturnStatus) -> None:
-    """Raise an error unless the status of a return is one of `allowed`; see `ensure_allowed`."""
-    ensure_allowed(return_code(one.id), one.status, allowed, _STATUS_ORDER)
+    """Raise an error unless the status of a return is one of `allowed`; see `ensure_status_in`."""
+    ensure_status_in(return_code(one.id), one.status, allowed, _STATUS_ORDER)
 
 
 # What left with an exit document, and what returns have taken of it

@@ -28,7 +28,7 @@ from shared.warehouse.transfer_orders.models import (
     TransferOrderDraft,
     order_code,
 )
-from shared.warehouse.work_records import ensure_allowed
+from shared.warehouse.work_records import ensure_status_in
 
 _STATUS_ORDER: Sequence[OrderStatus] = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
@@ -46,8 +46,8 @@ _ACTIONS_PER_SERIAL = 2
 
 
 def ensure_status(order: StoredTransferOrder, *allowed: OrderStatus) -> None:
-    """Raise an error unless the status of an order is one of `allowed`; see `ensure_allowed`."""
-    ensure_allowed(order_code(order.id), order.status, allowed, _STATUS_ORDER)
+    """Raise an error unless the status of an order is one of `allowed`; see `ensure_status_in`."""
+    ensure_status_in(order_code(order.id), order.status, allowed, _STATUS_ORDER)
 
 
 # At the origin

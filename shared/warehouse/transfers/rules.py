@@ -14,7 +14,7 @@ from shared.warehouse.transfers.models import (
     TransferMove,
     TransferStatus,
 )
-from shared.warehouse.work_records import Operator, ensure_allowed
+from shared.warehouse.work_records import Operator, ensure_status_in
 
 MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 12
 """Actions for the lines of a transfer. The other 12 are for the transfer, its two events, the
@@ -143,4 +143,4 @@ def unusable_targets(transfer: StoredTransfer, known: MasterData) -> Iterator[st
 
 def ensure_status(transfer: StoredTransfer, *allowed: TransferStatus) -> None:
     """Raise Conflict unless the status of a transfer is one of `allowed`."""
-    ensure_allowed(f"Transfer {transfer.id}", transfer.status, allowed)
+    ensure_status_in(f"Transfer {transfer.id}", transfer.status, allowed)

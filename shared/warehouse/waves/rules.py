@@ -24,7 +24,7 @@ from shared.warehouse.waves.models import (
     WaveRule,
     WaveStatus,
 )
-from shared.warehouse.work_records import WorkStatus, ensure_allowed
+from shared.warehouse.work_records import WorkStatus, ensure_status_in
 
 RELEASED_STATUSES: frozenset[WaveStatus] = frozenset({"released", "in_progress"})
 """Statuses of a wave whose status follows from its pickings."""
@@ -40,7 +40,7 @@ def wave_code(number: int) -> str:
 
 def ensure_status(wave: StoredWave, *allowed: WaveStatus) -> None:
     """Raise Conflict unless the status of a wave is one of `allowed`."""
-    ensure_allowed(wave_code(wave.id), wave.status, allowed)
+    ensure_status_in(wave_code(wave.id), wave.status, allowed)
 
 
 # Which pickings
