@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+_MOMENT = 0.01
+
 
 class Clock:
     """A replacement of the module `time`.
@@ -45,15 +47,24 @@ class Clock:
 class FrozenEnvironment:
     """The clocks of an execution environment while Lambda freezes it between two invocations.
 
-    `time.monotonic` stands still from the beginning on; `time.time` goes on.
+    `time.monotonic` stands still from the beginning on; `time.time` goes on. A sleep of the thread
+    that made the environment moves the clock. Other threads may be left from earlier tests; their
+    sleeps would move it by days, so they only wait for a moment.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._ahead = 0.0
+        self._owner, self._really_sleep = threading.get_ident(), time.sleep
         stopped, wall_clock = time.monotonic(), time.time
         monkeypatch.setattr(time, "monotonic", lambda: stopped)
         monkeypatch.setattr(time, "time", lambda: wall_clock() + self._ahead)
-        monkeypatch.setattr(time, "sleep", self.freeze_for)
+        monkeypatch.setattr(time, "sleep", self._sleep)
+
+    def _sleep(self, seconds: float) -> None:
+        if threading.get_ident() == self._owner:
+            self.freeze_for(seconds)
+        else:
+            self._really_sleep(min(seconds, _MOMENT))
 
     def freeze_for(self, seconds: float) -> None:
         """Move the wall clock; a negative number sets it back."""
