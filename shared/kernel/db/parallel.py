@@ -1,6 +1,6 @@
 """Concurrent calls of AWS that do not depend on each other."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache, partial
@@ -50,24 +50,27 @@ def run_all(first: Callable[[], object], /, *others: Callable[[], object]) -> tu
     Calls of this module inside `first` run concurrently; inside `others` they run one after the
     other.
     """
-    if _inside():
-        return first(), *(call() for call in others)
-    futures = [_submit(call) for call in others]
+    return tuple(_run([first, *others]))
+
+
+def map_concurrently[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B]:
+    """Call `call` for each argument concurrently; return results in the order of `arguments`.
+
+    The first error is raised after all calls have ended.
+    """
+    return _run([partial(call, argument) for argument in arguments])
+
+
+def _run[A](calls: Sequence[Callable[[], A]]) -> list[A]:
+    if len(calls) <= 1 or _inside():
+        return [call() for call in calls]
+    futures = [_submit(call) for call in calls[1:]]
     try:
-        return first(), *(future.result() for future in futures)
+        return [calls[0](), *(future.result() for future in futures)]
     except BaseException:
         for future in futures:
             future.cancel() or future.exception()
         raise
-
-
-def map_concurrently[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B]:
-    """Call `call` for each argument concurrently; return results in the order of `arguments`."""
-    if len(arguments) <= 1 or _inside():
-        return [call(argument) for argument in arguments]
-    futures = [_submit(partial(call, argument)) for argument in arguments[1:]]
-    first = call(arguments[0])
-    return [first, *(future.result() for future in futures)]
 
 
 def once[A](call: Callable[[], A]) -> Callable[[], A]:

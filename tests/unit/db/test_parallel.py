@@ -1,10 +1,11 @@
 """Concurrent calls: results in order, errors after all have ended, no worker that waits."""
 
+from collections.abc import Callable
 from threading import Event, current_thread
 
 import pytest
 
-from shared.kernel.db.parallel import once, run_all
+from shared.kernel.db.parallel import map_concurrently, once, run_all
 
 
 def test_results_have_the_order_of_the_calls() -> None:
@@ -12,7 +13,12 @@ def test_results_have_the_order_of_the_calls() -> None:
     assert results == (1, "b", None, 4.0, 5)
 
 
-def test_the_first_error_is_raised_after_all_calls_have_ended() -> None:
+def call_all(*calls: Callable[[], object]) -> object:
+    return map_concurrently(lambda call: call(), list(calls))
+
+
+@pytest.mark.parametrize("run", [run_all, call_all])
+def test_the_first_error_is_raised_after_all_calls_have_ended(run: Callable[..., object]) -> None:
     begun, may_end, ended = Event(), Event(), list[str]()
 
     def end_late() -> None:
@@ -26,7 +32,7 @@ def test_the_first_error_is_raised_after_all_calls_have_ended() -> None:
         raise KeyError
 
     with pytest.raises(KeyError):
-        run_all(lambda: ended.append("first"), fail, end_late)
+        run(lambda: ended.append("first"), fail, end_late)
     assert sorted(ended) == ["first", "late"]
 
 
