@@ -1,35 +1,41 @@
 """Use cases that start or end a picking, and record it in its wave in the same transaction."""
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Concatenate
+from decimal import Decimal
 
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.picking import service as pickings
-from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.picking.models import PickingEnd, StoredPicking
 from shared.warehouse.waves import repository, rules
 from shared.warehouse.waves.repository import WAVES
 
-type _UseCase[**P] = Callable[Concatenate[Transaction, P], Record[StoredPicking]]
+
+def start_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Start a pending picking."""
+    return _recorded(tx, pickings.start_picking(tx, number))
 
 
-def _recorded[**P](use_case: _UseCase[P]) -> _UseCase[P]:
-    """Return a use case that also records in its wave that the picking has started or ended."""
-
-    @wraps(use_case)
-    def run(tx: Transaction, /, *args: P.args, **kwargs: P.kwargs) -> Record[StoredPicking]:
-        picking = use_case(tx, *args, **kwargs)
-        _record(tx, picking)
-        return picking
-
-    return run
+def finalize_picking(
+    tx: Transaction,
+    number: int,
+    end: Checked[PickingEnd],
+    shortage_limit: Decimal | None = None,
+) -> Record[StoredPicking]:
+    """Finalize a picking; see `finalize_picking` of pickings."""
+    return _recorded(tx, pickings.finalize_picking(tx, number, end, shortage_limit))
 
 
-def _record(tx: Transaction, picking: Record[StoredPicking]) -> None:
+def cancel_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Cancel a picking; see `cancel_picking` of pickings."""
+    return _recorded(tx, pickings.cancel_picking(tx, number))
+
+
+def _recorded(tx: Transaction, picking: Record[StoredPicking]) -> Record[StoredPicking]:
+    """Record in a picking's wave that the picking was started or has ended; return the picking."""
     number = picking.entity.wave_id
     if number is None:
-        return
+        return picking
     found = repository.find_waves(tx.store, [number])
     if number in found.pending:
         repository.touch_pending(tx, number)
@@ -37,8 +43,4 @@ def _record(tx: Transaction, picking: Record[StoredPicking]) -> None:
         after = rules.with_picking_status(wave.entity, picking.id, picking.entity.status)
         if after != wave.entity:
             WAVES.save(tx, wave, after)
-
-
-start_picking = _recorded(pickings.start_picking)
-finalize_picking = _recorded(pickings.finalize_picking)
-cancel_picking = _recorded(pickings.cancel_picking)
+    return picking
