@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from shared.identity.audit import service as audit
+from shared.identity.audit.models import changed_values
 from shared.identity.tenancy.directory import existing_tenant, read_item, tenant_key
 from shared.identity.tenancy.tenant import MODULES, Tenant
 from shared.kernel.config import config
@@ -77,18 +78,13 @@ def update_settings(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSn
         modules=frozenset(requested.get("modules", before.modules)),
         item={**before.item, **stored},
     )
-    changes = _changes(before, after)
+    changes = changed_values(_audited_values(before), _audited_values(after))
     if not changes:
         return seen
     changed = SettingsSnapshot(after, seen.version + 1, tx.now)
     _add_update(tx, seen, changed, {name.partition(".")[0] for name in changes})
     audit.record(tx, "settings.changed", "settings", None, changes=changes)
     return changed
-
-
-def _changes(before: Tenant, after: Tenant) -> dict[str, tuple[Any, Any]]:
-    old, new = _audited_values(before), _audited_values(after)
-    return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
 
 
 def _audited_values(tenant: Tenant) -> dict[str, Any]:
