@@ -20,6 +20,7 @@ from shared.integration.imports.files.sample_rows import sample_cell
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.languages import BilingualText, Language
 from shared.integration.imports.models import ImportKind
+from shared.kernel.spreadsheets.table import MAX_ROWS
 
 _TITLE = BilingualText("Instructions", "Instrucciones")
 _HEADINGS: Sequence[BilingualText] = (
@@ -127,7 +128,6 @@ def _row_limits() -> BilingualText:
     )
 
 
-_LAST_ROW = 1_048_576
 _NUMBER_FORMATS: Mapping[CellType, str] = {
     "decimal": "General",
     "integer": "0",
@@ -162,7 +162,7 @@ def template(kind: ImportKind, language: Language) -> bytes:
         if column.field in choices:
             letter = get_column_letter(number)
             validation = _drop_down(choices[column.field], language)
-            validation.add(f"{letter}2:{letter}{_LAST_ROW}")
+            validation.add(f"{letter}2:{letter}{MAX_ROWS}")
             sheet.add_data_validation(validation)
     return workbook_bytes(book)
 

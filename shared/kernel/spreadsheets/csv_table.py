@@ -21,6 +21,7 @@ from shared.kernel.spreadsheets.file_types import (
 from shared.kernel.spreadsheets.table import (
     MAX_CELL_CHARACTERS,
     MAX_COLUMNS,
+    MAX_ROWS,
     Cell,
     Row,
     Table,
@@ -171,11 +172,10 @@ class CsvTable(Table):
 
     Args:
         source: The file, read from the start by each call of `rows`.
-        max_rows: The number of rows that the caller accepts.
     """
 
-    def __init__(self, source: FileSource, *, max_rows: int) -> None:
-        self._source, self._max_rows = source, max_rows
+    def __init__(self, source: FileSource) -> None:
+        self._source = source
         with open_source(source) as file:
             self._encoding = detect_encoding(file)
             file.seek(0)
@@ -190,7 +190,7 @@ class CsvTable(Table):
                 next(text)
             reader = csv.reader(text, delimiter=self._dialect.separator, strict=True)
             records = cast("Iterator[list[Cell]]", reader)
-            left = self._max_rows + 1
+            left = 1 + MAX_ROWS  # the header, and the rows that a sheet may have
             # Row(...) would take a quarter of the time of this loop.
             row: Callable[[tuple[int, list[Cell]]], Row] = partial(tuple.__new__, Row)
             try:

@@ -5,7 +5,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path, PurePath
-from typing import BinaryIO, Literal
+from typing import IO, BinaryIO, Literal
 
 from shared.kernel.spreadsheets.table import UnreadableFile
 
@@ -20,7 +20,7 @@ def open_source(source: FileSource) -> BinaryIO:
     return BytesIO(source) if isinstance(source, bytes) else source.open("rb")
 
 
-def read_blocks(file: BinaryIO) -> Iterator[bytes]:
+def read_blocks(file: IO[bytes]) -> Iterator[bytes]:
     """Yield the rest of `file` in blocks."""
     while block := file.read(BLOCK_BYTES):
         yield block

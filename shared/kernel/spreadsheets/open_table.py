@@ -13,7 +13,7 @@ from shared.kernel.spreadsheets.xlsx_table import XlsxTable
 from shared.kernel.spreadsheets.zip_archive import ZipArchive
 
 
-def open_table(file: FileSource, name: str, *, max_rows: int) -> Table:
+def open_table(file: FileSource, name: str) -> Table:
     """Open the first visible sheet of an .xlsx, or a .csv.
 
     Memory is bounded whatever the file contains.
@@ -21,16 +21,15 @@ def open_table(file: FileSource, name: str, *, max_rows: int) -> Table:
     Args:
         file: The path or the content. A .csv at a path must remain there until its rows are read.
         name: The file name, whose suffix determines the type.
-        max_rows: The number of rows that the caller accepts. The table yields at most one more.
 
     Raises:
         UnreadableFile: The file is of another type, damaged, or malicious.
     """
     with open_source(file) as content:
         if detect_file_type(name, content.read(HEAD_BYTES)) == "csv":
-            return CsvTable(file, max_rows=max_rows)
+            return CsvTable(file)
         content.seek(0)
-        return XlsxTable(content, max_rows=max_rows)
+        return XlsxTable(content)
 
 
 def check_file(file: FileSource, name: str) -> None:

@@ -16,12 +16,12 @@ from shared.kernel.spreadsheets.part_normalizer import (
 from shared.kernel.spreadsheets.table import (
     MAX_CELL_CHARACTERS,
     MAX_COLUMNS,
+    MAX_ROWS,
     MAX_STRUCTURE_ERRORS,
     MergedRange,
     UnreadableFile,
 )
 
-MAX_ROWS = 1_048_576
 _SMALL_SHEET_ROWS = 2_000
 """Distance of the first and last row of a small sheet, which is held in memory as a rectangle."""
 _MAX_GAP = 64

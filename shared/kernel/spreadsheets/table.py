@@ -7,6 +7,8 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import NamedTuple
 
+MAX_ROWS = 1_048_576
+"""Rows of a sheet, as in Excel."""
 MAX_COLUMNS = 256
 """Columns of a table: A to IV. A value further right makes the file unreadable."""
 MAX_CELL_CHARACTERS = 32_767
@@ -16,14 +18,10 @@ MAX_STRUCTURE_ERRORS = 20
 
 
 class UnreadableFile(Exception):
-    """The file cannot be processed. `message` tells the user what is wrong and what to do.
+    """The file cannot be processed. The message tells the user what is wrong and what to do.
 
     Everything in this package that reads a file may raise it, from the first byte to the last row.
     """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +82,4 @@ class Table(ABC):
 
     @abstractmethod
     def rows(self) -> Iterator[Row]:
-        """Yield the rows that have a value, from the top.
-
-        Yields one row more than the `max_rows` with which the table was opened, so that the caller
-        can detect that there are too many.
-        """
+        """Yield the rows that have a value, from the top; of a .csv, at most MAX_ROWS + 1."""

@@ -34,14 +34,12 @@ class XlsxTable(Table):
 
     Args:
         file: The workbook; not needed after the constructor has returned.
-        max_rows: The number of rows that the caller accepts.
 
     Raises:
         UnreadableFile: The workbook cannot be read.
     """
 
-    def __init__(self, file: BinaryIO, *, max_rows: int) -> None:
-        self._max_rows = max_rows
+    def __init__(self, file: BinaryIO) -> None:
         archive = ZipArchive(file)
         with NamedTemporaryFile(suffix=".xlsx") as copy:
             normalized = write_normalized_workbook(archive, read_package(archive), copy)
@@ -55,13 +53,8 @@ class XlsxTable(Table):
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows that have a value, from the top."""
-        left = self._max_rows + 1
         for index in range(self._sheets):
-            for row in self._rows_of_sheet(index):
-                yield row
-                left -= 1
-                if not left:
-                    return
+            yield from self._rows_of_sheet(index)
 
     def _structure_errors(self, normalized: NormalizedWorkbook) -> Sequence[str]:
         errors = [

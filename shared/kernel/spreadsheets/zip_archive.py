@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from shared.kernel.spreadsheets.file_types import BLOCK_BYTES, read_blocks
+from shared.kernel.spreadsheets.file_types import read_blocks
 from shared.kernel.spreadsheets.table import UnreadableFile
 
 MAX_MEMBERS = 1_000
@@ -117,8 +117,7 @@ class ZipArchive:
     def _decompress(self, member: ZipInfo) -> Iterator[bytes]:
         try:
             with self._zip.open(member) as content:
-                while block := content.read(BLOCK_BYTES):
-                    yield block
+                yield from read_blocks(content)
         except _ZIP_ERRORS as error:
             raise UnreadableFile(_DAMAGED) from error
 

@@ -28,9 +28,9 @@ def main() -> None:
     for path in map(Path, sys.argv[1:]):
         try:
             check_file(path, path.name)
-            result: object = sum(1 for _ in open_table(path, path.name, max_rows=10**7).rows())
+            result: object = sum(1 for _ in open_table(path, path.name).rows())
         except UnreadableFile as refusal:
-            result = refusal.message
+            result = str(refusal)
         sys.stdout.write(json.dumps([path.name, result, peak_mb()]) + "\n")
 
 

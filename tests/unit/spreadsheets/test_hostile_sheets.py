@@ -20,7 +20,7 @@ _ROW = '<row r="1"><c r="A1"><v>1</v></c></row>'
 def _refused(content: bytes) -> str:
     with pytest.raises(UnreadableFile) as refusal:
         read(content)
-    return refusal.value.message
+    return str(refusal.value)
 
 
 @each_case(

@@ -137,15 +137,6 @@ def test_rows_have_the_numbers_of_the_sheet() -> None:
     assert list(table.rows()) == expected, "rows can be read again"
 
 
-def test_reading_ends_one_row_after_the_limit() -> None:
-    content = workbook(
-        "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in (2, 5, 7, 9))
-    )
-
-    assert [row.number for row in read(content, max_rows=2)] == [2, 5, 7]
-    assert [row.number for row in read(content, max_rows=4)] == [2, 5, 7, 9]
-
-
 def test_rows_and_cells_without_values_are_skipped() -> None:
     content = workbook(
         '<row r="1" ht="20"/><row r="2"><c r="A2" s="1"/></row><row r="3"><c r="A3"></c></row>'
@@ -335,7 +326,7 @@ def test_a_file_can_be_read_from_disk(tmp_path: Path) -> None:
     path = tmp_path / "upload"
     path.write_bytes(workbook('<row r="1"><c r="A1"><v>1</v></c></row>'))
     check_file(path, "List.XLSX")
-    table = open_table(path, "List.XLSX", max_rows=1)
+    table = open_table(path, "List.XLSX")
     path.unlink()
 
     assert list(table.rows()) == [Row(1, [1])]

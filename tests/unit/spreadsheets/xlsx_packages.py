@@ -104,14 +104,14 @@ def workbook_bytes(book: Workbook) -> bytes:
     return file.getvalue()
 
 
-def open_content(content: bytes, name: str = "list.xlsx", *, max_rows: int = 1000) -> Table:
+def open_content(content: bytes, name: str = "list.xlsx") -> Table:
     """Open a file that is in memory."""
-    return open_table(content, name, max_rows=max_rows)
+    return open_table(content, name)
 
 
-def read(content: bytes, name: str = "list.xlsx", *, max_rows: int = 1000) -> list[Row]:
+def read(content: bytes, name: str = "list.xlsx") -> list[Row]:
     """Return all rows."""
-    return list(open_content(content, name, max_rows=max_rows).rows())
+    return list(open_content(content, name).rows())
 
 
 def cells(content: bytes, name: str = "list.xlsx") -> list[list[Any]]:

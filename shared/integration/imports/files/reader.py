@@ -15,8 +15,6 @@ from shared.integration.imports.models import IMPORT_KINDS, ImportKind
 from shared.kernel.spreadsheets.table import Cell, Row, Table, UnreadableFile
 from shared.warehouse.documents.vocabulary import DocumentKind, type_of
 
-_MAX_SHEET_ROWS = 1_048_576
-"""Rows of a sheet. The plan's limit counts only rows with data, which are found here."""
 _MAX_TEXT, _CHARACTERS_PER_CELL = 64_000_000, 8
 """Characters of all rows together, and what a cell counts besides its text. A small workbook can
 refer to one long text a million times. A file of 100 000 products has 20 million characters."""
@@ -82,7 +80,7 @@ def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> Pars
     from shared.kernel.spreadsheets.open_table import open_table  # noqa: PLC0415
 
     layout = importer_of(kind).layout
-    table = open_table(path, name, max_rows=_MAX_SHEET_ROWS)
+    table = open_table(path, name)
     rows = table.rows()
     first_rows = list(islice(rows, _HEADER_SEARCH_ROWS))
     index, header = _find_header(first_rows, layout)

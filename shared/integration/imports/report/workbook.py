@@ -28,7 +28,7 @@ from shared.integration.imports.report.rejected_rows import (
     RowProblem,
     is_report_header,
 )
-from shared.kernel.spreadsheets.table import Cell, InvalidCell
+from shared.kernel.spreadsheets.table import MAX_ROWS, Cell, InvalidCell
 
 type _CellStyle = Literal[
     "text", "formula-like text", "number", "date", "datetime", "problem", "header"
@@ -38,7 +38,6 @@ _TITLE = BilingualText("Errors", "Errores")
 _SHEET = "xl/worksheets/sheet1.xml"
 _DIMENSION = re.compile(rb"<dimension [^>]*>")
 _EMPTY_SHEET_DATA = b"<sheetData></sheetData>"
-_LAST_ROW = 1_048_576
 _MAX_COLUMNS = 16_384
 _MAX_CHARACTERS = 32_767
 _EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001  spreadsheets have no time zones
@@ -113,7 +112,7 @@ def _empty_workbook(columns: int, language: Language) -> tuple[bytes, _Styles]:
     sheet = book.worksheets[0]
     sheet.title = _TITLE.in_(language)
     last = get_column_letter(min(columns, _MAX_COLUMNS))
-    sheet.auto_filter.ref = f"A1:{last}{_LAST_ROW}"
+    sheet.auto_filter.ref = f"A1:{last}{MAX_ROWS}"
     sheet.freeze_panes = f"{get_column_letter(len(REPORT_HEADERS) + 1)}2"
     widths = [*_REPORT_WIDTHS, *[_FILE_COLUMN_WIDTH] * (columns - len(_REPORT_WIDTHS))]
     for number, width in enumerate(widths[:_MAX_COLUMNS], 1):
