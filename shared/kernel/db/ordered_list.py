@@ -19,7 +19,8 @@ from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.plan import OrderedPlan
 from shared.kernel.db.records import Record
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, index_keys, index_name
+from shared.kernel.db.store import key_attributes
+from shared.kernel.db.table import index_keys, index_name
 
 _MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f([0-9]+)")
 _MARK_BYTES = 1024
@@ -182,10 +183,5 @@ class OrderedList[E: BaseModel]:
     def _start_key(self, after: str) -> dict[str, dict[str, str]]:
         path = self._plan.path
         partition_name, sort_name = index_keys(path.index)
-        item = self._collection.entry_key(path.index, id_of(after))
-        return {
-            PARTITION_KEY: {"S": item[0]},
-            SORT_KEY: {"S": item[1]},
-            partition_name: {"S": path.partition},
-            sort_name: {"S": after},
-        }
+        item = key_attributes(self._collection.entry_key(path.index, id_of(after)))
+        return {**item, partition_name: {"S": path.partition}, sort_name: {"S": after}}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import batched, chain
 from typing import TYPE_CHECKING, Any
 
 from shared.kernel.clock import Deadline, is_fresh, now
@@ -227,14 +228,12 @@ class Store:
         return {key: found.get(key) for key in keys}
 
     def _get_many(self, keys: list[Key], *, consistent: bool = True) -> dict[Key, Item]:
-        batches = [keys[at : at + _BATCH] for at in range(0, len(keys), _BATCH)]
-        found: dict[Key, Item] = {}
-        for items in map_concurrently(partial(self._get_batch, consistent=consistent), batches):
-            for item in items:
-                found[key_of(item)] = item
-        return found
+        batches = list(batched(keys, _BATCH, strict=False))
+        read = partial(self._get_batch, consistent=consistent)
+        items = chain.from_iterable(map_concurrently(read, batches))
+        return {key_of(item): item for item in items}
 
-    def _get_batch(self, keys: list[Key], *, consistent: bool) -> list[Item]:
+    def _get_batch(self, keys: Iterable[Key], *, consistent: bool) -> list[Item]:
         pending: Mapping[str, Any] = {
             self.table: {
                 "Keys": [key_attributes(key) for key in keys],
