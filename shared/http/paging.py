@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from shared.kernel.db.cursor import InvalidCursor
+from shared.kernel.db.page import Page
 from shared.kernel.list_parameters import ListParameters
 
 _EACH_SIDE = 3
@@ -44,15 +45,8 @@ def with_cursor[P: ListParameters](parameters: P, tenant: str, path: str) -> P:
     return parameters.model_copy(update={"page": cursor.page, "per_page": cursor.per_page})
 
 
-def paging(  # noqa: PLR0913 - the facts of one page
-    *,
-    url: str,
-    query: Mapping[str, str],
-    page: int,
-    per_page: int,
-    total: int,
-    shown: int,
-    next_cursor: str | None,
+def paging(
+    page: Page[Any], *, url: str, query: Mapping[str, str], next_cursor: str | None
 ) -> dict[str, Any]:
     """Return `links` and `meta` of one page.
 
@@ -61,28 +55,29 @@ def paging(  # noqa: PLR0913 - the facts of one page
     whatever its number, because a list may shrink while a client reads it. When the caller gave
     only a cursor, the links have its page size.
     """
+    number, per_page, total = page.page, page.per_page, page.total
     last = max(1, -(-total // per_page))
     kept = {name: value for name, value in query.items() if name not in {"page", "cursor"}}
     if "cursor" in query:
         kept["per_page"] = str(per_page)
 
-    def link(number: int, cursor: str | None = None) -> str:
+    def link(to: int, cursor: str | None = None) -> str:
         more = {"cursor": cursor} if cursor else {}
-        return f"{url}?{urlencode(kept | {'page': number} | more)}"
+        return f"{url}?{urlencode(kept | {'page': to} | more)}"
 
-    before = link(min(page - 1, last)) if page > 1 else None
-    after = link(page + 1, next_cursor) if next_cursor else None
-    first = (page - 1) * per_page + 1 if shown else None
+    before = link(min(number - 1, last)) if number > 1 else None
+    after = link(number + 1, next_cursor) if next_cursor else None
+    first = (number - 1) * per_page + 1 if page.records else None
     pages = [
-        {"url": link(number), "label": str(number), "active": number == page}
-        if number
+        {"url": link(to), "label": str(to), "active": to == number}
+        if to
         else {"url": None, "label": "...", "active": False}
-        for number in _window(min(page, last), last)
+        for to in _window(min(number, last), last)
     ]
     return {
         "links": {"first": link(1), "last": link(last), "prev": before, "next": after},
         "meta": {
-            "current_page": page,
+            "current_page": number,
             "from": first,
             "last_page": last,
             "links": [
@@ -92,7 +87,7 @@ def paging(  # noqa: PLR0913 - the facts of one page
             ],
             "path": url,
             "per_page": per_page,
-            "to": first + shown - 1 if first else None,
+            "to": first + len(page.records) - 1 if first else None,
             "total": total,
         },
     }

@@ -50,17 +50,10 @@ class _Quota:
     def remaining(self) -> int:
         return self.budget.remaining(self.limit)
 
-    @property
-    def is_exhausted(self) -> bool:
-        return self.budget.is_exhausted(self.limit)
-
     def take(self, store: Store, reserve: int = 0) -> bool:
         """Take the token of one request, and return whether there was one."""
-        return self.budget.take(self.limit, partial(_lease, store, self.name, self.window), reserve)
-
-    @property
-    def window(self) -> int:
-        return self.budget.window
+        lease = partial(_lease, store, self.name, self.budget.window)
+        return self.budget.take(self.limit, lease, reserve)
 
 
 class RateLimiter:
@@ -96,7 +89,7 @@ class RateLimiter:
             raise RateLimited(
                 f"The limit of {refused_by.limit} requests per minute{whose} is reached; wait the"
                 " seconds in Retry-After.",
-                self._seconds_left(own.window),
+                self._seconds_left(own.budget.window),
             )
 
     def headers(self, tenant: Tenant, caller: Caller) -> dict[str, str]:
@@ -106,7 +99,7 @@ class RateLimiter:
         return {
             "RateLimit-Limit": str(shown.limit),
             "RateLimit-Remaining": str(shown.remaining),
-            "RateLimit-Reset": str(self._seconds_left(shown.window)),
+            "RateLimit-Reset": str(self._seconds_left(shown.budget.window)),
         }
 
     def forget(self) -> None:
@@ -150,7 +143,7 @@ def _take(store: Store, own: _Quota, whole: _Quota) -> _Quota | None:
     is one leased alone.
     """
     for quota in (own, whole):
-        if quota.is_exhausted:
+        if quota.budget.is_exhausted(quota.limit):
             return quota
     own_leases = own.budget.needs_lease(own.limit)
     reserve = own.budget.next_extra(own.limit) if own_leases else 0

@@ -34,15 +34,7 @@ def list_to_http(
     if page.next_mark is not None:
         listing = listing_name(tenant.slug, path, request.parameters)
         cursor = Cursor(listing, page.page + 1, page.per_page, page.next_mark).text()
-    frame = paging(
-        url=tenant.base_url + path,
-        query=query,
-        page=page.page,
-        per_page=page.per_page,
-        total=page.total,
-        shown=len(rows),
-        next_cursor=cursor,
-    )
+    frame = paging(page, url=tenant.base_url + path, query=query, next_cursor=cursor)
     return HttpResponse(200, dumps({"data": rows, **frame}))
 
 

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.http.paging import paging
+from shared.kernel.db.page import Page
+from shared.kernel.db.records import Record
 
 _URL = "https://acme.example/api/v1/products"
 
@@ -15,13 +17,11 @@ _URL = "https://acme.example/api/v1/products"
 def _frame(page: int, per_page: int, total: int, query: dict[str, str] | None = None) -> Any:
     shown = max(0, min(per_page, total - (page - 1) * per_page))
     more = page * per_page < total
+    records = [Record(number, 1, None) for number in range(shown)]
     return paging(
+        Page(records, total, page, per_page, None),
         url=_URL,
         query=query or {},
-        page=page,
-        per_page=per_page,
-        total=total,
-        shown=shown,
         next_cursor="c" if more else None,
     )
 
