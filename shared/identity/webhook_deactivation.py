@@ -21,10 +21,8 @@ type DeactivateWebhooks = Annotated[
 def deactivation_problems(*, deactivate: bool | None, allowed: bool, needed: str) -> list[Problem]:
     """Return a problem when subscriptions are to be deactivated by a change that narrows no access.
 
-    Args:
-        deactivate: The field of the change; None if it is invalid.
-        allowed: Whether the change has a field that can end or narrow access.
-        needed: The fields that can, for the message.
+    `deactivate` is the field of the change, None if it is invalid; `allowed` is whether the change
+    has a field that can end or narrow access. `needed` are these fields, for the message.
     """
     if not deactivate or allowed:
         return []

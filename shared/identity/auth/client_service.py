@@ -211,17 +211,11 @@ def _audited(client: OAuthClient) -> dict[str, object]:
 def rotate_secret(
     tx: Transaction, client_id: str, *, keep_previous: bool = True
 ) -> tuple[OAuthClient, str]:
-    """Give an integration client a new secret.
+    """Give an integration client a new secret; return both. The secret is not stored.
 
-    Args:
-        tx: The transaction.
-        client_id: The client.
-        keep_previous: Keep the newest previous secret active beside the new one, until the next
-            rotation or until it is deleted. Older secrets are deleted. If False, all previous
-            secrets are deleted and the tokens of the client are revoked.
-
-    Returns:
-        The client and its new secret, which is not stored.
+    With `keep_previous`, the newest previous secret stays active beside the new one, until the next
+    rotation or until it is deleted; older secrets are deleted. Otherwise, all previous secrets are
+    deleted and the tokens of the client are revoked.
 
     Raises:
         Conflict: The client is a mobile application, or it was changed concurrently. The rotation

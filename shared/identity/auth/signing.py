@@ -27,14 +27,9 @@ def kid_of(kms_key: str) -> str:
 
 
 def sign(kms_key: str, message: bytes) -> bytes:
-    """Sign a message with ES256.
+    """Sign a message with ES256; return the signature: r and s, 64 bytes.
 
-    Args:
-        kms_key: Id of the KMS key.
-        message: At most 4096 bytes, the KMS limit for messages that it hashes.
-
-    Returns:
-        The signature: r and s, 64 bytes.
+    A message has at most 4096 bytes, the KMS limit for messages that it hashes.
     """
     from cryptography.hazmat.primitives.asymmetric.utils import (  # noqa: PLC0415  cold start
         decode_dss_signature,

@@ -83,11 +83,8 @@ def revoke_in(
     Call this at most once per transaction: DynamoDB accepts one action per item. If the credential
     stays in use, store `next_valid_iat` with it as the earliest `iat` of its new tokens.
 
-    Args:
-        tx: The transaction of a change to the tenant's data.
-        *keys: The revocation keys, at least one.
-        fallback: The revocation key to use instead when a limit is reached; see `revoke`.
-        one_less: Counter in the tenant's item (`plan_counters`) of what the change removes.
+    `fallback` is the revocation key to use instead when a limit is reached; see `revoke`.
+    `one_less` is the counter in the tenant's item (`plan_counters`) of what the change removes.
     """
     slug, expiry = tx.store.slug, _expiry_of_new_entry(tx.now_ms)
     entries = _Entries(_read_entries(slug), tx.now_ms / 1000)
@@ -108,12 +105,10 @@ def next_valid_iat(tx: "Transaction") -> int:
 def earliest_valid_iat(revoked: Mapping[str, int], keys: Iterable[str]) -> int:
     """Return the earliest `iat` of a token that the tenant's entries do not revoke.
 
-    The result is negative when there is no entry for any of `keys`.
+    The result is negative when there is no entry for any of the `keys` of the token.
 
-    Args:
-        revoked: The tenant's entries. Read them before the rights that go into the token: an entry
-            written between the two reads must revoke the token.
-        keys: The revocation keys of the token.
+    Read the tenant's entries before the rights that go into the token: an entry written between
+    the two reads must revoke the token.
     """
     return max((revoked.get(key, 0) for key in keys), default=0) - TOKEN_LIFETIME + 1
 
@@ -123,9 +118,6 @@ def wait_until_revocable(issued_at: int) -> None:
 
     An entry revokes the tokens of the next 30 s, so a token issued right after it gets an `iat`
     beyond that time. A second entry written within the same second would not revoke that token.
-
-    Args:
-        issued_at: The `iat` of the token, as returned by `earliest_valid_iat` or `next_valid_iat`.
     """
     ahead = issued_at - _COMMIT_ALLOWANCE - now_ms() / 1000
     if ahead > 0:
@@ -133,16 +125,12 @@ def wait_until_revocable(issued_at: int) -> None:
 
 
 def revoke(tenant: str, key: str, *, fallback: str, until: float, now: float | None = None) -> None:
-    """Add the revocation entry of a single token.
+    """Add the revocation entry of a single token, which expires at `until`.
 
-    Args:
-        tenant: Slug of the tenant.
-        key: The revocation key.
-        fallback: The revocation key to use instead when PER_SUBJECT or SOFT_LIMIT is reached: that
-            of the token's client or user, which also revokes its older tokens. A caller that gets
-            and revokes tokens without end therefore affects nobody else.
-        until: Expiry of the token, in seconds since the epoch.
-        now: Seconds since the epoch; the current time if omitted.
+    Both times are in seconds since the epoch; `now` is the present one if omitted. `fallback` is
+    the revocation key to use instead when PER_SUBJECT or SOFT_LIMIT is reached: that of the token's
+    client or user, which also revokes its older tokens. A caller that gets and revokes tokens
+    without end therefore affects nobody else.
 
     Raises:
         ServiceUnavailable: Concurrent revocations made every attempt fail.
@@ -219,16 +207,12 @@ def _update_request(
     *,
     fallback: str | None,
 ) -> dict[str, Any]:
-    """Return the UpdateItem request that sets entries and prunes expired ones.
+    """Return the UpdateItem request that sets entries for `keys` and prunes expired ones.
 
-    Args:
-        tenant: Slug of the tenant.
-        entries: The entries that were read.
-        keys: Revocation keys of the entries to set.
-        expiry: Their expiry, in seconds since the epoch.
-        fallback: The key to use instead when there is no room for entries of tokens and sessions.
-            If there is room, the update is conditional on there still being some, whoever has added
-            entries since the read. None if the entries must be added in any case.
+    `entries` are those that were read; `expiry` is in seconds since the epoch. `fallback` is the
+    key to use instead when there is no room for entries of tokens and sessions. If there is room,
+    the update is conditional on there still being some, whoever has added entries since the read.
+    It is None if the entries must be added in any case.
     """
     room = entries.room_of(fallback) if fallback else None
     if fallback and not room:

@@ -78,12 +78,9 @@ def hash_password(password: str) -> str:
 
 
 def verify(password: str, stored: str | None) -> bool:
-    """Return whether a password matches a stored hash.
+    """Return whether a presented password, of any content and length, matches a stored hash.
 
-    Args:
-        password: The presented password, of any content and length.
-        stored: The result of `hash_password`; None if the user does not exist. That takes as long
-            as a wrong password.
+    The hash is None if the user does not exist. That takes as long as a wrong password.
     """
     from cryptography.exceptions import InvalidKey  # noqa: PLC0415
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id  # noqa: PLC0415

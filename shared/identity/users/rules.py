@@ -15,12 +15,7 @@ _BOOKKEEPING = {"updated_at", "tokens_from"}
 def unknown_role_problems(
     role_ids: Sequence[int] | None, existing_ids: Container[int]
 ) -> list[Problem]:
-    """Return a problem for each role that does not exist.
-
-    Args:
-        role_ids: The ids that were sent; None if the list is not valid.
-        existing_ids: The ids of the roles that exist.
-    """
+    """Return a problem for each role that does not exist; `role_ids` is None if it is invalid."""
     return [
         Problem(f"roles.{at}", f"there is no role {number}")
         for at, number in enumerate(role_ids or ())

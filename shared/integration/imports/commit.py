@@ -95,17 +95,10 @@ def _apply_part(
     preceding: int,
     first_version: int,
 ) -> Record[StoredImport]:
-    """Apply the row groups of one part file.
+    """Apply the row groups of one part file; return the import after the last step.
 
-    Args:
-        context: The resources of the tenant.
-        record: The import.
-        groups: The row groups of the part file.
-        preceding: The number of row groups in the part files before it.
-        first_version: The version of the import at the start of the invocation.
-
-    Returns:
-        The import after the last step.
+    `preceding` is the number of row groups in the part files before it, `first_version` the version
+    of the import at the start of the invocation.
     """
     importer = importer_of(record.entity.kind)
     prefetch = _Prefetch(context.store, importer, groups) if importer.prefetch_groups else None

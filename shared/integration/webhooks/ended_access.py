@@ -60,13 +60,8 @@ def webhooks_of_changed_client(
 ) -> list[StoredWebhook] | None:
     """Return the subscriptions of a client that may no longer manage subscriptions.
 
-    Args:
-        tx: The transaction of the change.
-        client: The client after the change.
-        change: The change. It may be repeated to deactivate the subscriptions.
-
-    Returns:
-        The subscriptions; None if the change has no scopes, or the client still has the scope.
+    None if the change has no scopes, or the client, as it is afterwards, still has the scope. The
+    change may be repeated to deactivate the subscriptions.
     """
     if "scopes" not in change.model_fields_set or MANAGING_SCOPE in client.scopes:
         return None
@@ -115,11 +110,8 @@ def _webhooks_of_those(
 ) -> list[StoredWebhook]:
     """Return the subscriptions of affected clients and users; deactivate them if asked.
 
-    Args:
-        tx: The transaction that ends or narrows the access.
-        affected: Returns the clients and users whose access ends or is narrowed, given all that
-            are responsible for a subscription.
-        deactivate: Whether to deactivate the subscriptions.
+    `affected` returns the clients and users whose access ends or is narrowed, given all that are
+    responsible for a subscription.
     """
     register = repository.read_register(tx.store)
     records = WEBHOOKS.get_many(tx.store, sorted(register.ids))

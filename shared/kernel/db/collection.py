@@ -119,13 +119,9 @@ class Collection[E: BaseModel](EntityItems[E]):
     # Writing
 
     def insert(self, tx: Transaction, number: int, entity: E, *, version: int = 1) -> Record[E]:
-        """Insert a new entity in the transaction.
+        """Insert a new entity in the transaction, with an id of the sequence of the kind.
 
-        Args:
-            tx: The transaction.
-            number: An id allocated from the sequence of the kind.
-            entity: The entity.
-            version: Its first version; above 1 when the same transaction also changes it.
+        Its first `version` is above 1 when the same transaction also changes it.
         """
         record, head, tails = self._items(tx, number, version, entity)
         tx.insert(head)
@@ -137,13 +133,9 @@ class Collection[E: BaseModel](EntityItems[E]):
     def replace(
         self, tx: Transaction, record: Record[E], entity: E, *, version: int | None = None
     ) -> Record[E]:
-        """Replace an entity in the transaction, on the condition that it has not changed.
+        """Replace an entity in the transaction, on the condition that it is as in `record`.
 
-        Args:
-            tx: The transaction.
-            record: The entity as it was read.
-            entity: What replaces it.
-            version: Its next version; by default the one after that of `record`.
+        By default, its next `version` is the one after that of `record`.
         """
         after, head, tails = self._items(tx, record.id, version or record.version + 1, entity)
         tx.put(head, **self._unchanged(tx, record))

@@ -135,11 +135,8 @@ def read_totals(
 ) -> Totals:
     """Read the totals of a collection, strongly consistent.
 
-    Args:
-        store: The tenant's table.
-        kind: The collection.
-        own: Partitions with counters of their own (`own_kind`) to be read, too.
-        within: The kind whose items hold the totals, if not its own.
+    `own` are partitions with counters of their own (`own_kind`) to be read, too; `within` is the
+    kind whose items hold the totals, if not its own.
     """
     names = list(own)
     places = [(within or kind, prefix_of(kind, within))]

@@ -32,14 +32,10 @@ from shared.kernel.db.table import index_keys, index_name
 def read_page[E: BaseModel](
     store: Store, collection: Collection[E], query: ListQuery, *, read_with: ReadWith | None = None
 ) -> Page[E]:
-    """Read one page of a list.
+    """Read one page of the list of a collection.
 
-    Args:
-        store: The tenant's table.
-        collection: What the list shows.
-        query: Sort, filters and page.
-        read_with: Names an item that is read together with each entity of the page, into the cache
-            of a repeatable store.
+    `read_with` names an item that is read together with each entity of the page, into the cache of
+    a repeatable store.
 
     Raises:
         UnservedTable: The table is being upgraded, and lacks a facet or an order until then.

@@ -80,12 +80,8 @@ def encode_entity[E: BaseModel](
 ) -> tuple[Record[E], Item, list[Item]]:
     """Return a record with its parts and size, its head, and its tails.
 
-    The head lacks what follows from the entity.
-
-    Args:
-        key: The key of the head.
-        name: What messages call the entity, such as `Picking 12`.
-        record: The entity with its id, version and schema.
+    The head, with this key, lacks what follows from the entity. Messages call the entity by `name`,
+    such as `Picking 12`.
 
     Raises:
         Conflict: The entity is too large.

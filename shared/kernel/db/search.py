@@ -83,13 +83,10 @@ def prefix_of(part: str) -> str:
 def search_items(
     partition: str, kind: str, number: str, shown: Mapping[str, str | None]
 ) -> list[Item]:
-    """Return the items of an entity whose text is searched.
+    """Return the items of an entity whose text is searched, in its own partition.
 
-    Args:
-        partition: The partition of the entity.
-        kind: Its kind.
-        number: Its id, as sort keys have it.
-        shown: The facets that the entries show, among them SEARCH, the text.
+    `number` is its id, as sort keys have it; `shown` are the facets that the entries show, among
+    them SEARCH, the text.
     """
     items: list[Item] = []
     facets = {name: text for name, text in shown.items() if text is not None}

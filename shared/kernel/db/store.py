@@ -152,14 +152,10 @@ class Store:
     def read_again(
         self, changed: Iterable[Key], *, keep: Collection[Key], also: Iterable[Key] = ()
     ) -> dict[Key, Item]:
-        """Read cached items again in one round trip, to retry a use case.
+        """Read the cached items that may have `changed` again in one round trip, to retry.
 
-        Args:
-            changed: Keys of the items that may have changed.
-            keep: Keys of items that are never read again.
-            also: Keys that are read at the same time and not cached.
-
-        Once the cache is older than `_KEEP_SECONDS`, all its items are read again.
+        Once the cache is older than `_KEEP_SECONDS`, all its items but those to `keep` are read
+        again. Items `also` are read at the same time and not cached.
         """
         cache = self._cache
         if cache is None:
@@ -206,9 +202,7 @@ class Store:
     def get_many(self, keys: Iterable[Key], *, uncached: bool = False) -> dict[Key, Item]:
         """Read items by key, strongly consistent, 100 per call, with concurrent calls.
 
-        Args:
-            keys: The keys; the result leaves out keys that do not exist.
-            uncached: Read all keys again, also cached ones.
+        The result leaves out keys that do not exist. With `uncached`, cached items are read again.
         """
         wanted = list(dict.fromkeys(keys))
         if self._cache is None:

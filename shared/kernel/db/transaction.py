@@ -174,13 +174,10 @@ class Transaction:
         shards: int | None = None,
         within: str | None = None,
     ) -> None:
-        """Add `changes` to the totals of a kind; see `shared.kernel.db.counters`.
+        """Add `changes` (name → difference) to the totals of a kind.
 
-        Args:
-            kind: The kind.
-            changes: Name of a total → difference.
-            shards: Number of items that hold the totals, if not the usual one.
-            within: The kind whose items hold the totals, if not its own.
+        `shards` is the number of items that hold the totals, if not the usual one; `within` is the
+        kind whose items hold them, if not its own. See `shared.kernel.db.counters`.
         """
         self._counter(within or kind, shards).add(kind, changes, within)
 

@@ -156,12 +156,9 @@ type OutboxEntry = StoredEvent | CombinedEvents | RedeliveryRequest
 def raise_event(tx: Transaction, event: Event, *, only_subscription: int | None = None) -> str:
     """Add an event; return its id, which is the same for all deliveries and attempts.
 
-    Args:
-        tx: The transaction of the change.
-        event: The change. A version of a resource has at most one event, because receivers order
-            events by version.
-        only_subscription: Id of the only subscription that receives the event, whatever kinds
-            it subscribes to.
+    A version of a resource has at most one event, because receivers order events by version.
+    `only_subscription` is the id of the only subscription that receives the event, whatever kinds
+    it subscribes to.
 
     Raises:
         AssertionError: The transaction has another event of this version.

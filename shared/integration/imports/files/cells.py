@@ -63,9 +63,8 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 def converters(*, decimal_comma: bool | None, timezone: str) -> Mapping[CellType, Converter]:
     """Return the converter of each cell type for one file.
 
-    Args:
-        decimal_comma: Whether numbers in text use a decimal comma; None if unknown.
-        timezone: The time zone of date-times without offset.
+    `decimal_comma` is whether numbers in text use a decimal comma, None if unknown; `timezone` is
+    the time zone of date-times without offset.
     """
     return {
         "text": _stripped_text,

@@ -65,13 +65,9 @@ class _Header:
 
 
 def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> ParsedFile:
-    """Read a file.
+    """Read a file with the columns of a kind and at most `max_rows` rows with data.
 
-    Args:
-        path: The file.
-        name: The name under which it was uploaded.
-        kind: The import kind, which determines the columns.
-        max_rows: The largest number of rows with data.
+    `name` is the name under which it was uploaded.
 
     Raises:
         UnreadableFile: The file is no readable spreadsheet.

@@ -51,14 +51,9 @@ def _document_layout(
     partner_aliases: Sequence[str],
     more: Sequence[Column],
 ) -> FileLayout:
-    """Return the layout of a kind of document.
+    """Return the layout of a kind of document, which names a provider or a client as `partner`.
 
-    Args:
-        kind: The kind, which determines the types.
-        title: Name of the kind.
-        partner: Whether the document names a provider or a client.
-        partner_aliases: Further headers of the partner's code.
-        more: The columns that only this kind has.
+    `partner_aliases` are further headers of its code, `more` the columns that only this kind has.
     """
     types = [BilingualText(english, spanish) for english, spanish in TYPES[kind].values()]
     columns = (
