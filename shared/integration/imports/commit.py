@@ -216,7 +216,7 @@ class _CommitStep:
         rejected: list[RowGroup] = []
         for group, draft in zip(self.groups, drafts, strict=False):
             free = tx.free_actions + self.importer.further_actions - _IMPORT_ACTIONS
-            if free < self._actions(tx, draft):
+            if not isinstance(draft, InvalidBody) and free < self.importer.actions(tx, draft):
                 break
             done += 1
             result = self._apply(tx, draft, options)
@@ -226,10 +226,6 @@ class _CommitStep:
                 rejected.append(_rejected_group(stored, group, result))
         self.used_ids = tx.ids_taken(self.importer.id_sequence)
         return IMPORTS.replace(tx, record, self._after(stored, done, changed, rejected))
-
-    def _actions(self, tx: Transaction, draft: Checked[Input]) -> int:
-        """Return how many actions a row group adds at most."""
-        return 0 if isinstance(draft, InvalidBody) else self.importer.actions(tx, draft)
 
     def _candidates(self) -> list[Checked[Input]]:
         """Return the drafts of the next row groups, at most as many as a transaction can hold."""
@@ -245,10 +241,8 @@ class _CommitStep:
 
     def _read(self, tx: Transaction, drafts: Sequence[Input]) -> None:
         """Read the items for all drafts together, into the cache of the transaction."""
-        found = tx.store.get_many(chain.from_iterable(map(self.importer.keys, drafts)))
-        tx.store.get_many(
-            chain.from_iterable(self.importer.dependent_keys(draft, found) for draft in drafts)
-        )
+        keys = chain.from_iterable(map(self.importer.keys, drafts))
+        self.importer.read(tx.store, drafts, keys)
         tx.reserve_ids(self.importer.id_sequence, len(drafts))
         for sequence, count in self.importer.more_ids(drafts).items():
             tx.reserve_ids(sequence, count)

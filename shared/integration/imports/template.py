@@ -14,7 +14,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 from openpyxl.writer.excel import ExcelWriter
 
-from shared.identity.tenancy.tenant import PLANS, PlanName
+from shared.identity.tenancy.tenant import PLANS
 from shared.integration.imports.files.columns import CellType, Column, FileLayout
 from shared.integration.imports.files.sample_rows import sample_cell
 from shared.integration.imports.kinds.registry import importer_of
@@ -71,8 +71,6 @@ _RULES: Mapping[BilingualText, set[CellType]] = {
 }
 """Rule → the cell types that it concerns. An empty set means every file."""
 
-_PLAN_NAMES: Sequence[PlanName] = ("essentials", "professional", "enterprise")
-
 
 def _file_rules(layout: FileLayout, language: Language) -> Iterator[str]:
     """Yield the rules for the whole sheet, one or two sentences each."""
@@ -117,11 +115,9 @@ def _join(layout: FileLayout, fields: Sequence[str], language: Language) -> str:
 
 
 def _row_limits() -> BilingualText:
-    amounts = [f"{PLANS[name].limits['rows_per_import']:,}" for name in _PLAN_NAMES]
-    plans = [
-        f"{amount} ({name.capitalize()})" for name, amount in zip(_PLAN_NAMES, amounts, strict=True)
-    ]
-    english = ", ".join(plans)
+    english = ", ".join(
+        f"{plan.limits['rows_per_import']:,} ({name.capitalize()})" for name, plan in PLANS.items()
+    )
     spanish = english.translate({ord(","): "."}).replace("). ", "), ")
     return BilingualText(
         f"Rows per file, by plan: {english}.", f"Filas por archivo, según el plan: {spanish}."

@@ -156,12 +156,8 @@ def validate_groups(
     drafts = [check(importer.model, group.body) for group in chunk]
 
     def look_up(tx: Transaction) -> list[Sequence[Problem]]:
-        found = tx.store.get_many(
-            chain.from_iterable(importer.keys_to_validate(draft, options) for draft in drafts)
-        )
-        tx.store.get_many(
-            chain.from_iterable(importer.dependent_keys(draft, found) for draft in drafts)
-        )
+        keys = chain.from_iterable(importer.keys_to_validate(draft, options) for draft in drafts)
+        importer.read(tx.store, drafts, keys)
         return [importer.validate(tx, draft, options) for draft in drafts]
 
     results = run_transaction(context.store, look_up)

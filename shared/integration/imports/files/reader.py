@@ -207,11 +207,9 @@ def _rows_with_data(
         cells = row.cells
         if all(_is_blank(cells[index]) for index in indexes if index < len(cells)):
             continue
-        if is_first and _is_sample(row, columns, layout):
-            is_first = False
-            continue
+        if not (is_first and _is_sample(row, columns, layout)):
+            yield row
         is_first = False
-        yield row
 
 
 def _is_blank(cell: Cell) -> bool:

@@ -12,6 +12,7 @@ from shared.integration.imports.kinds.standard_columns import (
     WAREHOUSE,
     line_batch,
     line_serials,
+    reference_column,
     same_text,
 )
 from shared.integration.imports.languages import BilingualText
@@ -57,17 +58,13 @@ def _document_layout(
     """
     types = [BilingualText(english, spanish) for english, spanish in TYPES[kind].values()]
     columns = (
-        Column(
-            "external_ref",
-            BilingualText("Reference", "Referencia"),
-            BilingualText(
+        reference_column(
+            description=BilingualText(
                 "Number of the document in your system. Rows with the same reference and type"
                 " form one document.",
                 "Número del documento en su sistema. Las filas con la misma referencia y tipo"
                 " forman un solo documento.",
             ),
-            BilingualText("EXAMPLE-100", "EJEMPLO-100"),
-            required=True,
             aliases=("external ref", "document", "documento"),
         ),
         Column(

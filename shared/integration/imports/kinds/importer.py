@@ -4,14 +4,16 @@ An importer calls the same use cases as a single request, so that both follow th
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar
 
 from shared.integration.imports.files.columns import FileLayout
 from shared.integration.imports.models import OnDuplicate
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import CreatedRecord
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.fields import Input
@@ -64,6 +66,11 @@ class Importer(ABC):
         """Return the keys that are read next, given the items `found` under `keys`."""
         del draft, found
         return []
+
+    def read(self, store: Store, drafts: Sequence[Any], keys: Iterable[Key]) -> None:
+        """Read the items with these keys, then the dependent ones, into the cache of the store."""
+        found = store.get_many(keys)
+        store.get_many(chain.from_iterable(self.dependent_keys(one, found) for one in drafts))
 
     def more_ids(self, drafts: Sequence[Any]) -> Mapping[str, int]:
         """Return how many ids `apply` takes of other sequences, to allocate them together."""

@@ -1,6 +1,7 @@
 """Import of pick faces."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from shared.integration.imports.files.columns import Column, FileLayout
 from shared.integration.imports.kinds.importer import (
@@ -9,7 +10,7 @@ from shared.integration.imports.kinds.importer import (
     already_exists,
     ensure_not_duplicate,
 )
-from shared.integration.imports.kinds.standard_columns import WAREHOUSE, same_text
+from shared.integration.imports.kinds.standard_columns import LINE_ITEM_CODE, WAREHOUSE, same_text
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
@@ -19,15 +20,12 @@ from shared.warehouse.pick_faces import service as pick_faces
 from shared.warehouse.pick_faces.models import PickFaceDraft
 
 _COLUMNS = (
-    Column(
-        "item_code",
-        BilingualText("Item code", "Código de artículo"),
-        BilingualText(
+    replace(
+        LINE_ITEM_CODE,
+        description=BilingualText(
             "Product that is picked from the position.", "Artículo que se recoge en la ubicación."
         ),
-        BilingualText("EXAMPLE-1", "EJEMPLO-1"),
-        required=True,
-        aliases=("sku", "product", "artículo"),
+        is_line_field=False,
     ),
     WAREHOUSE,
     Column(

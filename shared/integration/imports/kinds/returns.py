@@ -10,6 +10,7 @@ from shared.integration.imports.kinds.standard_columns import (
     LINE_QUANTITY,
     line_batch,
     line_serials,
+    reference_column,
     same_text,
 )
 from shared.integration.imports.languages import BilingualText
@@ -26,16 +27,12 @@ from shared.warehouse.settings.values import Settings, settings_of
 
 _REASONS = [same_text(reason) for reason in get_args(ReturnReason.__value__)]
 _COLUMNS = (
-    Column(
-        "external_ref",
-        BilingualText("Reference", "Referencia"),
-        BilingualText(
+    reference_column(
+        description=BilingualText(
             "Number of the return in your system. Rows with the same reference form one return.",
             "Número de la devolución en su sistema. Las filas con la misma referencia forman una"
             " sola devolución.",
         ),
-        BilingualText("EXAMPLE-100", "EJEMPLO-100"),
-        required=True,
         aliases=("external ref", "return", "devolución", "rma"),
     ),
     Column(

@@ -1,12 +1,11 @@
 """Columns that the files of several import kinds have."""
 
-from collections.abc import Sequence
+from functools import partial
 
 from shared.integration.imports.files.columns import Column
 from shared.integration.imports.languages import BilingualText
 
 DATE_DESCRIPTION = BilingualText("YYYY-MM-DD or dd/mm/yyyy.", "AAAA-MM-DD o dd/mm/aaaa.")
-_YES_OR_NO = (BilingualText("yes", "sí"), BilingualText("no", "no"))
 
 
 def same_text(text: str) -> BilingualText:
@@ -14,18 +13,21 @@ def same_text(text: str) -> BilingualText:
     return BilingualText(text, text)
 
 
-def boolean_column(
-    field: str,
-    header: BilingualText,
-    description: BilingualText,
-    example: BilingualText,
-    aliases: Sequence[str] = (),
-) -> Column:
-    """Return a column of yes or no."""
-    return Column(
-        field, header, description, example, "boolean", choices=_YES_OR_NO, aliases=aliases
-    )
+boolean_column = partial(
+    Column,
+    cell_type="boolean",
+    choices=(BilingualText("yes", "sí"), BilingualText("no", "no")),
+)
+"""Returns a column of yes or no."""
 
+reference_column = partial(
+    Column,
+    "external_ref",
+    BilingualText("Reference", "Referencia"),
+    example=BilingualText("EXAMPLE-100", "EJEMPLO-100"),
+    required=True,
+)
+"""Returns the column with the number that documents of a kind have in the system of the company."""
 
 WAREHOUSE = Column(
     "warehouse_code",

@@ -9,6 +9,7 @@ from shared.integration.imports.kinds.standard_columns import (
     LINE_QUANTITY,
     line_batch,
     line_serials,
+    reference_column,
     same_text,
 )
 from shared.integration.imports.languages import BilingualText
@@ -21,16 +22,12 @@ from shared.warehouse.transfer_orders import service as transfer_orders
 from shared.warehouse.transfer_orders.models import StoredTransferOrder, TransferOrderDraft
 
 _COLUMNS = (
-    Column(
-        "external_ref",
-        BilingualText("Reference", "Referencia"),
-        BilingualText(
+    reference_column(
+        description=BilingualText(
             "Number of the order in your system. Rows with the same reference form one order.",
             "Número de la orden en su sistema. Las filas con la misma referencia forman una sola"
             " orden.",
         ),
-        BilingualText("EXAMPLE-100", "EJEMPLO-100"),
-        required=True,
         aliases=("external ref", "order", "orden"),
     ),
     Column(

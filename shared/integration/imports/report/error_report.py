@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Iterator
-from itertools import chain
+from itertools import batched, chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -43,6 +43,5 @@ def _rejected_rows(context: ImportContext, stored: StoredImport) -> Iterator[Rej
     def read(name: str) -> list[RejectedRow]:
         return list(read_rejected(context.work_files, stored.id, name))
 
-    for start in range(0, len(stored.rejected), _CONCURRENT_READS):
-        names = stored.rejected[start : start + _CONCURRENT_READS]
-        yield from chain.from_iterable(map_concurrently(read, names))
+    for names in batched(stored.rejected, _CONCURRENT_READS, strict=False):
+        yield from chain.from_iterable(map_concurrently(read, list(names)))
