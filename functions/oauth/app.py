@@ -182,7 +182,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
         response = _error_response(ServiceUnavailable(), request_id)
     except Exception:  # noqa: BLE001  every failure must become a response
         logger.exception("unexpected error")
-        response = _error_response(ServiceError("The service failed."), request_id)
+        response = _error_response(ServiceError(), request_id)
     log_response(
         method=event["httpMethod"],
         path=path,

@@ -150,12 +150,12 @@ class Problem:
 class ServiceError(Exception):
     """Base of every error: a code of `CODES`, a message, and the extras of the code.
 
-    `extra` goes into `error` (scope, feature, offer …), `headers` into the response. `status` and
-    `is_stored` (under an Idempotency-Key) are by default those of the code.
+    `extra` goes into `error` (scope, feature, offer …), `headers` into the response. The message is
+    by default the meaning of the code, `status` and `is_stored` (under an Idempotency-Key) its own.
     """
 
     code: str = "internal_error"
-    message: str = "The service failed."
+    message: str = ""
     headers: Mapping[str, str] = MappingProxyType({})
 
     def __init__(  # noqa: PLR0913 - the parts of a response
@@ -169,8 +169,8 @@ class ServiceError(Exception):
         status: int | None = None,
         is_stored: bool | None = None,
     ) -> None:
-        self.message = message or self.message
         self.code = code or self.code
+        self.message = message or self.message or CODES[self.code].meaning
         self.extra = extra or {}
         self.headers = headers or self.headers
         self.problems = problems
@@ -193,7 +193,6 @@ class Unauthenticated(ServiceError):
     """401 unauthenticated: the token that was sent is not valid (RFC 6750, 3.1)."""
 
     code = "unauthenticated"
-    message = "The token is missing, expired or revoked."
     headers = MappingProxyType({"WWW-Authenticate": 'Bearer error="invalid_token"'})
 
 
@@ -293,7 +292,6 @@ class DuplicateInFlight(ServiceError):
     """409 duplicate_in_flight with Retry-After in seconds."""
 
     code = "duplicate_in_flight"
-    message = "The first request with this Idempotency-Key is still being processed."
 
     def __init__(self, retry_after: int) -> None:
         super().__init__(headers=_retry_after(max(1, retry_after)))
