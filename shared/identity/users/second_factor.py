@@ -3,23 +3,17 @@
 import hmac
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
 
 from shared.identity.users import recovery_codes, totp
 from shared.identity.users.logins import Login, SecondFactor
 from shared.kernel.sealing import seal, unseal
 
 
-class Enrolment(NamedTuple):
-    """A pending second factor, with its secret and recovery codes, which are shown once."""
+def enrol(tenant: str, user_id: int) -> tuple[SecondFactor, bytes, list[str]]:
+    """Return a pending second factor for a user, with its secret and recovery codes.
 
-    factor: SecondFactor
-    secret: bytes
-    codes: list[str]
-
-
-def enrol(tenant: str, user_id: int) -> Enrolment:
-    """Return a new second factor for a user; `tenant` is the slug of the user's tenant."""
+    These are shown once. `tenant` is the slug of the user's tenant.
+    """
     secret, codes, salt = totp.new_secret(), recovery_codes.new_codes(), recovery_codes.new_salt()
     factor = SecondFactor(
         sealed_secret=seal(secret, "totp", tenant, sealing_owner(user_id)),
@@ -28,7 +22,7 @@ def enrol(tenant: str, user_id: int) -> Enrolment:
         salt=salt,
         recovery_code_hashes=recovery_codes.hashes_of(codes, salt),
     )
-    return Enrolment(factor, secret, codes)
+    return factor, secret, codes
 
 
 def with_recovery_codes(factor: SecondFactor, codes: Iterable[str]) -> SecondFactor:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import batched
 
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
@@ -49,10 +50,8 @@ class Relay:
             except Exception:  # noqa: BLE001 - the entry is reported as failed
                 logger.exception("An outbox entry was not relayed", tenant=tenant)
                 failed.add(entry.id)
-        batches = [
-            tasks[at : at + MAX_BATCH_MESSAGES] for at in range(0, len(tasks), MAX_BATCH_MESSAGES)
-        ]
-        for unsent in map_concurrently(_send, batches):
+        batches = batched(tasks, MAX_BATCH_MESSAGES, strict=False)
+        for unsent in map_concurrently(_send, list(batches)):
             failed |= unsent
         relayed = [(tenant, entry) for tenant, entry in entries if entry.id not in failed]
         marked = map_concurrently(_mark_relayed, relayed)
@@ -102,7 +101,7 @@ def relay_missed_entries(tenant: str, *, older_than: int) -> Iterator[tuple[int,
         yield sum(sizes.values()) - failed, failed
 
 
-def _send(batch: list[tuple[str, DeliveryTask]]) -> set[str]:
+def _send(batch: Sequence[tuple[str, DeliveryTask]]) -> set[str]:
     """Send a batch of pairs of entry id and task; return the ids of entries with unsent tasks."""
     messages = [task.message() for _, task in batch]
     try:
