@@ -20,7 +20,7 @@ from shared.identity.tenancy import revocations
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 
-LIFETIME = 3600
+LIFETIME = revocations.TOKEN_LIFETIME
 """Seconds that an access token is valid."""
 
 SERVICE_CLIENT_ID = "stowage"
