@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from pydantic import BaseModel
 
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.page import Page
 
 
 def read_all_pages[E: BaseModel](read: Callable[[int], Page[E]]) -> Iterator[E]:

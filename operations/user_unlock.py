@@ -21,7 +21,7 @@ from shared.identity.users.service import get_user_by_name
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

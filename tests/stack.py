@@ -33,8 +33,9 @@ from shared.integration.webhooks import delivery
 from shared.kernel import aws, json_text
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
-from shared.kernel.db import bookmarks, counters
+from shared.kernel.db import counters
 from shared.kernel.db.items import to_attributes
+from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.store import Store
 from shared.kernel.events.outbox import CombinedEvents, StoredEvent, parse_entry
 from tests import fast_moto

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from operations.verify.findings import Drift, Drifts
-from shared.kernel.db.bookmarks import LAG_MS
+from shared.kernel.db.lists.bookmarks import LAG_MS
 
 PAUSE_SECONDS = LAG_MS / 1000
 """Seconds between two looks at the same subject."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from shared.kernel.db.cursor import InvalidCursor
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.cursor import InvalidCursor
+from shared.kernel.db.lists.page import Page
 from shared.kernel.list_parameters import ListParameters
 
 _EACH_SIDE = 3

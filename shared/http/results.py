@@ -18,7 +18,7 @@ from shared.http.routes import (
     ResourceResponse,
     TextResponse,
 )
-from shared.kernel.db.cursor import Cursor
+from shared.kernel.db.lists.cursor import Cursor
 from shared.kernel.db.records import CreatedRecord
 from shared.kernel.fields import Stored
 from shared.kernel.json_text import dumps

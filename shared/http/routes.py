@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict, Unpack, cast, overload
 from pydantic import BaseModel
 
 from shared.http.request import Request
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

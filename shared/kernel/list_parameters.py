@@ -17,13 +17,13 @@ from pydantic_core import PydanticCustomError
 
 from shared.kernel.calendar_days import first_instant, last_instant
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor
 from shared.kernel.db.entity_items import UPDATED_AT
 from shared.kernel.db.facets import facet_text, searchable
 from shared.kernel.db.indexes import Range
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
-from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.lists.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
+from shared.kernel.db.lists.plan import ListQuery
 from shared.kernel.db.search import MAX_WORDS, SEARCH, words_of
 from shared.kernel.db.store import Store
 from shared.kernel.fields import MAX_ID, Day, Moment, Term

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.lists.plan import ListQuery
 
 _NORMAL = 2
 

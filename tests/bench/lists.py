@@ -19,8 +19,8 @@ from functools import partial
 from itertools import combinations
 
 from shared.identity.tenancy.directory import directory
-from shared.kernel.db import bookmarks
 from shared.kernel.db.counters import SHARDS
+from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.store import Store
 from tests.bench.bench_stack import BenchStack, bench_stack
 from tests.bench.large_table import LargeTable

@@ -10,7 +10,7 @@ import pytest
 from botocore.client import BaseClient
 
 from shared.kernel.config import config
-from shared.kernel.db import bookmarks
+from shared.kernel.db.lists import bookmarks
 from tests.dynamodb.in_memory_table import InMemoryTable
 from tests.gateway import Erp, Response
 from tests.lists.filling import fill

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from shared.kernel import aws
-from shared.kernel.db import bookmarks
+from shared.kernel.db.lists import bookmarks
 from tests.clock import Clock
 from tests.contract.filled_lists import FilledList, FilledLists, Query
 from tests.lists import LISTS

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from shared.kernel.db import bookmarks
+from shared.kernel.db.lists import bookmarks
 from tests.cases import each_case
 from tests.contract.filled_lists import FilledList, FilledLists, Query
 from tests.gateway import Response

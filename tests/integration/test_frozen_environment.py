@@ -19,8 +19,8 @@ from shared.http.rate_limit import limiter
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import TenantAccess
 from shared.kernel.clock import now_ms
-from shared.kernel.db import bookmarks
-from shared.kernel.db.bookmarks import ListPosition, State
+from shared.kernel.db.lists import bookmarks
+from shared.kernel.db.lists.bookmarks import ListPosition, State
 from tests.clock import FrozenEnvironment
 from tests.gateway import Erp
 from tests.stack import Stack

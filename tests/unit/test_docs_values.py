@@ -47,16 +47,15 @@ from shared.integration.webhooks import rules as webhook_rules
 from shared.kernel import fields, list_parameters
 from shared.kernel.db import (
     actions,
-    bookmarks,
     claim,
     counters,
     facets,
     items,
     parallel,
-    plan,
     transaction,
 )
-from shared.kernel.db.cursor import MAX_PER_PAGE
+from shared.kernel.db.lists import bookmarks, plan
+from shared.kernel.db.lists.cursor import MAX_PER_PAGE
 from shared.kernel.db.records import MAX_PARTS
 from shared.kernel.db.table import INDEX_COUNT
 from shared.kernel.events import outbox

@@ -33,9 +33,9 @@ from shared.identity.tenancy.tenant import LimitName
 from shared.identity.webhook_deactivation import deactivation_problems
 from shared.kernel.config import config
 from shared.kernel.db.actions import ErrorFactory, StaleRead
-from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.facets import fold
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.cursor import InvalidCursor, Mark
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

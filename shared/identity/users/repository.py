@@ -17,8 +17,8 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Item, Key, alias_key, item_at
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store

@@ -22,8 +22,8 @@ from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, flag_text, id_text
 from shared.kernel.db.items import Item, Key, encode, item_at, key_of, pack, to_attributes, unpack
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY, index_keys, index_name
 from shared.kernel.db.transaction import Transaction

@@ -25,8 +25,8 @@ from shared.integration.webhooks.repository import WEBHOOKS, LoggedDelivery, Sub
 from shared.integration.webhooks.signatures import new_secret, seal_secret
 from shared.integration.webhooks.target_urls import InvalidTarget, parse_target, resolve_addresses
 from shared.kernel.config import config
-from shared.kernel.db.cursor import InvalidCursor
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.cursor import InvalidCursor
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store

@@ -5,8 +5,8 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Item, Key, item_at
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from shared.kernel.db.alias_entries import alias_entries
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.kernel.db.indexes import Lookup
 from shared.kernel.db.items import Item, Key, alias_key, item_at, key_of
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.entity_pages import id_pages
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store

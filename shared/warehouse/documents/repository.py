@@ -6,8 +6,8 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, facets_of, integer_text
 from shared.kernel.db.indexes import AnyLookup, Lookup, Partition
 from shared.kernel.db.items import Key, alias_key, item_at
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents.models import Document, EntryParameters, ExitParameters

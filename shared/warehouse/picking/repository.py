@@ -11,8 +11,8 @@ from shared.kernel.db.facets import (
     joined,
 )
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.warehouse.picking.models import PendingPicking, PickingParameters, StoredPicking

@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import batched, chain
 
-from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Item, Key, item_at
+from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

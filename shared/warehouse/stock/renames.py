@@ -12,9 +12,9 @@ from typing import Any
 
 from shared.kernel.db import steps
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Key, item_at
+from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import commit_in_steps

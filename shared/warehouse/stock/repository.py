@@ -20,8 +20,8 @@ from shared.kernel.db.facets import (
 )
 from shared.kernel.db.indexes import IndirectLookup, Lookup, Partition, counted
 from shared.kernel.db.items import AttributeMap, Key, alias_key
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import HEAD
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name

@@ -15,9 +15,9 @@ from shared.kernel.db.facets import (
 )
 from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Item, Key, alias_key, item_at, key_of, update_of
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
-from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
+from shared.kernel.db.lists.plan import ListQuery
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY

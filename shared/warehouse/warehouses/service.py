@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store

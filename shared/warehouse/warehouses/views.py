@@ -1,6 +1,6 @@
 """Responses that show warehouses and positions."""
 
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import Record
 from shared.warehouse.warehouses.models import (
     KnownWarehouse,

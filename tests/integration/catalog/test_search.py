@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from shared.kernel.db import gathered_list
+from shared.kernel.db.lists import gathered_list
 from shared.kernel.db.search import SEARCH_ITEM
 from tests.dynamodb.in_memory_table import InMemoryTable
 from tests.faults import AwsFaults, Recording

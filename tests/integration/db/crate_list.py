@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, fold, id_text
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.lists.plan import ListQuery
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from shared.kernel.db import bookmarks
-from shared.kernel.db.bookmarks import LAG_MS
-from shared.kernel.db.cursor import Cursor, InvalidCursor, Mark
 from shared.kernel.db.facets import pair_id, sort_text
 from shared.kernel.db.items import from_attributes
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.lists import bookmarks
+from shared.kernel.db.lists.bookmarks import LAG_MS
+from shared.kernel.db.lists.cursor import Cursor, InvalidCursor, Mark
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.integration.db.crate_list import CRATES, CrateTable

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from shared.kernel.db.bookmarks import LAG_MS
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
-from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.lists.bookmarks import LAG_MS
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
+from shared.kernel.db.lists.plan import ListQuery
 from tests.clock import Clock
 from tests.integration.db.crate_list import CRATES, Crate, CrateTable, Draft
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.kernel.db import bookmarks
-from shared.kernel.db.bookmarks import LAG_MS
 from shared.kernel.db.items import AttributeMap
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.lists import bookmarks
+from shared.kernel.db.lists.bookmarks import LAG_MS
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.plan import ListQuery
 from shared.kernel.db.store import key_attributes
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Recording
 from tests.integration.db.crate_list import CRATES, Crate, CrateTable
 
 if TYPE_CHECKING:
-    from shared.kernel.db.page import Page
+    from shared.kernel.db.lists.page import Page
 
 _PER_PAGE = 10
 

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from shared.kernel.clock import Deadline
-from shared.kernel.db import bookmarks
 from shared.kernel.db.facets import id_text
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
-from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.lists import bookmarks
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
+from shared.kernel.db.lists.plan import ListQuery
 from tests.clock import Clock
 from tests.integration.db.conftest import NewCrateTable
 from tests.integration.db.crate_list import CRATES, Crate, CrateTable

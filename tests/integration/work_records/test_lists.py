@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.kernel.db import gathered_list
+from shared.kernel.db.lists import gathered_list
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.entity_factories import SALE, picking

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.plan import (
+from shared.kernel.db.lists.plan import (
     AliasPlan,
     GatheredPlan,
     ListQuery,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.http.paging import paging
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import Record
 
 _URL = "https://acme.example/api/v1/products"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.plan import AccessPath, AliasPlan, ListQuery, SearchPlan, plan_list
+from shared.kernel.db.lists.plan import AccessPath, AliasPlan, ListQuery, SearchPlan, plan_list
 from shared.warehouse.stock import repository
 from shared.warehouse.stock.models import StockParameters
 from shared.warehouse.stock.repository import STOCK

@@ -9,15 +9,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from shared.kernel.db import bookmarks
-from shared.kernel.db.bookmarks import ListPosition, State
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.facets import AFTER_SEPARATOR, id_of
-from shared.kernel.db.list_request import ListRequest
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists import bookmarks
+from shared.kernel.db.lists.bookmarks import ListPosition, State
+from shared.kernel.db.lists.cursor import InvalidCursor, Mark
+from shared.kernel.db.lists.list_request import ListRequest
+from shared.kernel.db.lists.page import Page
+from shared.kernel.db.lists.plan import OrderedPlan
 from shared.kernel.db.parallel import run_all
-from shared.kernel.db.plan import OrderedPlan
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import key_attributes
 from shared.kernel.db.table import index_keys, index_name

@@ -1,15 +1,4 @@
-"""Lists with page numbers, exact totals, sorts and filters on DynamoDB, at a known cost.
-
-There are two kinds of lists. An *ordered* list has one of the collection's own sorts, of all
-entities or of one partition: it is read directly from its index, and its total is a counter. A
-*gathered* list has any other filter: it reads the index entries of the smallest partition or range
-that covers the filter, once for all its pages. In both kinds, the first page and every page of
-`links.next` need two sequential round trips: entries and totals concurrently, then the items. A
-partition in an order of which only the whole collection has an index needs a third one.
-
-The mark in a cursor, which `links.next` contains, continues exactly where the previous page ended,
-whatever has changed since. A page number without a mark always counts on the current list.
-"""
+"""Read a page of a list: as an ordered or a gathered list, whichever the plan says."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,12 +8,18 @@ from pydantic import BaseModel
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.gathered_list import GatheredList
-from shared.kernel.db.list_request import ListRequest, ReadWith
-from shared.kernel.db.ordered_list import OrderedList
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.gathered_list import GatheredList
+from shared.kernel.db.lists.list_request import ListRequest, ReadWith
+from shared.kernel.db.lists.ordered_list import OrderedList
+from shared.kernel.db.lists.page import Page
+from shared.kernel.db.lists.plan import (
+    AccessPath,
+    ListQuery,
+    OrderedPlan,
+    ensure_upgraded,
+    plan_list,
+)
 from shared.kernel.db.parallel import once, run_all
-from shared.kernel.db.plan import AccessPath, ListQuery, OrderedPlan, ensure_upgraded, plan_list
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys, index_name
 

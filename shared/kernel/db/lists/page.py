@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from shared.kernel.db.cursor import Mark
+from shared.kernel.db.lists.cursor import Mark
 from shared.kernel.db.records import Record
 
 

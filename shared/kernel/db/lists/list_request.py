@@ -8,16 +8,16 @@ from typing import Any
 from pydantic import BaseModel
 
 from shared.kernel.clock import milliseconds_of
-from shared.kernel.db.bookmarks import State
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.cursor import Mark
 from shared.kernel.db.entity_items import UPDATED_AT
 from shared.kernel.db.facets import value_of
 from shared.kernel.db.items import Key
-from shared.kernel.db.page import Page
+from shared.kernel.db.lists.bookmarks import State
+from shared.kernel.db.lists.cursor import Mark
+from shared.kernel.db.lists.page import Page
+from shared.kernel.db.lists.plan import AccessPath, ListQuery
 from shared.kernel.db.parallel import once, run_all
-from shared.kernel.db.plan import AccessPath, ListQuery
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import SEARCH
 from shared.kernel.db.store import Store

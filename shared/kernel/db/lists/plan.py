@@ -7,10 +7,10 @@ from pydantic import BaseModel
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.cursor import Mark
 from shared.kernel.db.facets import AFTER_SEPARATOR, ID, Facets
 from shared.kernel.db.indexes import IndexBySort, IndirectLookup, Range
 from shared.kernel.db.items import Key
+from shared.kernel.db.lists.cursor import Mark
 from shared.kernel.db.search import SEARCH, indexed_parts, prefix_of, search_partitions
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys

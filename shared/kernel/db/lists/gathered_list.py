@@ -14,17 +14,16 @@ from typing import Any
 from pydantic import BaseModel
 
 from shared.kernel.clock import now_ms
-from shared.kernel.db import bookmarks
-from shared.kernel.db.bookmarks import State
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.cursor import InvalidCursor
 from shared.kernel.db.entity_items import UPDATED_AT
 from shared.kernel.db.facets import ID, id_of, value_of
 from shared.kernel.db.items import AttributeMap, Item
-from shared.kernel.db.list_request import ListRequest
-from shared.kernel.db.page import Page
-from shared.kernel.db.parallel import map_concurrently, run_all
-from shared.kernel.db.plan import (
+from shared.kernel.db.lists import bookmarks
+from shared.kernel.db.lists.bookmarks import State
+from shared.kernel.db.lists.cursor import InvalidCursor
+from shared.kernel.db.lists.list_request import ListRequest
+from shared.kernel.db.lists.page import Page
+from shared.kernel.db.lists.plan import (
     ITEM_COST,
     AccessPath,
     AliasPlan,
@@ -32,6 +31,7 @@ from shared.kernel.db.plan import (
     SearchPlan,
     Words,
 )
+from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import INDEXED_LENGTH, SEARCH
 from shared.kernel.db.store import QueryPage
