@@ -8,12 +8,11 @@ from typing import Any
 
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
+from shared.kernel.db.facets import ID_DIGITS
 from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge
-from shared.kernel.fields import MAX_ID
 from shared.kernel.json_text import loads
 
 _MAX_BODY = 1_048_576
-_ID_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +35,10 @@ class Request[Body = None, Parameters = None]:
     def id(self) -> int:
         """The id in the path; raise NotFound if the text is not an id of the service."""
         text = self.path_values["id"]
-        if not (text.isascii() and text.isdigit() and len(text) <= _ID_DIGITS):
+        is_id = text.isascii() and text.isdigit() and len(text) <= ID_DIGITS
+        if not is_id or int(text) == 0:
             raise NotFound
-        number = int(text)
-        if not 0 < number <= MAX_ID:
-            raise NotFound
-        return number
+        return int(text)
 
 
 def headers_of(event: Mapping[str, Any]) -> dict[str, str]:

@@ -261,18 +261,12 @@ def resource_path(path: str) -> str:
 class Routes:
     """A group of routes, in the order of their declaration."""
 
-    operations: list[Operation] = field(default_factory=list)
-    _by_shape: dict[tuple[str, int], dict[str, list[Operation]]] = field(default_factory=dict)
-    """First segment and number of segments → path of the declaration → its operations."""
-
-    def __post_init__(self) -> None:
-        """Index the operations, so that a request tries few patterns."""
-        for operation in self.operations:
-            self._index(operation)
-
-    def _index(self, operation: Operation) -> None:
-        paths = self._by_shape.setdefault(_shape(operation.path), {})
-        paths.setdefault(operation.path, []).append(operation)
+    operations: list[Operation] = field(default_factory=list, init=False)
+    _by_shape: dict[tuple[str, int], dict[str, list[Operation]]] = field(
+        default_factory=dict, init=False
+    )
+    """First segment and number of segments → path of the declaration → its operations, so that a
+    request tries few patterns."""
 
     def read[R, P = None](
         self,
@@ -292,7 +286,7 @@ class Routes:
         def register(handler: _Read[P, R]) -> _Read[P, R]:
             merged: OperationOptions = {**(defaults or {}), **options}
             model = cast("type[BaseModel] | None", parameters)
-            self._add(Operation("GET", path, summary, handler, parameters=model, **merged))
+            self.add(Operation("GET", path, summary, handler, parameters=model, **merged))
             return handler
 
         return register
@@ -344,14 +338,16 @@ class Routes:
             raise ValueError(f"{method} {path} has a secret, which an approval would show")
 
         def register(handler: F) -> F:
-            self._add(Operation(method, path, summary, handler, body=body, **merged))
+            self.add(Operation(method, path, summary, handler, body=body, **merged))
             return handler
 
         return register
 
-    def _add(self, operation: Operation) -> None:
+    def add(self, operation: Operation) -> None:
+        """Add a route."""
         self.operations.append(operation)
-        self._index(operation)
+        paths = self._by_shape.setdefault(_shape(operation.path), {})
+        paths.setdefault(operation.path, []).append(operation)
 
     def declare_change_and_delete[B: BaseModel](  # noqa: PLR0913 - the facts of three routes
         self,

@@ -173,14 +173,9 @@ def receives_webhooks(tenant: Tenant) -> bool:
     return tenant.state == "active" and WEBHOOKS in PLANS[tenant.plan].features
 
 
-def has_module(tenant: Tenant, name: str) -> bool:
-    """Return whether the module `name` (one of MODULES) is enabled."""
-    return name in tenant.modules
-
-
 def ensure_module(tenant: Tenant, name: str) -> None:
     """Raise the error of a module (one of MODULES) unless it is enabled."""
-    if not has_module(tenant, name):
+    if name not in tenant.modules:
         code = MODULE_ERRORS[name]
         raise ServiceError(CODES[code].meaning, code)
 

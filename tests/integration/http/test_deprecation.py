@@ -27,10 +27,10 @@ _DEPRECATED = {"GET /products", "POST /products", "GET /products/{id}"}
 @pytest.fixture
 def erp(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Erp:
     """An ERP of a stack in which three routes of the catalog are deprecated."""
-    routes = Routes([
-        replace(one, deprecation=_DEPRECATION) if one.name in _DEPRECATED else one
-        for one in app.lambda_handler.operations
-    ])  # fmt: skip
+    routes = Routes()
+    for one in app.lambda_handler.operations:
+        is_deprecated = one.name in _DEPRECATED
+        routes.add(replace(one, deprecation=_DEPRECATION) if is_deprecated else one)
     monkeypatch.setattr(app, "lambda_handler", ApiHandler(routes))
     return stack.erp()
 

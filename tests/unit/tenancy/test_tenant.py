@@ -18,7 +18,7 @@ from shared.identity.tenancy.tenant import (
     Tenant,
     ensure_active,
     ensure_feature,
-    has_module,
+    ensure_module,
     limit_reached,
 )
 from shared.kernel.config import config
@@ -75,8 +75,10 @@ def test_webhooks_need_the_professional_plan() -> None:
 
 
 def test_module_is_on_only_for_tenants_that_have_it() -> None:
-    assert has_module(ACME, "waves")
-    assert not has_module(ACME, "bulk_import")
+    ensure_module(ACME, "waves")
+    with pytest.raises(ServiceError) as refusal:
+        ensure_module(ACME, "bulk_import")
+    assert refusal.value.code == "bulk_import_disabled"
 
 
 def test_error_of_a_reached_limit_offers_the_next_plan() -> None:
