@@ -15,6 +15,7 @@ from html import escape
 from xml.parsers import expat
 
 from shared.kernel.spreadsheets.table import MAX_CELL_CHARACTERS, UnreadableFile
+from shared.kernel.spreadsheets.xlsx_package import MAX_DEPTH, parse_xml
 
 INVALID_MARKER = "\uffff"
 """Begins the text of a cell without a usable value. XML does not allow this character, so that no
@@ -24,8 +25,6 @@ _MAX_BUFFER_BYTES = 4 << 20
 """Bytes that are buffered until an item is complete."""
 _MAX_PARSED_ELEMENTS = 6_000_000
 """Elements that go through the parser: 100 000 rows of 20 columns, which take some seconds."""
-_MAX_DEPTH = 100
-"""Levels of nested elements."""
 _TOO_COMPLEX = "The workbook is too complex. Save the table as .csv and upload that file."
 
 
@@ -132,12 +131,7 @@ class PartNormalizer(ABC):
         return None if end < 0 else end + 1
 
     def _parse(self, content: bytes, *, final: bool = False) -> None:
-        try:
-            self._parser.Parse(content, final)
-        except expat.ExpatError as error:
-            raise UnreadableFile(
-                "The workbook is damaged: its XML is not well-formed. Save it in Excel again."
-            ) from error
+        parse_xml(self._parser, content, final=final)
         self._parsed += len(content)
         # The parser holds back a tag until it is complete.
         if self._parsed - self._parser.CurrentByteIndex > _MAX_BUFFER_BYTES:
@@ -145,7 +139,7 @@ class PartNormalizer(ABC):
 
     def _started(self, name: str, attributes: XmlAttributes) -> None:
         self._elements += 1
-        if self._elements > _MAX_PARSED_ELEMENTS or len(self._open) > _MAX_DEPTH:
+        if self._elements > _MAX_PARSED_ELEMENTS or len(self._open) > MAX_DEPTH:
             raise UnreadableFile(_TOO_COMPLEX)
         tag = name.rpartition(":")[2] if ":" in name else name
         inside = self._open

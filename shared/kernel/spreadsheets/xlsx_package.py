@@ -36,8 +36,13 @@ def for_each_element(content: bytes, handle: Callable[[str, str, dict[str, str]]
     parser = expat.ParserCreate()
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    parse_xml(parser, content, final=True)
+
+
+def parse_xml(parser: expat.XMLParserType, content: bytes, *, final: bool) -> None:
+    """Parse XML, which is the last of a part if it is `final`."""
     try:
-        parser.Parse(content, True)
+        parser.Parse(content, final)
     except expat.ExpatError as error:
         raise UnreadableFile(
             "The workbook is damaged: its XML is not well-formed. Save it in Excel again."

@@ -115,12 +115,8 @@ def _unchanged(value: Any) -> Cell:
 
 
 _CONVERTERS: dict[type, Callable[[Any], Cell]] = {
-    int: _unchanged,
+    **dict.fromkeys((int, bool, date, datetime, time), _unchanged),
     float: _number,
-    bool: _unchanged,
-    date: _unchanged,
-    datetime: _unchanged,
-    time: _unchanged,
     timedelta: _duration,
 }
 
