@@ -247,7 +247,5 @@ def _active_secrets(tenant: str, webhook: StoredWebhook) -> Sequence[str]:
     ]
 
 
-@lru_cache(_SECRET_CACHE_SIZE)
-def _unseal(tenant: str, webhook: int, sealed: str) -> str:
-    """Decrypt a secret; the cache saves a KMS call per delivery."""
-    return unseal_secret(tenant, webhook, sealed)
+_unseal = lru_cache(_SECRET_CACHE_SIZE)(unseal_secret)
+"""Decrypts a secret; the cache saves a KMS call per delivery."""

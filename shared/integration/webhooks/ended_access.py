@@ -10,7 +10,7 @@ the same time is then deactivated, too, or refused. A tenant has at most 20 subs
 deactivation fits into the transaction.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
 from pydantic import Field
@@ -115,7 +115,7 @@ def _webhooks_of_those(
     """
     register = repository.read_register(tx.store)
     records = WEBHOOKS.get_many(tx.store, sorted(register.ids))
-    ended = affected(_all_responsible(record.entity for record in records))
+    ended = affected({one for record in records for one in responsible_for(record.entity)})
     found = [record for record in records if not ended.isdisjoint(responsible_for(record.entity))]
     if not deactivate:
         return [record.entity for record in found]
@@ -124,10 +124,6 @@ def _webhooks_of_those(
     repository.stage_registration(tx, register, *changed)
     now = {webhook.id: webhook for webhook in changed}
     return [now.get(record.id, record.entity) for record in found]
-
-
-def _all_responsible(webhooks: Iterable[StoredWebhook]) -> set[Responsible]:
-    return set().union(*(responsible_for(webhook) for webhook in webhooks))
 
 
 # Request body and responses
