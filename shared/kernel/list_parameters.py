@@ -1,5 +1,6 @@
 """The query parameters that lists share, and their conversion into a ListQuery."""
 
+from collections.abc import Callable, Sequence
 from typing import Annotated, Protocol, Self
 
 from pydantic import (
@@ -20,10 +21,11 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.entity_items import UPDATED_AT
 from shared.kernel.db.facets import facet_text, searchable
 from shared.kernel.db.indexes import Range
-from shared.kernel.db.lists.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor
+from shared.kernel.db.lists.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor, Mark
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.lists.plan import ListQuery
+from shared.kernel.db.records import Record
 from shared.kernel.db.search import MAX_WORDS, SEARCH, words_of
 from shared.kernel.db.store import Store
 from shared.kernel.fields import MAX_ID, Day, Moment, Term
@@ -140,6 +142,15 @@ class ListParameters(BaseModel):
             moving=moving or {},
             after=self.cursor.mark if self.cursor else None,
         )
+
+    def page_of[E](
+        self, found: Sequence[Record[E]], first: int, mark: Callable[[E], Mark]
+    ) -> Page[E]:
+        """Return the page that begins at index `first` of a list that was read as a whole."""
+        shown = list(found[first : first + self.per_page])
+        more = 0 < len(shown) < len(found) - first
+        next_mark = mark(shown[-1].entity) if more else None
+        return Page(shown, len(found), self.page, self.per_page, next_mark)
 
 
 class PeriodParameters(ListParameters):

@@ -97,15 +97,8 @@ def list_clients(store: Store, parameters: ApiClientParameters) -> Page[OAuthCli
         # continue after this client, even if others were created or revoked since
         is_after = operator.lt if descending else operator.gt
         first = sum(not is_after(sort_key(client), sort_key(last)) for client in matching)
-    shown = matching[first : first + parameters.per_page]
-    has_more = first + len(shown) < len(matching)
-    return Page(
-        records=[Record(0, client.version, client) for client in shown],
-        total=len(matching),
-        page=parameters.page,
-        per_page=parameters.per_page,
-        next_mark=shown[-1].client_id if has_more and shown else None,
-    )
+    records = [Record(0, client.version, client) for client in matching]
+    return parameters.page_of(records, first, operator.attrgetter("client_id"))
 
 
 def _last_shown(store: Store, mark: Mark, clients: Sequence[OAuthClient]) -> OAuthClient:

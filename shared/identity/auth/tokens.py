@@ -81,9 +81,7 @@ def issue_to_client(
 def issue_to_user(tenant: Tenant, user: UserClaims, *, now: float | None = None) -> str:
     """Issue an access token to a user, with or without a mobile application.
 
-    The token's `iat` is late enough that no present revocation entry of the tenant revokes it. The
-    tenant must be read before the user's permissions; its base URL is the issuer and audience.
-    `now` is in seconds since the epoch; the current time if omitted.
+    As `issue_to_client`; the tenant must be read before the user's permissions.
     """
     own = {
         "client_id": user.application or SERVICE_CLIENT_ID,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from shared.identity.audit import service as audit
@@ -332,12 +333,5 @@ def list_deliveries(
             raise InvalidCursor
         ids = [delivery.id for delivery in found]
         first = sum(id_ <= last_seen if oldest_first else id_ >= last_seen for id_ in ids)
-    shown = found[first : first + parameters.per_page]
-    more = first + len(shown) < len(found)
-    return Page(
-        records=[Record(number, delivery.round, delivery) for delivery in shown],
-        total=len(found),
-        page=parameters.page,
-        per_page=parameters.per_page,
-        next_mark=shown[-1].id if more and shown else None,
-    )
+    records = [Record(number, delivery.round, delivery) for delivery in found]
+    return parameters.page_of(records, first, attrgetter("id"))
