@@ -97,9 +97,7 @@ class KeyRing:
     def find(self, kid: str, issued_at: float) -> SigningKey | None:
         """Return the key in use with this `kid`; read the keys again if none is cached.
 
-        Args:
-            kid: The `kid` of a token.
-            issued_at: The time in seconds since the epoch at which the token says it was issued.
+        `issued_at` is when a token with this `kid` says it was issued, in seconds since the epoch.
 
         Returns:
             The key; None if there is none and none follows. A key is listed before it signs, so

@@ -36,12 +36,9 @@ It is called again if the import was changed since.
 class ImportContext:
     """The resources of one tenant.
 
-    Attributes:
-        tenant: The tenant.
-        store: Its table.
-        import_files: Its files in the import bucket: uploads and drops, and the results of drops.
-        work_files: Its files in the work bucket: files from requests, part files, reports.
-        queue: The queue of the import worker.
+    `import_files` are its files in the import bucket: uploads and drops, and the results of drops;
+    `work_files` those in the work bucket: files from requests, part files, reports. `queue` is that
+    of the import worker.
     """
 
     tenant: Tenant

@@ -43,10 +43,8 @@ def retained_secrets(
     Secrets retained by an earlier rotation keep their expiry, so a repeated rotation does not
     invalidate the secret that the receiver still uses.
 
-    Args:
-        secrets: The secrets before the rotation, newest first.
-        now: Milliseconds since the epoch.
-        overlap_hours: Hours for which the newest of them remains valid; 0 ends all at once.
+    `secrets` are those before the rotation, newest first. The newest of them remains valid for
+    `overlap_hours`; 0 ends all at once. `now` is in milliseconds since the epoch.
     """
     if not overlap_hours:
         return []

@@ -53,11 +53,8 @@ class Attempts:
     as they were read although this use case does not write them. `keeps_reads` is whether this
     attempt uses what an earlier one has read.
 
-    Args:
-        store: The table, with the cache of what the use case reads.
-        ids: Ids that are allocated already.
-        is_retried: Whether the use case runs again after StaleRead.
-        may_queue: Whether it may wait in the queue of a contended item.
+    The store has the cache of what the use case reads. `is_retried` is whether the use case runs
+    again after StaleRead, `may_queue` whether it may wait in the queue of a contended item.
     """
 
     def __init__(

@@ -53,16 +53,10 @@ _MAX_BODY = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A change of a resource.
+    """A change of a resource, of the kind `object`, to `version`.
 
-    Attributes:
-        type: Kind of the event.
-        object: Kind of the resource.
-        id: Id of the resource.
-        version: Version of the resource after the change.
-        href: Path of the resource, relative to the tenant's base URL.
-        attributes: The resource as its list shows it.
-        status: Status of the resource, if it has one.
+    `href` is the path of the resource, relative to the tenant's base URL; `attributes` are as its
+    list shows them.
     """
 
     type: AnyEventKind

@@ -42,12 +42,9 @@ class RowGroup:
 
 
 class RowGrouper:
-    """Groups the rows of one file.
+    """Groups the rows of one file, which has no structure errors.
 
-    Args:
-        file: The file, without structure errors.
-        kind: The import kind.
-        timezone: The time zone of date-times without offset.
+    `timezone` is the time zone of date-times without offset.
     """
 
     def __init__(self, file: ParsedFile, kind: ImportKind, timezone: str) -> None:
