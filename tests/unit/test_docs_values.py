@@ -1,13 +1,11 @@
-"""Numbers, lists and defaults that the pages quote are those of the code and the template."""
+"""Numbers and defaults that the pages quote are those of the code and the template."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAliasType, get_args
+from typing import Any, get_args
 
-import pytest
 from pydantic import TypeAdapter
 
 from examples import stowage_client
@@ -15,15 +13,8 @@ from functions.oauth.request import MAX_BODY_BYTES
 from operations import draining, signing_keys
 from operations import tenant_rules as tenancy
 from shared.http import envelope, rate_limit_leases, request, routes
-from shared.identity.audit.models import AuditAction
 from shared.identity.auth import attempt_limits as attempts
-from shared.identity.auth import (
-    client_models,
-    issuance_limits,
-    key_ring,
-    tokens,
-)
-from shared.identity.auth.scopes import PERMISSIONS, SCOPES
+from shared.identity.auth import client_models, issuance_limits, key_ring, tokens
 from shared.identity.tenancy import access, directory, revocations
 from shared.identity.tenancy.tenant import (
     MODULES,
@@ -31,7 +22,6 @@ from shared.identity.tenancy.tenant import (
     TOTAL_REQUESTS,
     WEBHOOKS,
     LimitName,
-    State,
     Tenant,
 )
 from shared.identity.users import passwords, recovery_codes, sessions, totp
@@ -74,19 +64,16 @@ from shared.warehouse.receiving import rules as receiving_rules
 from shared.warehouse.returns import models as returns
 from shared.warehouse.rfid import models as rfid
 from shared.warehouse.settings import values as setting_values
-from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.stock import repository as stock_repository
 from shared.warehouse.stock.models import InventoryStatus
 from shared.warehouse.stock.rules import MAX_ROW
 from shared.warehouse.transfer_orders import models as transfer_orders
-from shared.warehouse.transfer_orders.models import OrderStatus
 from shared.warehouse.transfers import models as transfers
 from shared.warehouse.warehouses import layout_models as layout
 from shared.warehouse.warehouses import service as warehouses_service
 from shared.warehouse.warehouses.models import MAX_BULK
 from shared.warehouse.waves import models as waves
 from shared.warehouse.waves import rules as wave_rules
-from shared.warehouse.work_records import WorkStatus
 from tests.cases import each_case
 from tests.template import Template
 
@@ -94,7 +81,6 @@ ROOT = Path(__file__).parents[2]
 TEMPLATE = Template({})
 _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60
 _WORDS = {1: "one", 3: "three", 5: "five", 10: "ten"}
-_MB = 1_000_000
 
 
 @cache
@@ -106,6 +92,10 @@ def page(name: str) -> str:
 def plain(number: object) -> str:
     """Return a number as the pages write it: 100 000."""
     return f"{number:,}".replace(",", " ")
+
+
+def dotted(*numbers: int) -> str:
+    return " · ".join(map(plain, numbers))
 
 
 def per_plan(limit: LimitName) -> list[str]:
@@ -141,44 +131,36 @@ def _queue(name: str, attribute: str) -> Any:
     return TEMPLATE.resources("AWS::SQS::Queue")[name][attribute]
 
 
+def _source(function: str) -> Any:
+    """Return the properties of the queue or stream from which a function reads."""
+    (event,) = TEMPLATE.resources("AWS::Serverless::Function")[function]["Events"].values()
+    return event["Properties"]
+
+
 def _relay(attribute: str) -> int:
-    function = TEMPLATE.resources("AWS::Serverless::Function")["EventRelayFunction"]
-    (event,) = function["Events"].values()
-    seconds: int = event["Properties"][attribute]
-    return seconds
-
-
-def _import_workers() -> int:
-    function = TEMPLATE.resources("AWS::Serverless::Function")["ImportWorkerFunction"]
-    (event,) = function["Events"].values()
-    number: int = event["Properties"]["ScalingConfig"]["MaximumConcurrency"]
-    return number
-
-
-def _function_seconds() -> int:
-    seconds: int = TEMPLATE._document["Globals"]["Function"]["Timeout"]
-    return seconds
-
-
-def _default_page_size() -> int:
-    size: int = list_parameters.ListParameters.model_fields["per_page"].default
-    return size
+    return int(_source("EventRelayFunction")[attribute])
 
 
 def _kept_days(bucket: str) -> int:
     rules = TEMPLATE.resources("AWS::S3::Bucket")[bucket]["LifecycleConfiguration"]["Rules"]
-    days: set[int] = {rule["ExpirationInDays"] for rule in rules if "ExpirationInDays" in rule}
-    assert len(days) == 1
-    return days.pop()
+    (days,) = {rule["ExpirationInDays"] for rule in rules if "ExpirationInDays" in rule}
+    return int(days)
 
 
 def _result_seconds() -> int:
     (api,) = TEMPLATE.resources("AWS::Serverless::Api").values()
     (authorizer,) = api["Auth"]["Authorizers"].values()
-    seconds: int = authorizer["Identity"]["ReauthorizeEvery"]
-    return seconds
+    return int(authorizer["Identity"]["ReauthorizeEvery"])
 
 
+_FUNCTION_SECONDS = TEMPLATE._document["Globals"]["Function"]["Timeout"]
+_IMPORT_WORKERS = _source("ImportWorkerFunction")["ScalingConfig"]["MaximumConcurrency"]
+_LONG_WINDOW = f"{attempts.LONG_WINDOW // _MINUTE} minutes"
+_RELAY_LIMIT = (
+    f"{_relay('MaximumRetryAttempts')} retries or"
+    f" {_relay('MaximumRecordAgeInSeconds') // _HOUR} hours"
+)
+_PAGE_SIZE = list_parameters.ListParameters.model_fields["per_page"].default
 _SETTINGS = setting_values.Settings()
 _clients = per_plan("integration_clients")
 _users = per_plan("users")
@@ -186,6 +168,7 @@ _requests = per_plan("requests_per_minute")
 _tenants = {
     name: Tenant("acme", "active", name, frozenset(), "https://acme.test") for name in PLANS
 }
+_tokens = [plain(issuance_limits.per_minute(one)) for one in _tenants.values()]
 _totals = [TOTAL_REQUESTS * plan.limits["requests_per_minute"] for plan in PLANS.values()]
 _trips = wave_rules._PICKINGS_PER_TRIP
 
@@ -194,8 +177,7 @@ _ANNOUNCED = routes.Deprecation(date(2027, 1, 1), date(2028, 1, 1)).headers("")
 
 def _cursor_length() -> int:
     schema = list_parameters.ListParameters.model_json_schema()["properties"]["cursor"]
-    lengths: list[int] = [one["maxLength"] for one in schema["anyOf"] if "maxLength" in one]
-    return lengths[0]
+    return int(next(one["maxLength"] for one in schema["anyOf"] if "maxLength" in one))
 
 
 def _line_limits() -> set[int]:
@@ -226,10 +208,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         # Plans
         f"| requests per minute of a client or user | {of_plans('requests_per_minute')} |",
         f"| requests per minute of the company | {' | '.join(map(plain, _totals))} |",
-        (
-            "| tokens per minute of a client or user |"
-            f" {' | '.join(plain(issuance_limits.per_minute(one)) for one in _tenants.values())} |"
-        ),
+        f"| tokens per minute of a client or user | {' | '.join(_tokens)} |",
         f"| integration clients | {of_plans('integration_clients')} |",
         f"| mobile applications | {of_plans('mobile_clients')} |",
         f"| users | {of_plans('users')} |",
@@ -244,9 +223,9 @@ QUOTED: Mapping[str, Sequence[str]] = {
         # Requests and responses
         f"| JSON body | {request._MAX_BODY >> 20} MB ({plain(request._MAX_BODY)} bytes) |",
         f"| body of a token route | {MAX_BODY_BYTES // 1024} kB |",
-        f"| response | {round(envelope._MAX_BODY / _MB)} MB |",
+        f"| response | {round(envelope._MAX_BODY / 1_000_000)} MB |",
         f"| problems in `errors` | {plain(envelope._MAX_PROBLEMS)} |",
-        (f"`per_page` | 1 to {MAX_PER_PAGE}; default {_default_page_size()} |"),
+        f"`per_page` | 1 to {MAX_PER_PAGE}; default {_PAGE_SIZE} |",
         f"| `cursor` | {plain(_cursor_length())} characters |",
         f"| a filter, `search` | {longest(fields.Term)} characters |",
         f"is repeated under its Idempotency-Key for | {claim.WINDOW_SECONDS // _HOUR} hours |",
@@ -271,10 +250,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"in the detail of a warehouse | {plain(warehouses_service._IN_DETAIL)};",
         f"positions of one `POST /warehouse-positions/bulk` | {plain(MAX_BULK)} |",
         f"products of one position as a pick face | {plain(pick_faces.MAX_PRODUCTS)} |",
-        (
-            "examines, in the order of expiry and receipt |"
-            f" {plain(allocation.MAX_PAGES * stock_repository.FREE_PAGE)} |"
-        ),
+        f"of expiry and receipt | {plain(allocation.MAX_PAGES * stock_repository.FREE_PAGE)} |",
         # Bounded by layout
         f"of transfer orders | {plain(fields.MAX_ID)} | Keys have {facets.ID_DIGITS} digits",
         f"| quantity of a stock row | {plain(MAX_ROW)} |",
@@ -293,15 +269,9 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"received with a transfer order | {transfers.MAX_SERIALS} |",
         f"of a receipt or an entry document | {plain(receiving_rules.MAX_DIFFERENCES)} |",
         f"lines of a transfer | {transfers.MAX_LINES} within a warehouse, 6 between two",
-        (
-            f"packing order | {packing.MAX_PICKINGS} · {packing.MAX_UNITS} ·"
-            f" {plain(packing.MAX_ORDER_CONTENTS)} |"
-        ),
-        (
-            f"units in units | {packing.MAX_CONTENTS} · {plain(packing.MAX_SERIALS)};"
-            f" {packing.MAX_LEVELS} levels |"
-        ),
-        f"validation · characters of an EPC | {plain(rfid.MAX_TAGS)} · {rfid.MAX_EPC} |",
+        f"order | {dotted(packing.MAX_PICKINGS, packing.MAX_UNITS, packing.MAX_ORDER_CONTENTS)} |",
+        f"| {dotted(packing.MAX_CONTENTS, packing.MAX_SERIALS)}; {packing.MAX_LEVELS} levels |",
+        f"validation · characters of an EPC | {dotted(rfid.MAX_TAGS, rfid.MAX_EPC)} |",
         f"`POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} |",
         f"GTINs of a product · units of one | {catalog.MAX_GTINS} · {plain(catalog.MAX_UNITS)} |",
         f"· `/dispositions` | {returns.MAX_GOODS_LINES} · {returns.MAX_DISPOSITION_LINES} |",
@@ -309,9 +279,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"exit documents of one picking | {picking.MAX_DOCUMENTS} |",
         f"pickings of a wave | {waves.MAX_PICKINGS} |",
         f"roles of a user | {MAX_ROLES} |",
-        " · ".join(
-            map(plain, (layout.MAX_ZONES, layout.MAX_AISLES, layout.MAX_BAYS, layout.MAX_POINTS))
-        ),
+        dotted(layout.MAX_ZONES, layout.MAX_AISLES, layout.MAX_BAYS, layout.MAX_POINTS),
         # Imports
         f"| file in a request | {imports.megabytes(imports.MAX_REQUEST_FILE_BYTES)} |",
         f"through a form or a drop | {imports.megabytes(imports.MAX_FILE_BYTES)} |",
@@ -342,7 +310,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
     ],
     "docs/integrating.md": [
         f"**position \N{MINUS SIGN} {stowage_client.OVERLAP.seconds} seconds**",
-        f"at the latest after {_function_seconds()} seconds",
+        f"at the latest after {_FUNCTION_SECONDS} seconds",
         f"with {stowage_client.OVERLAP.seconds} seconds of overlap",
         f"`expires_in` seconds, which is {_WORDS[tokens.LIFETIME // _HOUR]} hour",
         f"takes effect within {directory.CACHE_SECONDS:.0f} seconds",
@@ -350,8 +318,8 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"`Idempotent-Replayed: true`, for {claim.WINDOW_SECONDS // _HOUR} hours",
         f"After {claim.WINDOW_SECONDS // _HOUR} hours the same key",
         f"less than {claim.LEASE_MS // 1000} seconds ago",
-        f"that hangs may run for {_function_seconds()}",
-        f"| `per_page` | 1 to {MAX_PER_PAGE}, default {_default_page_size()};",
+        f"that hangs may run for {_FUNCTION_SECONDS}",
+        f"| `per_page` | 1 to {MAX_PER_PAGE}, default {_PAGE_SIZE};",
         f"{', '.join(_requests[:-1])} or {_requests[-1]} requests per minute and client",
         f"{MAX_PER_PAGE} rows per page; {plain(documents.MAX_LINES)} lines per document",
         f"{request._MAX_BODY >> 20} MB per body",
@@ -399,26 +367,13 @@ QUOTED: Mapping[str, Sequence[str]] = {
             f" {plain(issuance_limits.per_long_window(one))} |"
             for name, one in _tenants.items()
         ),
-        (
-            f"110 % of it, at least {issuance_limits.LEAST_PER_MINUTE}, and"
-            f" {_WORDS[issuance_limits.LONG_WINDOW_MINUTES]} times as much in"
-            f" {attempts.LONG_WINDOW // _MINUTE} minutes"
-        ),
+        f"110 % of it, at least {issuance_limits.LEAST_PER_MINUTE}, and",
+        f"{_WORDS[issuance_limits.LONG_WINDOW_MINUTES]} times as much in {_LONG_WINDOW}",
         f"| client id and IP address | {attempts.PER_CLIENT} | 1 minute |",
         f"| user name and IP address | {attempts.PER_USER} | 1 minute |",
-        (
-            f"| user name and IP address | {attempts.PER_USER_LONG_WINDOW} |"
-            f" {attempts.LONG_WINDOW // _MINUTE} minutes |"
-        ),
-        (
-            "| user name, over all addresses that are not known |"
-            f" {attempts.PER_USER_ALL_ADDRESSES} |"
-            f" {attempts.LONG_WINDOW // _MINUTE} minutes |"
-        ),
-        (
-            f"| IP address (IPv6: /64 network), at one company | {attempts.PER_ADDRESS} |"
-            f" {attempts.WINDOW // _MINUTE} minute |"
-        ),
+        f"| user name and IP address | {attempts.PER_USER_LONG_WINDOW} | {_LONG_WINDOW} |",
+        f"addresses that are not known | {attempts.PER_USER_ALL_ADDRESSES} | {_LONG_WINDOW} |",
+        f"at one company | {attempts.PER_ADDRESS} | {attempts.WINDOW // _MINUTE} minute |",
         f"has signed in from it within {attempts.ADDRESS_LIFETIME // _DAY} days",
         f"has up to {attempts.MAX_ADDRESSES} known addresses",
         f"{_WORDS[attempts.PER_USER]} attempts are checked at a time",
@@ -429,7 +384,6 @@ QUOTED: Mapping[str, Sequence[str]] = {
     ],
     "docs/users.md": [
         f"A user can have up to {MAX_ROLES} roles",
-        *(f"| `{permission}` |" for permission in PERMISSIONS),
         f"A company can have {', '.join(_users[:-1])} or {_users[-1]} users",
         f"A password has {passwords.MIN_LENGTH} to {passwords.MAX_LENGTH} characters",
         f"({passwords._MEMORY_KIB // 1024} MiB, {passwords._PASSES} passes)",
@@ -442,10 +396,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"up to {_WORDS[webhook_rules._MAX_OLD_SECRETS]} previous secrets",
         f"its last {webhook_rules._MAX_LOGGED_ATTEMPTS} attempts",
         f"or {http_client._MAX_BODY // 1024} kB; see the two queues",
-        (
-            f"After {_relay('MaximumRetryAttempts')} retries or"
-            f" {_relay('MaximumRecordAgeInSeconds') // _HOUR} hours the batch is discarded"
-        ),
+        f"After {_RELAY_LIMIT} the batch is discarded",
         f"the message after {_queue('WebhookQueue', 'VisibilityTimeout') // _MINUTE} minutes",
         f"fails {_queue('WebhookQueue', 'RedrivePolicy')['maxReceiveCount']} times",
     ],
@@ -482,7 +433,6 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"| `cluster`, `pick_and_pass` | one per {_trips['cluster']} pickings",
         f"| `batch`, `zone` | one per {_trips['batch']} pickings",
         f"with at most {actions.MAX_PLANNED_ACTIONS} of its {actions.MAX_ACTIONS} actions",
-        *(f"`{strategy}`" for strategy in get_args(waves.Strategy.__value__)),
         *(status for status in get_args(InventoryStatus.__value__)),
     ],
     "docs/runbooks/import-dead-letters.md": [
@@ -493,17 +443,13 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"received again every {_queue('ImportQueue', 'VisibilityTimeout') // _MINUTE} minutes",
     ],
     "docs/runbooks/relay-failures.md": [
-        (
-            f"after {_relay('MaximumRetryAttempts')} retries or"
-            f" {_relay('MaximumRecordAgeInSeconds') // _HOUR} hours"
-        ),
+        f"after {_RELAY_LIMIT}",
     ],
     "docs/runbooks/webhook-dead-letters.md": [
         f"failed {_queue('WebhookQueue', 'RedrivePolicy')['maxReceiveCount']} times with",
         f"for {_days_in_dead_letter_queues()} days",
     ],
     "docs/operating.md": [
-        *(f"| `{state}` |" for state in (*get_args(State.__value__), *directory.HIDDEN_STATES)),
         f"It waits {draining.DRAIN_SECONDS:.0f} s",
         f"({directory.CACHE_SECONDS:.0f} s of cache, {draining._LONGEST_INVOCATION_SECONDS} s of",
         f"upload forms are valid for {imports_service.FORM_SECONDS // _MINUTE} minutes",
@@ -520,7 +466,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"all tenants | {plain(int(TEMPLATE.text({'Ref': 'RequestRateLimit'})))} per second",
         f"`WebhookConcurrency` is {TEMPLATE.text({'Ref': 'WebhookConcurrency'})}, for each",
         f"in {parallel._WORKERS} threads",
-        f"At most {_import_workers()} workers run at once",
+        f"At most {_IMPORT_WORKERS} workers run at once",
         f"a table of a tenant has {INDEX_COUNT}.",
         f"one per token, which is valid for {_WORDS[tokens.LIFETIME // _HOUR]} hour",
         (
@@ -550,122 +496,3 @@ QUOTED: Mapping[str, Sequence[str]] = {
 )
 def test_page_quotes_the_code(name: str, quoted: str) -> None:
     assert quoted in page(name)
-
-
-# Lists: the page has each entry, and no other
-
-
-def _column(name: str, header: str) -> list[str]:
-    """Return what is in backticks in the first column of the table with a header."""
-    text = (ROOT / name).read_text(encoding="utf-8")
-    table = text.partition(header + "\n")[2].partition("\n\n")[0]
-    return [
-        part
-        for row in table.splitlines()[1:]
-        for part in re.findall(r"`([^`]+)`", row.split("|")[1])
-    ]
-
-
-def test_page_lists_the_actions_of_the_audit_log() -> None:
-    found = list[str]()
-    for action in _column("docs/settings.md", "| Actions | Target |"):
-        subject = found[-1].partition(".")[0] if action.startswith(".") else ""
-        found.append(subject + action)
-
-    assert sorted(found) == sorted(get_args(AuditAction.__value__))
-
-
-def test_page_lists_the_permissions_of_roles() -> None:
-    assert _column("docs/users.md", "| Permission | What it covers |") == list(PERMISSIONS)
-
-
-@pytest.mark.parametrize(
-    ("name", "header", "rights"),
-    [
-        ("docs/users.md", "| Permission | What it covers |", PERMISSIONS),
-        ("docs/access.md", "| Scope | What it gives |", SCOPES),
-    ],
-)
-def test_page_describes_each_right_as_the_code_does(
-    name: str, header: str, rights: Mapping[str, str]
-) -> None:
-    table_of_rights = (ROOT / name).read_text().partition(header + "\n")[2].partition("\n\n")[0]
-    rows = [f"| `{right}` | {gives} |" for right, gives in rights.items()]
-    assert table_of_rights.splitlines()[1:] == rows
-
-
-def test_page_lists_the_states_of_a_tenant() -> None:
-    header = "| State | API requests | Token requests | Webhooks, imports | Data |"
-    states = {*get_args(State.__value__), *directory.HIDDEN_STATES}
-    assert set(_column("docs/operating.md", header)) == states
-
-
-def test_page_lists_the_strategies_of_waves() -> None:
-    names = _column("docs/warehouse-operations.md", "| Strategy | Trips |")
-    assert sorted(names) == sorted(get_args(waves.Strategy.__value__))
-
-
-def test_page_lists_the_parameters_of_the_template_with_their_defaults() -> None:
-    text = (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
-    table = text.partition("| Parameter | Default | Meaning |\n")[2].partition("\n\n")[0]
-    rows = [[cell.strip(" `") for cell in line.split("|")[1:3]] for line in table.splitlines()[1:]]
-
-    declared = TEMPLATE._document["Parameters"].items()
-    assert dict(rows) == {
-        name: str(parameter["Default"]) or "empty" for name, parameter in declared
-    }
-
-
-def test_page_lists_what_the_settings_route_changes() -> None:
-    names = _column("docs/settings.md", "| Field | Values | Meaning |")
-    fields = {"modules" if "." in name else name for name in names}
-    assert fields == set(SettingsChange.model_fields)
-
-
-@pytest.mark.parametrize(
-    ("heading", "statuses"),
-    [
-        ("Receipts", WorkStatus),
-        ("Pickings", WorkStatus),
-        ("Transfers", transfers.TransferStatus),
-        ("Transfer orders", OrderStatus),
-        ("Waves", waves.WaveStatus),
-    ],
-)
-def test_state_diagrams_have_the_statuses_of_the_code(
-    heading: str, statuses: TypeAliasType
-) -> None:
-    text = (ROOT / "docs/warehouse-operations.md").read_text(encoding="utf-8")
-    section = text.partition(f"\n## {heading}\n")[2].partition("```\n")[0]
-    moves = re.findall(r"^ +(\S+) --> (\w+|\[\*\])", section, re.MULTILINE)
-
-    assert {state for move in moves for state in move} - {"[*]"} == set(
-        get_args(statuses.__value__)
-    )
-
-
-def _concurrency(function: Mapping[str, Any]) -> str:
-    """Return what limits the concurrent executions of a function."""
-    if reserved := function.get("ReservedConcurrentExecutions"):
-        return f"account, or `{reserved['Fn::If'][1]['Ref']}`"
-    for event in function.get("Events", {}).values():
-        match event["Properties"]:
-            case {"ScalingConfig": {"MaximumConcurrency": {"Ref": parameter}}}:
-                return f"`{parameter}` per queue"
-            case {"ScalingConfig": {"MaximumConcurrency": number}}:
-                return str(number)
-            case {"ParallelizationFactor": number}:
-                return f"{number} per shard of the stream"
-    return "account"
-
-
-def test_page_lists_the_settings_of_the_functions() -> None:
-    template = Template({})
-    memory = template.memory_sizes()
-    rows = [
-        f"| `{name}` | {memory[name]} | {function.get('Timeout', 29)} | {_concurrency(function)} |"
-        for name, function in template.resources("AWS::Serverless::Function").items()
-    ]
-    header = "| Function | Memory (MB) | Timeout (s) | Concurrent executions |\n|---|---|---|---|\n"
-    text = (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
-    assert header + "\n".join(rows) + "\n\n" in text
