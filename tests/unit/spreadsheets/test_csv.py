@@ -11,19 +11,13 @@ from shared.kernel.spreadsheets import csv_table
 from shared.kernel.spreadsheets.open_table import check_file, open_table
 from shared.kernel.spreadsheets.table import Row, UnreadableFile
 from tests.cases import each_case
-from tests.unit.spreadsheets.xlsx_packages import cells, open_content, read
+from tests.unit.spreadsheets.xlsx_packages import cells, open_content, read, refused
 
 _NAME = "list.csv"
 
 
 def _read(text: str, encoding: str = "utf-8") -> list[Row]:
     return read(text.encode(encoding), _NAME)
-
-
-def _refused(content: bytes) -> str:
-    with pytest.raises(UnreadableFile) as refusal:
-        read(content, _NAME)
-    return str(refusal.value)
 
 
 def test_cells_are_unchanged_text() -> None:
@@ -86,15 +80,15 @@ def test_the_encoding_is_detected_by_a_late_character() -> None:
     ],
 )
 def test_invalid_bytes_are_refused_with_their_row(content: bytes, row: int) -> None:
-    assert f"Row {row} contains bytes that are not" in _refused(content)
+    assert f"Row {row} contains bytes that are not" in refused(content, _NAME)
 
 
 def test_zero_bytes_are_refused_with_their_row() -> None:
     text = "a,b\n" + "1,2345678\n" * 900
 
-    assert "Row 902 contains zero bytes" in _refused(text.encode() + b"x,\0\n")
-    assert "zero bytes" in _refused(b"a,\0\n")
-    assert "Row 1 contains zero bytes" in _refused("a,b\n".encode("utf-32"))
+    assert "Row 902 contains zero bytes" in refused(text.encode() + b"x,\0\n", _NAME)
+    assert "zero bytes" in refused(b"a,\0\n", _NAME)
+    assert "Row 1 contains zero bytes" in refused("a,b\n".encode("utf-32"), _NAME)
 
 
 def test_rows_before_the_damage_are_read() -> None:
@@ -183,7 +177,7 @@ def test_a_separator_line_is_respected_and_not_a_row(first: str) -> None:
     ],
 )
 def test_malformed_rows_are_refused_with_their_number(text: str, words: str) -> None:
-    assert words in _refused(text.encode())
+    assert words in refused(text.encode(), _NAME)
 
 
 def test_reading_ends_one_row_after_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:

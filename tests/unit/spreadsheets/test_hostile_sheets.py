@@ -7,20 +7,14 @@ from shared.kernel.spreadsheets.table import UnreadableFile
 from tests.cases import each_case
 from tests.unit.spreadsheets.xlsx_packages import (
     MAIN,
+    ROW,
     read,
+    refused,
     rows_xml,
     workbook,
     workbook_parts,
     zip_parts,
 )
-
-_ROW = '<row r="1"><c r="A1"><v>1</v></c></row>'
-
-
-def _refused(content: bytes) -> str:
-    with pytest.raises(UnreadableFile) as refusal:
-        read(content)
-    return str(refusal.value)
 
 
 @each_case(
@@ -48,7 +42,7 @@ def _refused(content: bytes) -> str:
     ],
 )
 def test_malformed_sheets_are_refused(rows: str, words: str) -> None:
-    assert words in _refused(workbook(rows))
+    assert words in refused(workbook(rows))
 
 
 _SHEET, _STRINGS = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"
@@ -66,7 +60,7 @@ _MALFORMED_STRINGS = ("", "<sst><si><t>", "x", "<sst><si><t>\x01</t></si></sst>"
     ],
 )
 def test_a_part_without_contents_is_refused(path: str, text: str) -> None:
-    assert _refused(zip_parts({**workbook_parts(_ROW, strings=[]), path: text.encode()}))
+    assert refused(zip_parts({**workbook_parts(ROW, strings=[]), path: text.encode()}))
 
 
 @each_case(
@@ -79,7 +73,7 @@ def test_invalid_utf_8_is_refused(cell: str) -> None:
     invalid = {path: part.replace(b"BYTES", b"\xff\xfe") for path, part in package.items()}
 
     assert package != invalid
-    assert _refused(zip_parts(invalid))
+    assert refused(zip_parts(invalid))
 
 
 class PanicException(BaseException):
@@ -110,7 +104,7 @@ def test_a_failure_of_the_reader_is_a_refusal(
 
     monkeypatch.setattr(owner, method, fail)
     with pytest.raises(expected):
-        read(workbook(_ROW))
+        read(workbook(ROW))
 
 
 def test_the_declared_number_of_strings_is_ignored() -> None:
@@ -123,7 +117,7 @@ def test_the_declared_number_of_strings_is_ignored() -> None:
 
 
 def test_the_declared_dimension_is_ignored() -> None:
-    sheet = rows_xml(_ROW).replace("<sheetData>", '<dimension ref="A1:XFD1048576"/><sheetData>')
+    sheet = rows_xml(ROW).replace("<sheetData>", '<dimension ref="A1:XFD1048576"/><sheetData>')
 
     assert len(read(workbook(sheet=sheet))) == 1
 
@@ -131,6 +125,6 @@ def test_the_declared_dimension_is_ignored() -> None:
 def test_the_number_of_styles_is_limited() -> None:
     styles = f'<styleSheet xmlns="{MAIN}"><cellXfs>{"<xf/>" * 65_491}</cellXfs></styleSheet>'
 
-    assert "more than 65490 cell styles" in _refused(
-        zip_parts({**workbook_parts(_ROW), "xl/styles.xml": styles.encode()})
+    assert "more than 65490 cell styles" in refused(
+        zip_parts({**workbook_parts(ROW), "xl/styles.xml": styles.encode()})
     )

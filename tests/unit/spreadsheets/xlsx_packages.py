@@ -5,11 +5,12 @@ from io import BytesIO
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+import pytest
 from openpyxl import Workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
 from shared.kernel.spreadsheets.open_table import open_table
-from shared.kernel.spreadsheets.table import Row, Table
+from shared.kernel.spreadsheets.table import Row, Table, UnreadableFile
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 RELATIONSHIPS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -17,6 +18,9 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _CONTENT = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 
 type Parts = dict[str, bytes]
+
+ROW = '<row r="1"><c r="A1"><v>1</v></c></row>'
+"""A row with one number."""
 
 STYLES = f"""<styleSheet xmlns="{MAIN}"><numFmts>
 <numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>
@@ -117,3 +121,10 @@ def read(content: bytes, name: str = "list.xlsx") -> list[Row]:
 def cells(content: bytes, name: str = "list.xlsx") -> list[list[Any]]:
     """Return the cells of all rows."""
     return [row.cells for row in read(content, name)]
+
+
+def refused(content: bytes, name: str = "list.xlsx") -> str:
+    """Return the message with which a file is refused."""
+    with pytest.raises(UnreadableFile) as refusal:
+        read(content, name)
+    return str(refusal.value)
