@@ -15,8 +15,9 @@ from shared.warehouse.gs1 import (
 # The examples of the GS1 General Specifications and of products on sale.
 @pytest.mark.parametrize(
     "number",
-    ["96385074", "614141999996", "4006381333931", "10614141000415", "376104250021234569"],
-)
+    ["96385074", "614141999996", "4006381333931", "10614141000415", "376104250021234569",
+     "106141412345678908", "006141411234567890"],
+)  # fmt: skip
 def test_check_digit_is_that_of_gs1(number: str) -> None:
     assert check_digit(number[:-1]) == number[-1]
 

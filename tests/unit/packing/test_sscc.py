@@ -1,16 +1,8 @@
-"""Serial Shipping Container Codes: digits and check digit."""
+"""Serial Shipping Container Codes: their digits and their serials."""
 
 import pytest
 
-from shared.warehouse.gs1 import check_digit
 from shared.warehouse.packing.sscc import sscc
-
-
-@pytest.mark.parametrize(
-    "example", ["106141412345678908", "006141411234567890", "376104250021234569"]
-)
-def test_check_digit_is_that_of_the_published_examples(example: str) -> None:
-    assert check_digit(example[:-1]) == example[-1]
 
 
 @pytest.mark.parametrize("prefix", ["4006", "4006381", "400638133393"])
