@@ -400,11 +400,11 @@ def _create(stack: str = NAME) -> Template:
             KeySpec=properties["KeySpec"], KeyUsage=properties["KeyUsage"]
         )
         names[key] = made["KeyMetadata"]["KeyId"]
-    for bucket in _buckets():
+    for bucket in _declared("AWS::S3::Bucket"):
         names[bucket] = f"{stack}-{bucket.lower()}"
-    for queue in _queues():
+    for queue in _declared("AWS::SQS::Queue"):
         names[queue] = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{stack}-{queue}"
-    for group in _schedule_groups():
+    for group in _declared("AWS::Scheduler::ScheduleGroup"):
         names[group] = f"{stack}-{group}"
         names[f"{group}.Arn"] = (
             f"arn:aws:scheduler:{REGION}:{ACCOUNT}:schedule-group/{stack}-{group}"
@@ -423,25 +423,16 @@ def create_table(declared: str, name: str) -> None:
 
 
 @cache
-def _buckets() -> tuple[str, ...]:
-    return tuple(Template({}).resources("AWS::S3::Bucket"))
-
-
-@cache
-def _queues() -> tuple[str, ...]:
-    return tuple(Template({}).resources("AWS::SQS::Queue"))
-
-
-@cache
-def _schedule_groups() -> tuple[str, ...]:
-    return tuple(Template({}).resources("AWS::Scheduler::ScheduleGroup"))
+def _declared(kind: str) -> tuple[str, ...]:
+    """Return the names of the resources of a kind in the template."""
+    return tuple(Template({}).resources(kind))
 
 
 def _open_buckets_queues_and_schedules(stack: str = NAME) -> None:
     """Create buckets, queues and schedule groups directly in moto, without calls of AWS."""
-    for bucket in _buckets():
+    for bucket in _declared("AWS::S3::Bucket"):
         s3_backends[ACCOUNT]["aws"].create_bucket(f"{stack}-{bucket.lower()}", REGION)
-    for queue in _queues():
+    for queue in _declared("AWS::SQS::Queue"):
         sqs_backends[ACCOUNT][REGION].create_queue(f"{stack}-{queue}", tags={})
-    for group in _schedule_groups():
+    for group in _declared("AWS::Scheduler::ScheduleGroup"):
         scheduler_backends[ACCOUNT][REGION].create_schedule_group(f"{stack}-{group}", tags=[])
