@@ -7,7 +7,7 @@ from shared.warehouse.rfid.models import MAX_TAGS
 from tests.dynamodb.request_cost import Gauge, Measurement
 from tests.epc_encoding import tag_of
 from tests.tenant_cache import apply_now
-from tests.warehouse_operations.stock import lines_of, taken
+from tests.warehouse_operations.stock import goods_at, lines_of
 from tests.warehouse_operations.warehouse import BenchWarehouse, code
 
 _QTY = 4
@@ -21,7 +21,7 @@ def packing(meter: Gauge, lines: int) -> Iterator[Measurement]:
     picking = meter.create("/pickings", {"document_id": document})
     meter.post(f"/pickings/{picking}/start")
     for line in range(1, lines + 1):
-        meter.post(f"/pickings/{picking}/picks", taken(line, _QTY))
+        meter.post(f"/pickings/{picking}/picks", goods_at(line, _QTY))
     meter.post(f"/pickings/{picking}/finalize")
     yield meter.measure(size, "/packing-orders", {"exit_document_id": document})
     order = meter.only_resource("/packing-orders")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tests.dynamodb.request_cost import Gauge, Measurement
-from tests.warehouse_operations.stock import lines_of, taken
+from tests.warehouse_operations.stock import goods_at, lines_of
 from tests.warehouse_operations.warehouse import (
     DRILLS,
     TRACED,
@@ -21,9 +21,8 @@ _QTY = 4
 def returns(meter: Gauge, lines: int) -> Iterator[Measurement]:
     """Measure every step of a return of `lines` lines; each line is received in part."""
     warehouse, size = BenchWarehouse(meter, lines), lines_of(lines)
-    order = _dispatched(
-        warehouse, warehouse.sale(lines, _QTY), [taken(line, _QTY) for line in range(1, lines + 1)]
-    )
+    picks = [goods_at(line, _QTY) for line in range(1, lines + 1)]
+    order = _dispatched(warehouse, warehouse.sale(lines, _QTY), picks)
     wanted = [{"item_code": code(line), "qty": 2} for line in range(1, lines + 1)]
     draft = {"exit_document_id": order, "lines": wanted}
     yield meter.measure(f"{size}, first of its document", "/returns", draft)
@@ -32,12 +31,12 @@ def returns(meter: Gauge, lines: int) -> Iterator[Measurement]:
     path = "/returns/2"
     with meter.rolled_back():
         yield meter.measure(size, f"{path}/cancel")
-    one = {"lines": [taken(1, 1)]}
+    one = {"lines": [goods_at(1, 1)]}
     yield meter.measure(f"first goods, 1 of {size}", f"{path}/lines", one)
     yield meter.measure(f"more goods, 1 of {size}", f"{path}/lines", one)
     with meter.rolled_back():
         yield meter.measure(f"more than announced, 1 of {size}", f"{path}/lines", one)
-    some = [taken(line, 1) for line in range(2, min(lines, ARRIVALS + 1) + 1)]
+    some = [goods_at(line, 1) for line in range(2, min(lines, ARRIVALS + 1) + 1)]
     if some:
         come = f"first goods, {len(some)} of {size}"
         yield meter.measure(come, f"{path}/lines", {"lines": some})

@@ -43,17 +43,13 @@ def receipts(meter: Gauge, lines: int) -> Iterator[Measurement]:
     path = "/receipts/1"
     yield meter.measure(size, f"{path}/start")
     for goods in ("first", "more"):
-        yield meter.measure(f"{goods} goods, 1 of {size}", f"{path}/lines", arrival(1, 40))
+        yield meter.measure(f"{goods} goods, 1 of {size}", f"{path}/lines", goods_at(1, 40))
     for line in range(2, lines + 1):
-        meter.post(f"{path}/lines", arrival(line, 100))
+        meter.post(f"{path}/lines", goods_at(line, 100))
     with meter.rolled_back():
         yield meter.measure(size, f"{path}/cancel")
     yield meter.measure(size, f"{path}/finalize")
     yield meter.measure(size, f"{path}/revert")
-
-
-def arrival(line: int, qty: int) -> dict[str, object]:
-    return {"item_code": code(line), "qty": qty, "bin_code": bin_of(line)}
 
 
 def approvals(meter: Gauge) -> Iterator[Measurement]:
@@ -61,8 +57,8 @@ def approvals(meter: Gauge) -> Iterator[Measurement]:
     order = BenchWarehouse(meter, 1, stocked=False).purchase_of(1)
     meter.post("/receipts", {"document_id": order})
     meter.post("/receipts/1/start")
-    meter.post("/receipts/1/lines", arrival(1, 1))
-    path, more = "/receipts/1/lines", arrival(1, 1_000_000)
+    meter.post("/receipts/1/lines", goods_at(1, 1))
+    path, more = "/receipts/1/lines", goods_at(1, 1_000_000)
     supervisor = Erp(meter.erp.gateway, meter.stack.user_token(permissions="approvals.grant"))
     for turn in ("first", "repeated"):
         size = f"more than ordered, {turn} refusal"
@@ -100,9 +96,9 @@ def pickings(meter: Gauge, lines: int) -> Iterator[Measurement]:
     path = meter.only_resource("/pickings")
     yield meter.measure(size, f"{path}/start")
     for goods in ("first", "more"):
-        yield meter.measure(f"{goods} goods, 1 of {size}", f"{path}/picks", taken(1, 1))
+        yield meter.measure(f"{goods} goods, 1 of {size}", f"{path}/picks", goods_at(1, 1))
     for line in range(2, lines + 1):
-        meter.post(f"{path}/picks", taken(line, 1))
+        meter.post(f"{path}/picks", goods_at(line, 1))
     short = {"shortage_reason": "could_not_locate"}
     # Each line is picked in part, so that picks and allocations of every line are undone.
     with meter.rolled_back():
@@ -113,7 +109,8 @@ def pickings(meter: Gauge, lines: int) -> Iterator[Measurement]:
     yield meter.measure(size, "/exit-documents/1/dispatch")
 
 
-def taken(line: int, qty: int) -> dict[str, object]:
+def goods_at(line: int, qty: int) -> dict[str, object]:
+    """Return a quantity of the product of a line, at its position."""
     return {"item_code": code(line), "qty": qty, "bin_code": bin_of(line)}
 
 

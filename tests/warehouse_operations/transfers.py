@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tests.dynamodb.request_cost import Gauge, Measurement
 from tests.people import PICKER
-from tests.warehouse_operations.stock import lines_of, taken
+from tests.warehouse_operations.stock import goods_at, lines_of
 from tests.warehouse_operations.warehouse import (
     AWAY,
     DRILLS,
@@ -62,15 +62,15 @@ def transfer_orders(meter: Gauge, lines: int) -> Iterator[Measurement]:
     draft = {"from_warehouse": HOME, "to_warehouse": AWAY, "lines": wanted}
     yield meter.measure(size, "/transfer-orders", draft)
     yield meter.measure(size, f"{path}/release", {"picker_id": PICKER})
-    yield meter.measure(f"1 of {size}", f"{path}/picks", taken(1, 1))
+    yield meter.measure(f"1 of {size}", f"{path}/picks", goods_at(1, 1))
     # Two pieces of the first line are picked, so that one is received and one is lost.
     for line in range(1, lines + 1):
-        meter.post(f"{path}/picks", taken(line, 1))
+        meter.post(f"{path}/picks", goods_at(line, 1))
     with meter.rolled_back():
         yield meter.measure(size, f"{path}/cancel")
     yield meter.measure(f"{size} short", f"{path}/finish-picking")
     yield meter.measure(size, f"{path}/dispatch", {})
-    come = [taken(line, 1) for line in range(1, min(lines, ARRIVALS) + 1)]
+    come = [goods_at(line, 1) for line in range(1, min(lines, ARRIVALS) + 1)]
     with meter.rolled_back():
         yield meter.measure(f"{len(come)} of {size}", f"{path}/receive", {"lines": come})
     meter.post(f"{path}/receive", {"lines": come[:1], "final": True})
