@@ -40,25 +40,16 @@ USER = Caller(
 MOBILE = replace(USER, kind="mobile", client_id="mobile", permissions=frozenset(PERMISSIONS))
 WITHOUT_SECOND_FACTOR = replace(USER, second_factor=False, permissions=frozenset(PERMISSIONS))
 
-READ: dict[str, Any] = {
-    "scope": "products:read",
-    "permission": None,
-    "write": False,
-    "allows_mobile": False,
-}
-LIST_PRODUCTS: dict[str, Any] = {**READ, "allows_mobile": True}
-CREATE_ENTRY: dict[str, Any] = {
-    "scope": "receipts:write",
-    "permission": "entries.manage",
-    "write": True,
-    "allows_mobile": False,
-}
-READ_WAVE: dict[str, Any] = {
-    "scope": "pickings:read",
-    "permission": "exits.manage",
-    "write": False,
-    "allows_mobile": False,
-}
+
+def route(scope: str, permission: str | None = None, **more: bool) -> dict[str, Any]:
+    facts = {"scope": scope, "permission": permission, "write": False, "allows_mobile": False}
+    return {**facts, **more}
+
+
+READ = route("products:read")
+LIST_PRODUCTS = route("products:read", allows_mobile=True)
+CREATE_ENTRY = route("receipts:write", "entries.manage", write=True)
+READ_WAVE = route("pickings:read", "exits.manage")
 
 
 @pytest.mark.parametrize("route", [READ, LIST_PRODUCTS, CREATE_ENTRY])
