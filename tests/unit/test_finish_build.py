@@ -1,23 +1,15 @@
 """The build keeps what the functions use, for the processor on which they run."""
 
-import re
 from pathlib import Path
 
 import pytest
 
+from tests.unit.test_aws_page import called
 from tools.finish_build import BINARY_MODULES, ELF_MACHINES, KEPT_SERVICES, wrong_binaries
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_the_build_keeps_the_description_of_every_service_that_the_functions_call() -> None:
-    called = {
-        name
-        for folder in ("shared", "functions")
-        for path in (ROOT / folder).rglob("*.py")
-        for name in re.findall(r"\bclient(?:_as)?\(\s*\"(\w+)\"", path.read_text(encoding="utf-8"))
-    }
-    assert called == KEPT_SERVICES
+    assert called("shared", "functions") == KEPT_SERVICES
 
 
 @pytest.fixture
