@@ -131,7 +131,8 @@ def _contents(document: dict[str, Any], node: Any, path: str = "") -> Iterator[t
 
 
 def test_every_example_satisfies_its_schema(document: dict[str, Any]) -> None:
-    contents = list(_contents(document, {key: document[key] for key in ("paths", "components")}))
+    parts = {key: document[key] for key in ("paths", "components", "webhooks")}
+    contents = list(_contents(document, parts))
     bodies = [operation for operation in OPERATIONS.values() if operation.body]
     assert len(contents) > len(OPERATIONS) + len(bodies)
 
@@ -227,13 +228,9 @@ def test_each_kind_of_event_has_a_request_with_its_payload(document: dict[str, A
     assert set(document["webhooks"]) == {*EVENT_KINDS, TEST_EVENT}
     for kind, item in document["webhooks"].items():
         content = item["post"]["requestBody"]["content"]["application/json"]
+        assert "example" in content
         schema = resolve(document, content["schema"])
         assert schema["properties"]["type"]["const"] == kind
-        checker = Draft202012Validator(
-            {**content["schema"], "components": document["components"]},
-            format_checker=FormatChecker(),
-        )
-        assert [error.message for error in checker.iter_errors(content["example"])] == [], kind
 
 
 def test_all_response_fields_are_required(document: dict[str, Any]) -> None:
