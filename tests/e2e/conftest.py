@@ -20,15 +20,12 @@ import pytest
 
 from local import deployment
 from local.settings import REGION, aws_environment
-from operations import provisioning
-from operations.tenant_rules import NewTenant
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.tenant import MODULES
-from shared.kernel.errors import Conflict
 from tests.e2e.import_calls import ImportBucket
 from tests.e2e.rate_limit_transport import RateLimitTransport
 from tests.e2e.responses import fields
+from tests.live_tenants import tenant_at
 from tests.stack import clear_all_caches
 
 STACK_FILE = Path(__file__).parents[2] / ".local" / "stack.json"
@@ -39,6 +36,16 @@ IMPORTER = "importer"
 
 # Twenty concurrent cold starts take seconds on a 2-core machine.
 TIMEOUT = httpx.Timeout(60.0)
+
+
+def client_of(base_url: str, token: str) -> httpx.Client:
+    """Return an HTTP client with a token, which waits when the rate limit is exhausted."""
+    return httpx.Client(
+        base_url=base_url,
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=TIMEOUT,
+        transport=RateLimitTransport(),
+    )
 
 
 @dataclass(frozen=True)
@@ -76,16 +83,8 @@ class Tenant:
         return token
 
     def client(self, token: str | None = None) -> httpx.Client:
-        """Return an HTTP client of the tenant, by default with `self.token`.
-
-        It waits when the rate limit is exhausted.
-        """
-        return httpx.Client(
-            base_url=self.base_url,
-            headers={"Authorization": f"Bearer {token or self.token}"},
-            timeout=TIMEOUT,
-            transport=RateLimitTransport(),
-        )
+        """Return an HTTP client of the tenant, by default with `self.token`."""
+        return client_of(self.base_url, token or self.token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,20 +165,17 @@ def operator(stack: Deployed, no_real_credentials: None) -> Iterator[None]:
         yield
 
 
+def token_of_tenant(stack: Deployed, slug: str) -> str:
+    """Create a tenant, or use that of an earlier run; return a token with every scope."""
+    with operator_access(stack):
+        tenant = tenant_at(slug, stack.base_url)
+        return tokens.issue_to_client(tenant, "erp", frozenset(SCOPES))
+
+
 @pytest.fixture(scope="session")
 def importer(stack: Deployed) -> Iterator[httpx.Client]:
     """The ERP of the tenant for imports, which has the warehouses of the sample files."""
-    with operator_access(stack):
-        wanted = NewTenant(IMPORTER, plan="enterprise", base_url=stack.base_url, modules=MODULES)
-        try:
-            tenant = provisioning.create_tenant(wanted)
-        except Conflict:  # created by an earlier run with another address
-            tenant = provisioning.set_address(IMPORTER, base_url=stack.base_url)
-        token = tokens.issue_to_client(tenant, IMPORTER, frozenset(SCOPES))
-    headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(
-        base_url=stack.base_url, headers=headers, timeout=TIMEOUT, transport=RateLimitTransport()
-    ) as client:
+    with client_of(stack.base_url, token_of_tenant(stack, IMPORTER)) as client:
         for code in ("CEN", "DUB"):
             made = client.post("/warehouses", json={"whs_code": code, "name": code})
             # An earlier run, or another process of this one, may have made it.

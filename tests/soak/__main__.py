@@ -17,10 +17,9 @@ from rich.console import Console
 from cli.deployment import StackTarget, connect
 from local.settings import STACK_NAME
 from operations import api_clients, provisioning
-from operations.tenant_rules import MAX_REQUESTS_PER_MINUTE, NewTenant
-from shared.identity.tenancy.tenant import MODULES
-from shared.kernel.errors import Conflict
+from operations.tenant_rules import MAX_REQUESTS_PER_MINUTE
 from shared.warehouse.approvals.service import PERMISSION
+from tests.live_tenants import tenant_at
 from tests.soak.caller import Caller, Company
 from tests.soak.checks import (
     EVENTS,
@@ -102,12 +101,7 @@ class Run:
     @contextmanager
     def _account(self, slug: str, address: str) -> Iterator[Account]:
         """Give a company with its warehouse, a client and a subscription for the run."""
-        try:
-            provisioning.create_tenant(
-                NewTenant(slug, plan="enterprise", base_url=address, modules=MODULES)
-            )
-        except Conflict:  # of an earlier run, at another address
-            provisioning.set_address(slug, base_url=address)
+        tenant_at(slug, address)
         provisioning.set_requests_per_minute(slug, MAX_REQUESTS_PER_MINUTE)
         made = api_clients.create_client(slug, "Soak")
         receiver = Receiver()

@@ -14,15 +14,8 @@ from playwright.sync_api import Route
 from rich.progress import Progress
 
 from local import sample, sample_operations
-from operations import provisioning
-from operations.tenant_rules import NewTenant
-from shared.identity.auth import tokens
-from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.tenant import MODULES
-from shared.kernel.errors import Conflict
-from tests.e2e.conftest import TIMEOUT, Deployed, operator_access
+from tests.e2e.conftest import Deployed, client_of, token_of_tenant
 from tests.e2e.import_calls import import_file
-from tests.e2e.rate_limit_transport import RateLimitTransport
 
 SLUG = "larkhill"
 PASSWORD = "seven copper kettles"
@@ -112,26 +105,13 @@ class Company:
 @contextmanager
 def new_company(stack: Deployed) -> Iterator[Company]:
     """Create the company and load its data one request after the other; again, nothing changes."""
-    with operator_access(stack):
-        wanted = NewTenant(SLUG, plan="enterprise", base_url=stack.base_url, modules=MODULES)
-        try:
-            tenant = provisioning.create_tenant(wanted)
-            provisioning.set_settings(SLUG, {"timezone": "Europe/London"})
-        except Conflict:
-            tenant = provisioning.set_address(SLUG, base_url=stack.base_url)
-        token = tokens.issue_to_client(tenant, "erp", frozenset(SCOPES))
-    headers = {"Authorization": f"Bearer {token}"}
     with (
-        httpx.Client(
-            base_url=stack.base_url,
-            headers=headers,
-            timeout=TIMEOUT,
-            transport=RateLimitTransport(),
-        ) as client,
+        client_of(stack.base_url, token_of_tenant(stack, SLUG)) as client,
         patch.object(sample, "_CONCURRENCY", 1),
         patch.object(sample_operations, "_CONCURRENCY", 1),
         Progress(disable=True) as progress,
     ):
+        client.patch("/settings", json={"timezone": "Europe/London"}).raise_for_status()
         company = Company(client, SLUG)
         sample.load_with(company.api, progress)
         sample_operations.SampleOperations(company.api).run(progress)

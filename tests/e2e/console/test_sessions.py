@@ -4,7 +4,6 @@ import base64
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import cycle
 
 import httpx
@@ -12,14 +11,10 @@ import pytest
 from playwright.sync_api import Locator, Request, Route, expect
 
 from operations import provisioning
-from operations.tenant_rules import NewTenant
 from operations.user_unlock import unlock_user
-from shared.identity.auth import tokens
-from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.tenant import MODULES
 from shared.identity.users.totp import PERIOD, code_at
-from shared.kernel.errors import Conflict
-from tests.e2e.conftest import TIMEOUT, Deployed
+from tests.e2e.conftest import TIMEOUT, Deployed, client_of, token_of_tenant
 from tests.e2e.console.conftest import NewPerson
 from tests.e2e.console.person import Person, fill
 
@@ -50,13 +45,7 @@ def refresh_token(person: Person) -> str:
 def company(stack: Deployed, operator: None) -> Iterator[tuple[str, httpx.Client]]:
     """The company `browser`, active with every module, and a client with every scope."""
     assert operator is None
-    wanted = NewTenant(BROWSER, plan="enterprise", base_url=stack.base_url, modules=MODULES)
-    with suppress(Conflict):  # created by an earlier run with another address
-        provisioning.create_tenant(wanted)
-    tenant = provisioning.set_address(BROWSER, base_url=stack.base_url)
-    token = tokens.issue_to_client(tenant, BROWSER, frozenset(SCOPES))
-    headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=stack.base_url, headers=headers, timeout=TIMEOUT) as client:
+    with client_of(stack.base_url, token_of_tenant(stack, BROWSER)) as client:
         yield BROWSER, client
     provisioning.set_state(BROWSER, "active")
     provisioning.switch_modules(BROWSER, on=MODULES)
