@@ -2,9 +2,7 @@
 
 import csv
 import json
-from collections import Counter
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO, StringIO
 from pathlib import Path
 
@@ -15,12 +13,10 @@ import pytest
 from tests.e2e.import_calls import (
     HEADER,
     XLSX,
-    catalog_file,
     commit_import,
     counts,
     import_file,
     upload,
-    wait_until_processed,
 )
 from tests.e2e.responses import data, refused, walk
 from tests.integration.imports.import_files import as_csv, report_rows, reported_problems
@@ -145,23 +141,6 @@ def test_the_sample_files_are_imported(importer: httpx.Client, run: str) -> None
         row for row, *_ in reported_problems(importer.get(with_errors["error_report_url"]).content)
     }
     assert {error["row"] for error in expected["errors"]} <= reported_rows
-
-
-def test_one_of_several_concurrent_commits_succeeds(importer: httpx.Client, run: str) -> None:
-    number = import_file(importer, "products", "a.csv", catalog_file(run, "Drum", "Reel"))["id"]
-    path = f"/imports/{number}/commit"
-
-    with ThreadPoolExecutor(_CONCURRENT_REQUESTS) as senders:
-        answers = list(senders.map(lambda _: importer.post(path), range(_CONCURRENT_REQUESTS)))
-
-    assert Counter(answer.status_code for answer in answers) == {
-        202: 1,
-        409: _CONCURRENT_REQUESTS - 1,
-    }
-    for late in [*(answer for answer in answers if answer.is_error), importer.post(path)]:
-        refused(late, 409, "import_refused")
-    assert wait_until_processed(importer, number)["documents"] == counts(2, 2, 2, "committed")
-    refused(importer.post(f"/imports/{number}/cancel"), 409, "import_refused")
 
 
 def test_a_file_too_large_for_the_gateway_is_answered_with_the_other_channels(
