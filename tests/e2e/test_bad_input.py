@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from tests.e2e.responses import fields, key, refused
+from tests.e2e.responses import fields, refused
 
 _JSON = {"Content-Type": "application/json"}
 
@@ -56,29 +56,3 @@ def test_body_that_is_too_large_is_413(acme: httpx.Client, megabytes: int) -> No
 def test_body_of_one_megabyte_is_accepted(acme: httpx.Client) -> None:
     body = json.dumps({"item_code": "HUGE", "name": "x" * 1_000_000})
     assert fields(acme.post("/products", content=body, headers=_JSON)) == ["name"]
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"item_code=X",
-        b"[]",
-        b"[" * 100_000,
-    ],
-    ids=lambda body: body[:20].decode(),
-)
-def test_body_that_is_not_a_json_object_is_400(acme: httpx.Client, body: bytes) -> None:
-    refused(acme.post("/products", content=body, headers=_JSON), 400, "bad_request")
-    document = acme.post("/entry-documents", content=body, headers=_JSON | key())
-    refused(document, 400, "bad_request")
-
-
-@pytest.mark.parametrize(
-    "media",
-    ["text/plain", "application/xml", "application/x-www-form-urlencoded",
-     "application/json; charset=latin-1"],
-)  # fmt: skip
-def test_unsupported_content_type_is_400(acme: httpx.Client, media: str) -> None:
-    answer = acme.post("/products", content=b"{}", headers={"Content-Type": media})
-    refused(answer, 400, "bad_request")
