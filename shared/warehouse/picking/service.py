@@ -65,9 +65,8 @@ def create_picking(tx: Transaction, checked: Checked[PickingDraft]) -> Record[St
     Raises:
         Conflict: A document has nothing open or is already being picked.
     """
-    numbers = rules.document_ids(checked)
     found, _, operator = run_all(
-        lambda: documents.get_documents(tx.store, "exit", numbers),
+        lambda: documents.get_documents(tx.store, "exit", rules.document_ids(checked)),
         lambda: None if isinstance(checked, InvalidBody) else tx.reserve_ids(PICKINGS.kind, 1),
         lambda: read_operator(tx, checked.operator_id),
     )
@@ -79,16 +78,11 @@ def create_picking(tx: Transaction, checked: Checked[PickingDraft]) -> Record[St
     existing = _created_by_request(tx, found)
     if existing is None:
         with suppress(DoesNotFitOneTransaction):
-            return _insert(tx, draft, found, operator, allocate=draft.allocate is not False)
-
-        def insert_unallocated(inner_tx: Transaction) -> int:
-            read = documents.get_documents(inner_tx.store, "exit", numbers)
-            return _insert(inner_tx, draft, read, operator, allocate=False).id
-
+            return _insert(tx, draft, operator, allocate=draft.allocate is not False)
         # The allocation does not fit: create the picking first, then allocate in steps.
         existing = run_transaction(
             tx.store,
-            insert_unallocated,
+            lambda inner_tx: _insert(inner_tx, draft, operator, allocate=False).id,
             caller=tx.caller,
             request_name=tx.request_name,
         )
@@ -119,13 +113,13 @@ def _created_by_request(tx: Transaction, found: Sequence[Record[Document]]) -> i
 
 
 def _insert(
-    tx: Transaction,
-    draft: PickingDraft,
-    found: Sequence[Record[Document]],
-    operator: Operator | None,
-    *,
-    allocate: bool,
+    tx: Transaction, draft: PickingDraft, operator: Operator | None, *, allocate: bool
 ) -> Record[StoredPicking]:
+    """Create the picking of a valid draft as work in progress on its documents.
+
+    With `allocate`, it raises DoesNotFitOneTransaction when the stock of all lines does not fit.
+    """
+    found = documents.get_documents(tx.store, "exit", rules.document_ids(draft))
     for record in found:
         documents.ensure_workable(record.entity)
         if record.entity.works:
@@ -147,7 +141,12 @@ def _insert(
         warehouse_id=first.named["warehouse"][0],
         lines=rules.lines_for(found),
     )
-    return insert_picking(tx, picking, record_exit_progress, allocate=allocate, whole=True)
+    if allocate:
+        picking = allocate_lines(tx, picking, whole=True)
+    for record in found:
+        started = DocumentProgress(started_work=picking.id)
+        documents.advance_document(tx, "exit", record, started)
+    return insert_picking(tx, picking)
 
 
 def insert_allocated(
@@ -165,7 +164,7 @@ def insert_allocated(
         warehouse_id=document.entity.named["warehouse"][0],
         lines=lines,
     )
-    return insert_picking(tx, picking, lambda *_: None, allocate=False)
+    return insert_picking(tx, picking)
 
 
 def new_picking(tx: Transaction, number: int | None = None, **facts: Any) -> StoredPicking:
@@ -181,26 +180,8 @@ def new_picking(tx: Transaction, number: int | None = None, **facts: Any) -> Sto
     )
 
 
-def insert_picking(
-    tx: Transaction,
-    picking: StoredPicking,
-    record_progress: RecordProgress,
-    *,
-    allocate: bool,
-    whole: bool = False,
-) -> Record[StoredPicking]:
-    """Create a picking with stock allocated to its first lines; raise picking.created.
-
-    With `whole`, stock is allocated to all lines: raises DoesNotFitOneTransaction, with nothing
-    staged, when that takes more than one transaction.
-    """
-    if allocate:
-        picking = allocate_lines(tx, picking, whole=whole)
-    record_progress(
-        tx,
-        picking,
-        {one.id: DocumentProgress(started_work=picking.id) for one in picking.documents},
-    )
+def insert_picking(tx: Transaction, picking: StoredPicking) -> Record[StoredPicking]:
+    """Create a picking and raise picking.created; the caller advances what it picks for."""
     record = PICKINGS.insert(tx, picking.id, picking)
     raise_record_event(tx, "picking.created", views.PICKING_EVENTS, record)
     return record

@@ -12,7 +12,7 @@ from shared.warehouse import references
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import picks
 from shared.warehouse.picking import service as picking_service
-from shared.warehouse.picking.allocation import allocate_rest
+from shared.warehouse.picking.allocation import allocate_lines, allocate_rest
 from shared.warehouse.picking.models import PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.settings.values import Substitution
 from shared.warehouse.transfer_orders import progress_rules as rules
@@ -89,7 +89,7 @@ def create_picking_for(
         card_code=None,
         external_ref=order.external_ref,
     )
-    picking = picking_service.new_picking(
+    unallocated = picking_service.new_picking(
         tx,
         operator=picker,
         priority=order.priority,
@@ -98,16 +98,11 @@ def create_picking_for(
         warehouse_id=order.origin.id,
         lines=rules.picking_lines(order),
     )
-    lines = picking_service.insert_picking(tx, picking, _record_nothing, allocate=True).entity.lines
-    lacks = any(line.unallocated for line in lines)
+    picking = allocate_lines(tx, unallocated, whole=False)
+    picking_service.insert_picking(tx, picking)
+    lacks = any(line.unallocated for line in picking.lines)
     facts = {"picking_id": picking.id, "picker_id": picker.id if picker else None}
     return order.model_copy(update={"status": "released", **facts}), lacks
-
-
-def _record_nothing(
-    _tx: Transaction, _picking: StoredPicking, _progress: Mapping[int, DocumentProgress]
-) -> None:
-    """Do nothing: the caller writes the order itself, with the progress of its picking."""
 
 
 def pick(
@@ -131,8 +126,9 @@ def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "picking")
     end = PickingEnd(shortage_reason="other")
+    # The order is saved below, with all progress of its picking.
     ended = picking_service.release_and_finalize(
-        tx, _open_picking(tx, record.entity), end, _record_nothing
+        tx, _open_picking(tx, record.entity), end, lambda *_: None
     )
     after = rules.picked(record.entity, ended.entity)
     return TRANSFER_ORDERS.save(tx, record, after, status="picked")
