@@ -37,29 +37,16 @@ def read_staged(tx: Transaction, number: int) -> StagedDocument:
         Conflict: The document is closed or being picked, or nothing is picked for it.
     """
     document = documents.get_document(tx.store, "exit", number)
-    return StagedDocument(document, _finished_pickings(tx, document))
-
-
-def dispatch_picks(tx: Transaction, staged: StagedDocument) -> bool:
-    """Dispatch as many picks for a document as fit; return whether all are dispatched."""
-    number = staged.document.id
-    picks = [one for one in _picks_for(staged.pickings, number) if not one[2].dispatched]
-    return len(_dispatch(tx, staged.pickings, picks, number)) == len(picks)
-
-
-def _finished_pickings(tx: Transaction, document: Record[Document]) -> list[Record[StoredPicking]]:
-    """Read the pickings that hold goods for the document; Conflict when it cannot be dispatched."""
-    found = document.entity
-    code = doc_num("exit", document.id)
+    found, code = document.entity, doc_num("exit", number)
     if found.status == "closed":
         raise Conflict(f"{code} is already closed.")
     if found.works:
         pickings = ", ".join(picking_code(work) for work in found.works)
         raise Conflict(f"{code} is {found.status} and still being picked by {pickings}.")
     records = PICKINGS.get_many(tx.store, found.finished)
-    if not any(True for _ in _picks_for(records, document.id)):
+    if not any(True for _ in _picks_for(records, number)):
         raise Conflict(f"{code} is {found.status} and nothing is picked for it.")
-    return records
+    return StagedDocument(document, records)
 
 
 def _picks_for(pickings: Sequence[Record[StoredPicking]], document: int) -> Iterator[_StagedPick]:
@@ -69,13 +56,10 @@ def _picks_for(pickings: Sequence[Record[StoredPicking]], document: int) -> Iter
                 yield from ((record.id, at, pick) for pick in line.picks)
 
 
-def _dispatch(
-    tx: Transaction,
-    pickings: Sequence[Record[StoredPicking]],
-    picks: Sequence[_StagedPick],
-    document: int,
-) -> list[_StagedPick]:
-    """Dispatch as many picks as fit; return those that were dispatched."""
+def dispatch_picks(tx: Transaction, staged: StagedDocument) -> bool:
+    """Dispatch as many picks for a document as fit; return whether all are dispatched."""
+    pickings, document = staged.pickings, staged.document.id
+    picks = [one for one in _picks_for(pickings, document) if not one[2].dispatched]
     posting = StockPosting(tx, cause=MovementCause(type="exit_document", id=document))
     by_id = {record.id: record.entity for record in pickings}
     ahead = read_ahead(
@@ -107,7 +91,7 @@ def _dispatch(
         of_picking = [pick for number, _, pick in dispatched if number == record.id]
         if of_picking:
             mark_dispatched(tx, record, of_picking)
-    return dispatched
+    return len(dispatched) == len(picks)
 
 
 def mark_dispatched(
