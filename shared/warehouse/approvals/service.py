@@ -5,7 +5,6 @@ A rule calls `require` where it would refuse the request. The request path creat
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from shared.identity.audit import service as audit
@@ -38,23 +37,8 @@ USE_COST = Cost(actions=5, size=20_000)
 log, and the totals of approvals and entries."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """A granted approval of the present request, which `use` marks as used."""
-
-    record: Record[StoredApproval]
-
-    @property
-    def decided_by(self) -> Approver:
-        """Who granted it."""
-        decided_by = self.record.entity.decided_by
-        assert decided_by is not None  # noqa: S101 - it is granted
-        return decided_by
-
-    @property
-    def decided_at(self) -> str:
-        """When it was granted."""
-        return self.record.entity.decided_at or ""
+type Grant = Record[StoredApproval]
+"""A granted approval of the present request, which `use` marks as used."""
 
 
 # What rules call
@@ -104,12 +88,12 @@ def find_grant(tx: Transaction, need: ApprovalNeed) -> Grant:
     record = _beside_audit(tx, lambda: APPROVALS.get(tx.store, found.approval_id))
     if rules.status_at(record.entity, tx.now_ms) != "granted":
         raise StaleRead  # it was used between both reads
-    return Grant(record)
+    return record
 
 
 def use(tx: Transaction, grant: Grant) -> None:
     """Mark a grant as used; StaleRead when another request has used it."""
-    used = _change(tx, grant.record, "approval.used", stage="used")
+    used = _change(tx, grant, "approval.used", stage="used")
     repository.delete_open_approval(tx, used.entity)
 
 

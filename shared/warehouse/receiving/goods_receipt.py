@@ -251,8 +251,9 @@ def _approval(
         user_id = tx.caller.user_id if tx.caller else None
         decided_by, decided_at = Approver(user_id=user_id, name=audit.actor_of(tx).name), tx.now
     else:
-        grant = approvals.require(tx, rules.approval_need(record.id, draft.item_code, over))
-        decided_by, decided_at = grant.decided_by, grant.decided_at
+        grant = approvals.require(tx, rules.approval_need(record.id, draft.item_code, over)).entity
+        assert grant.decided_by is not None  # noqa: S101 - it is granted
+        decided_by, decided_at = grant.decided_by, grant.decided_at or ""
     approval = ReceiptApproval(
         code="over_receipt",
         item_code=draft.item_code,
