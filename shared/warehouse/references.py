@@ -160,13 +160,9 @@ class ExternalReferences:
 
     name: str
 
-    def key(self, reference: str) -> Key:
-        """Return the key of the alias of a reference."""
-        return alias_key(self.name, reference)
-
     def keys(self, reference: str | None) -> list[Key]:
         """Return the key of the alias of a reference, if there is one."""
-        return [] if reference is None else [self.key(reference)]
+        return [] if reference is None else [alias_key(self.name, reference)]
 
     def put(self, tx: Transaction, reference: str | None, number: int) -> None:
         """Add the alias of a reference, if any; StaleRead when another document has it."""

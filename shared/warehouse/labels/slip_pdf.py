@@ -38,7 +38,6 @@ class _Row:
     cells: Sequence[_Cell]
     space: float = 0
     keeps_with_next: bool = False
-    ruled: bool = False
 
 
 def slip_pdf(content: SlipContent) -> bytes:
@@ -55,8 +54,6 @@ def slip_pdf(content: SlipContent) -> bytes:
         if y + needed > _BOTTOM:
             document.add_page()
             y = _begin_table(document, _NEXT_TOP) + _LEADING
-        if row.ruled:
-            document.rule(_MARGIN, y + 1.2, _INNER)
         for cell in row.cells:
             shift = text_width(cell.line.width, _SIZE) if cell.ends_at_x else 0
             document.text(_MARGIN + cell.x - shift, y, _SIZE, cell.line)

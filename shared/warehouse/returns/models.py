@@ -1,6 +1,5 @@
 """Models of returns: request bodies, stored records and responses."""
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Literal, TypedDict
 
@@ -201,10 +200,6 @@ class ReturnedGoods(Stored):
 
     qty: dict[int, Number] = Field(default_factory=dict)
     serials: dict[int, list[str]] = Field(default_factory=dict)
-
-
-type Taken = Mapping[int, Decimal]
-"""Quantities by the id of the product."""
 
 
 # As answered
