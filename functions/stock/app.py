@@ -32,8 +32,8 @@ _SCOPE = "stocks:read"
 )
 def list_stock(store: Store, request: Request[None, StockParameters]) -> ListResponse[StockRow]:
     """Return a page of stock rows."""
-    page = service.list_stock(store, request.parameters)
-    return ListResponse(page.rows, views.stock_row(page.warehouses))
+    page, warehouses = service.list_stock(store, request.parameters)
+    return ListResponse(page, views.stock_row(warehouses))
 
 
 @routes.read(

@@ -1,7 +1,6 @@
 """Use cases of stock."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
@@ -15,25 +14,18 @@ from shared.warehouse.warehouses.models import KnownWarehouse
 _NO_WAREHOUSE = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StockPage:
-    """A page of stock rows, and all warehouses by id."""
-
-    rows: Page[StockRow]
-    warehouses: Mapping[int, KnownWarehouse]
-
-
-def list_stock(store: Store, parameters: StockParameters) -> StockPage:
-    """Return a page of stock rows."""
+def list_stock(
+    store: Store, parameters: StockParameters
+) -> tuple[Page[StockRow], Mapping[int, KnownWarehouse]]:
+    """Return a page of stock rows, and their warehouses by id."""
     if parameters.warehouse is None:
-        page, known = run_all(
+        return run_all(
             lambda: repository.list_stock(store, parameters, parameters.warehouse_id),
             lambda: warehouses.all_warehouses(store),
         )
-        return StockPage(page, known)
     one, wanted = warehouses.find_warehouse(store, parameters.warehouse), parameters.warehouse_id
     found = one.id if one and wanted in {None, one.id} else _NO_WAREHOUSE
-    return StockPage(repository.list_stock(store, parameters, found), {one.id: one} if one else {})
+    return repository.list_stock(store, parameters, found), {one.id: one} if one else {}
 
 
 list_levels = repository.list_levels
