@@ -181,7 +181,7 @@ def _serials_after(serials: list[str], changed: list[str], sign: int) -> list[st
     return [one for one in serials if one not in changed]
 
 
-def _same_goods(one: PackedGoods | StoredPackingLine, other: PackedGoods) -> bool:
+def _same_goods(one: PackedGoods, other: PackedGoods) -> bool:
     return (one.product_id, one.batch_num) == (other.product_id, other.batch_num)
 
 

@@ -109,7 +109,7 @@ class UnitClosing(Input):
 
 
 class PackedGoods(Stored):
-    """A quantity of an item, or of a batch of it, in a handling unit."""
+    """A quantity of an item, or of a batch of it, that is packed or is to be packed."""
 
     product_id: int
     item_code: str
@@ -119,15 +119,9 @@ class PackedGoods(Stored):
     qty: Number
 
 
-class StoredPackingLine(Stored):
+class StoredPackingLine(PackedGoods):
     """What is to be packed of an item, or of a batch of it, and what is packed."""
 
-    product_id: int
-    item_code: str
-    product_name: str
-    batch_num: str | None = None
-    serials: list[str] = Field(default_factory=list)
-    qty: Number
     packed_qty: Number = ZERO
     packed_serials: list[str] = Field(default_factory=list)
 
@@ -304,14 +298,9 @@ class ShippedDocument(ExitDocument):
     units: list[ShippedUnit]
 
 
-class PackingLine(TypedDict):
+class PackingLine(UnitContents):
     """What is to be packed of an item, or of a batch of it."""
 
-    item_code: str
-    product_name: str
-    batch_num: str | None
-    serial_numbers: list[str]
-    qty: Number
     packed_qty: Number
 
 
