@@ -16,21 +16,16 @@ from shared.warehouse.gs1 import gtin_14
 _MANAGEMENT = ("man_btch_num", "man_ser_num", "inventory_item")
 
 
-def code_of(
-    draft: Checked[ProductCreate] | Checked[ProductChange],
-) -> tuple[str | None, list[Problem]]:
-    """Return the item code that a body has as `item_code` or `sku`, and its problems."""
-    sent = draft.model_fields_set
-    code = draft.item_code if "item_code" in sent else None
-    sku = draft.sku if "sku" in sent else None
-    if code and sku and code != sku:
-        return None, [Problem("sku", f"must be equal to item_code ({code})")]
-    return code or sku, []
-
-
-def item_code(draft: ProductCreate) -> str:
-    """Return the item code of a draft that has one as `item_code` or `sku`."""
+def code_of(draft: Checked[ProductCreate] | Checked[ProductChange]) -> str:
+    """Return the item code that a body has as `item_code` or `sku`; empty if it has none."""
     return draft.item_code or draft.sku or ""
+
+
+def code_problems(draft: Checked[ProductCreate] | Checked[ProductChange]) -> list[Problem]:
+    """Return a problem if a body has one code as `item_code` and another as `sku`."""
+    if draft.sku and code_of(draft) != draft.sku:
+        return [Problem("sku", f"must be equal to item_code ({draft.item_code})")]
+    return []
 
 
 def values(draft: ProductCreate | ProductChange) -> dict[str, Any]:

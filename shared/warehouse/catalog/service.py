@@ -44,7 +44,7 @@ _FIXED_IN_USE = "cannot change item_code, man_btch_num, man_ser_num or inventory
 def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[StoredProduct]:
     """Create a product and raise product.created."""
     draft = ensure_valid(draft, examine_product(tx.store, draft, new=True))
-    code = rules.item_code(draft)
+    code = rules.code_of(draft)
     number = tx.next_id("product")
     product = StoredProduct(
         id=number,
@@ -62,11 +62,11 @@ def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[Sto
 
 def examine_product(store: Store, draft: Checked[ProductCreate], *, new: bool) -> list[Problem]:
     """Return the problems that field validation does not find; a taken code only if `new`."""
-    code, found = rules.code_of(draft)
-    if code is None and not found and not invalid_fields(draft) & {"item_code", "sku"}:
+    code, found = rules.code_of(draft), rules.code_problems(draft)
+    if not code and not invalid_fields(draft) & {"item_code", "sku"}:
         found.append(Problem("item_code", "is required"))
-    if new and code is not None:
-        found += _code_problems(store, draft, code)
+    if new and code and not found:
+        found += _taken_code_problems(store, draft, code)
     return found
 
 
@@ -81,7 +81,7 @@ def put_product(
         Conflict: As for `change_product`.
     """
     ensure_valid(draft, examine_product(tx.store, draft, new=False))
-    number = repository.number_of(tx.store, rules.item_code(draft))
+    number = repository.number_of(tx.store, rules.code_of(draft))
     if number is None:
         return create_product(tx, draft)
     try:
@@ -93,7 +93,7 @@ def put_product(
 
 def search_actions(store: Store, draft: ProductCreate) -> int:
     """Return how many items of the search index besides the alias `put_product` writes at most."""
-    code = rules.item_code(draft)
+    code = rules.code_of(draft)
     number = repository.number_of(store, code)
     before = PRODUCTS.get_many(store, [] if number is None else [number])
     present = {
@@ -120,12 +120,11 @@ def change_product(
     """
     record = PRODUCTS.get(tx.store, number)
     before = record.entity
-    code, found = rules.code_of(change)
-    renamed = code is not None and code != before.item_code
-    if renamed and code is not None:
-        found += _code_problems(tx.store, change, code, number)
+    code, found = rules.code_of(change) or before.item_code, rules.code_problems(change)
+    renamed = code != before.item_code
+    if renamed and not found:
+        found += _taken_code_problems(tx.store, change, code, number)
     change = ensure_valid(change, found)
-    code = code or before.item_code
     values = {"item_code": code, "sku": code, **rules.values(change)}
     after = before.model_copy(update=values)
     fixed = rules.changes_identity(before, after)
@@ -177,7 +176,7 @@ def _retire(tx: Transaction, product: Product, what: str) -> str:
     )
 
 
-def _code_problems(
+def _taken_code_problems(
     store: Store,
     draft: Checked[ProductCreate] | Checked[ProductChange],
     code: str,
