@@ -110,6 +110,12 @@ def invalid_fields(body: Checked[BaseModel]) -> set[str]:
     return {problem.field.partition(".")[0] for problem in problems_of(body)}
 
 
+def given_fields(body: Checked[BaseModel], names: Iterable[str]) -> list[str]:
+    """Return those of the fields that a body gives a value, valid or not."""
+    invalid = invalid_fields(body)
+    return [name for name in names if name in invalid or getattr(body, name) is not None]
+
+
 def of_valid_fields(body: Checked[BaseModel], found: Iterable[Problem]) -> Iterator[Problem]:
     """Yield the problems found, except those of invalid fields, which only seem to be absent."""
     invalid = invalid_fields(body)

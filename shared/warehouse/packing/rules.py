@@ -7,7 +7,7 @@ from decimal import Decimal
 from shared.kernel.db.records import Record
 from shared.kernel.errors import Conflict, Problem, RuleBlocked
 from shared.kernel.fields import ZERO, plain
-from shared.kernel.validation import Checked, invalid_fields
+from shared.kernel.validation import Checked, given_fields
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.packing.models import (
     MAX_LEVELS,
@@ -39,11 +39,7 @@ def ensure_status(order: StoredPackingOrder, *allowed: PackingStatus) -> None:
 
 def draft_problems(draft: Checked[PackingOrderDraft]) -> Iterator[Problem]:
     """Yield a problem unless a draft names either a document or pickings."""
-    given = [
-        draft.exit_document_id is not None or "exit_document_id" in invalid_fields(draft),
-        draft.picking_ids is not None or "picking_ids" in invalid_fields(draft),
-    ]
-    if sum(given) != 1:
+    if len(given_fields(draft, ("exit_document_id", "picking_ids"))) != 1:
         yield Problem("exit_document_id", "give either exit_document_id or picking_ids")
 
 

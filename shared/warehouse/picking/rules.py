@@ -7,7 +7,7 @@ from decimal import Decimal
 from shared.kernel.db.records import Record
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
-from shared.kernel.validation import Checked, invalid_fields
+from shared.kernel.validation import Checked, given_fields, invalid_fields
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import serial_problems
 from shared.warehouse.documents.models import Document, DocumentProgress
@@ -40,11 +40,7 @@ def document_problems(
     draft: Checked[PickingDraft], found: Sequence[Record[Document]]
 ) -> Iterator[Problem]:
     """Yield every problem of the documents that a draft names; `found` are those that exist."""
-    given = [
-        draft.document_id is not None or "document_id" in invalid_fields(draft),
-        draft.document_ids is not None or "document_ids" in invalid_fields(draft),
-    ]
-    if sum(given) != 1:
+    if len(given_fields(draft, ("document_id", "document_ids"))) != 1:
         yield Problem("document_id", "give either document_id or document_ids")
     known = {record.id for record in found}
     named = [("document_id", draft.document_id)]

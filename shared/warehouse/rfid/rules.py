@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO
-from shared.kernel.validation import Checked, invalid_fields
+from shared.kernel.validation import Checked, given_fields
 from shared.warehouse.catalog.gtins import CountedProduct
 from shared.warehouse.rfid.epc import Epc, UnreadableEpcError, decode
 from shared.warehouse.rfid.models import (
@@ -60,8 +60,7 @@ class Comparison:
 
 def subject_problems(draft: Checked[RfidValidationDraft]) -> Iterator[Problem]:
     """Yield a problem of each subject that a draft names, unless it is exactly one."""
-    wrong = invalid_fields(draft)
-    given = [name for name in _FIELDS if getattr(draft, name) is not None or name in wrong]
+    given = given_fields(draft, _FIELDS)
     if len(given) != 1:
         message = f"give exactly one of {', '.join(_FIELDS[:-1])} and {_FIELDS[-1]}"
         yield from (Problem(name, message) for name in given or _FIELDS[:1])

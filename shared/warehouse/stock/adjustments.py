@@ -212,11 +212,7 @@ def _required_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
 
 
 def _method_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
-    given = [
-        method
-        for method in ADJUSTMENT_METHODS
-        if method in draft.model_fields_set and getattr(draft, method) is not None
-    ]
+    given = [method for method in ADJUSTMENT_METHODS if getattr(draft, method) is not None]
     if len(given) != 1:
         wanted = f"exactly one of {', '.join(ADJUSTMENT_METHODS)} is required; {len(given)} given"
         yield Problem(given[1] if given else ADJUSTMENT_METHODS[0], wanted)

@@ -15,7 +15,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.steps import commit_in_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
-from shared.kernel.validation import Checked, ensure_valid, invalid_fields
+from shared.kernel.validation import Checked, ensure_valid, given_fields, invalid_fields
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.stock.batches import (
@@ -38,12 +38,7 @@ _NOT_ALLOWED = ("warehouse", "bin_code", "serial", "inventory_status", "qty")
 
 def is_correction(draft: Checked[AdjustmentDraft]) -> bool:
     """Return whether an adjustment only corrects the expiry date of a batch."""
-    invalid = invalid_fields(draft)
-
-    def is_given(name: str) -> bool:
-        return name in invalid or getattr(draft, name) is not None
-
-    return is_given("expiry_date") and not any(map(is_given, ADJUSTMENT_METHODS))
+    return given_fields(draft, ("expiry_date", *ADJUSTMENT_METHODS)) == ["expiry_date"]
 
 
 def correct_expiry_date(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adjustment:
