@@ -58,7 +58,8 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
     transfer = rules.new_transfer(number, draft, known, user_id=user, operator=operator, now=tx.now)
     if draft.execute is False:
         references.register_references(tx, TRANSFERS.kind, number, _referenced_ids(transfer, known))
-        record = created = TRANSFERS.insert(tx, number, transfer)
+        record = TRANSFERS.insert(tx, number, transfer)
+        raise_record_event(tx, "transfer.created", views.TRANSFER_EVENTS, record)
     elif refusals := _move(tx, transfer, known):
         raise Conflict(_sentence(refusals))
     else:
@@ -66,8 +67,7 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
         moved = transfer.model_copy(update={"status": "transferred"})
         record = TRANSFERS.insert(tx, number, moved, version=2)
         created = replace(record, version=1, entity=transfer)
-    raise_record_event(tx, "transfer.created", views.TRANSFER_EVENTS, created)
-    if record is not created:
+        raise_record_event(tx, "transfer.created", views.TRANSFER_EVENTS, created)
         raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, record)
     references.record_use(tx, items.values())
     return record
