@@ -1,7 +1,8 @@
 """The products, warehouses and positions that a request names by their codes."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
@@ -62,6 +63,15 @@ class NamedCodes:
         self._positions = {
             (whs_code, bin_code) for whs_code, bin_code in positions if whs_code and bin_code
         }
+
+    @classmethod
+    def of_lines(cls, whs_code: str | None, lines: Sequence[Any] | None) -> Self:
+        """Return what lines with `item_code` and `bin_code` name, which are of one warehouse."""
+        return cls(
+            products=(line.item_code for line in lines or ()),
+            warehouses=[whs_code],
+            positions=((whs_code, line.bin_code) for line in lines or ()),
+        )
 
     @property
     def keys(self) -> list[Key]:

@@ -80,11 +80,7 @@ def existing_pick_face_keys(draft: Checked[PickFaceDraft], found: Mapping[Key, I
 
 
 def _codes(draft: Checked[PickFaceDraft]) -> NamedCodes:
-    return NamedCodes(
-        products=[draft.item_code],
-        warehouses=[draft.warehouse_code],
-        positions=[(draft.warehouse_code, draft.bin_code)],
-    )
+    return NamedCodes.of_lines(draft.warehouse_code, [draft])
 
 
 def _assignment_key(draft: Checked[PickFaceDraft]) -> Key | None:

@@ -11,14 +11,13 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse import references
 from shared.warehouse.catalog.gtins import lines_by_item_code
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.returns import disposition_rules as rules
 from shared.warehouse.returns import provider, views
 from shared.warehouse.returns.disposition_rules import Part
 from shared.warehouse.returns.models import DispositionDraft, DispositionsDraft, StoredReturn
 from shared.warehouse.returns.repository import RETURNS
 from shared.warehouse.returns.rules import ensure_status
-from shared.warehouse.returns.service import codes_of_goods
 from shared.warehouse.stock.expiry import ensure_not_expired
 from shared.warehouse.stock.models import (
     InventoryStatus,
@@ -48,7 +47,7 @@ def decide(
         one = record.entity
         ensure_status(one, "received")
         is_for_provider = any(line.action == "return_to_provider" for line in named.lines or ())
-        codes = codes_of_goods(one, named.lines or ())
+        codes = NamedCodes.of_lines(one.whs_code, named.lines)
         external_ref, found = run_all(
             lambda: provider.prepare(tx, one) if is_for_provider else None,
             lambda: tx.store.get_many(codes.keys),

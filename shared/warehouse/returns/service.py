@@ -8,10 +8,10 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import CreatedRecord, Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
-from shared.kernel.validation import Checked, InvalidBody, problems_of
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid, problems_of
 from shared.warehouse import references
 from shared.warehouse.catalog.gtins import lines_by_item_code
 from shared.warehouse.catalog.lines import ensure_no_problems, parts_of
@@ -21,11 +21,9 @@ from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.picking import service as picking
 from shared.warehouse.returns import arrival_rules, repository, rules, views
 from shared.warehouse.returns.models import (
-    DispositionDraft,
     ReturnArrival,
     ReturnDraft,
     ReturnedGoods,
-    ReturnGoodsDraft,
     StoredReturn,
 )
 from shared.warehouse.returns.repository import RETURNED, RETURNS
@@ -34,7 +32,8 @@ from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.work_records import read_operator
 
-_ONE = Decimal(1)
+type _Part = tuple[int, int, Decimal, StockRow]
+"""Index of a line of an arrival, number of a part of it, its quantity, and the row it increases."""
 
 
 def create_return(
@@ -112,7 +111,7 @@ def _document(store: Store, number: int | None) -> Record[Document] | None:
     return next(iter(documents.get_documents(store, "exit", wanted)), None)
 
 
-def _names_serials(draft: Checked[ReturnDraft]) -> bool:
+def _names_serials(draft: Checked[ReturnDraft] | Checked[ReturnArrival]) -> bool:
     return any(line.serials for line in draft.lines or ())
 
 
@@ -179,7 +178,7 @@ def receive_goods(
         posting = StockPosting(tx, cause=MovementCause(type="return", id=number))
         one = record.entity
         rules.ensure_status(one, "expected", "receiving")
-        codes = codes_of_goods(one, named.lines or ())
+        codes = NamedCodes.of_lines(one.whs_code, named.lines)
         origin, found = run_all(
             lambda: _origin_of_arrival(tx.store, one, named),
             lambda: tx.store.get_many(codes.keys),
@@ -197,26 +196,14 @@ def receive_goods(
     return received
 
 
-def codes_of_goods(
-    one: StoredReturn, lines: Sequence[Checked[ReturnGoodsDraft] | Checked[DispositionDraft]]
-) -> NamedCodes:
-    """Return the codes that goods of a return name."""
-    return NamedCodes(
-        products=(line.item_code for line in lines),
-        warehouses=[one.whs_code],
-        positions=((one.whs_code, line.bin_code) for line in lines),
-    )
-
-
 def _origin_of_arrival(
     store: Store, one: StoredReturn, arrival: Checked[ReturnArrival]
 ) -> rules.Origin | None:
     """Read the origin of a return if more arrives than the return has reserved."""
     if one.exit_document_id is None or arrival_rules.is_announced(one, arrival):
         return None
-    with_serials = any(line.serials for line in arrival.lines or ())
     document = _document(store, one.exit_document_id)
-    return _origin(store, document, with_serials=with_serials)
+    return _origin(store, document, with_serials=_names_serials(arrival))
 
 
 def _receive(
@@ -227,9 +214,9 @@ def _receive(
     known: MasterData,
 ) -> None:
     """Add the stock changes of an arrival; raise ValidationFailed when the stock refuses them."""
-    rows: list[tuple[int, int, StockRow]] = []
+    parts: list[_Part] = []
     for at, line in enumerate(arrival.lines):
-        for number, (serial, _) in enumerate(parts_of(line.qty, line.serials)):
+        for number, (serial, qty) in enumerate(parts_of(line.qty, line.serials)):
             row = empty_row(
                 known.products[line.item_code],
                 known.warehouses[one.whs_code],
@@ -240,22 +227,18 @@ def _receive(
                 expiry_date=line.expiry_date,
                 now=tx.now,
             )
-            rows.append((at, number, row))
-    posting.load(targets=[row.key for _, _, row in rows], movements=len(rows))
-    if problems := list(_stock_problems(posting, rows)):
-        raise ValidationFailed(problems)
-    for at, _, row in rows:
-        qty = arrival.lines[at].qty if row.serial_number is None else _ONE
+            parts.append((at, number, qty, row))
+    posting.load(targets=[row.key for *_, row in parts], movements=len(parts))
+    ensure_valid(arrival, _stock_problems(posting, parts))
+    for _, _, qty, row in parts:
         posting.changes.move("return_receipt", qty, target=posting.batches.with_date(row))
     posting.post()
 
 
-def _stock_problems(
-    posting: StockPosting, rows: Sequence[tuple[int, int, StockRow]]
-) -> Iterator[Problem]:
+def _stock_problems(posting: StockPosting, parts: Sequence[_Part]) -> Iterator[Problem]:
     """Yield a problem for each serial in stock, and for each date that differs from the batch's."""
     refused = set[int]()
-    for at, number, row in rows:
+    for at, number, _, row in parts:
         if refusal := posting.serial_refusal(row):
             yield Problem(f"lines.{at}.serials.{number}", refusal)
         if at not in refused and (refusal := posting.batches.join(row)):

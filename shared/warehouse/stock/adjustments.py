@@ -55,7 +55,7 @@ def adjust_stock(
         return correct_expiry_date(tx, draft)
     fence_master_data(tx)
     posting = StockPosting(tx, reason=draft.reason)
-    codes = _codes(draft)
+    codes = NamedCodes.of_lines(draft.warehouse, [draft])
     items, _ = run_all(lambda: tx.store.get_many(codes.keys), lambda: audit.actor_of(tx))
     known = codes.known(tx, items)
     draft = ensure_valid(draft, _problems(draft, known))
@@ -168,11 +168,6 @@ def _correct(
             raise StockRefused(shortage(here, -difference, ZERO))
         posting.changes.move("adjustment", -difference, source=row)
     return before + difference
-
-
-def _codes(draft: Checked[AdjustmentDraft]) -> NamedCodes:
-    place = (draft.warehouse, draft.bin_code)
-    return NamedCodes(products=[draft.item_code], warehouses=[draft.warehouse], positions=[place])
 
 
 def _problems(draft: Checked[AdjustmentDraft], known: MasterData) -> Iterator[Problem]:

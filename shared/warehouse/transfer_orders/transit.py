@@ -155,12 +155,7 @@ def receive_transfer_order(
     order = record.entity
     posting = StockPosting(tx, cause=_cause(order))
     rules.ensure_status(order, "in_transit", "receiving")
-    whs_code, lines = order.destination.code, arrival.lines or ()
-    codes = NamedCodes(
-        products=(line.item_code for line in lines),
-        warehouses=[whs_code],
-        positions=((whs_code, line.bin_code) for line in lines),
-    )
+    codes = NamedCodes.of_lines(order.destination.code, arrival.lines)
     found = tx.store.get_many(codes.keys)
     known = codes.known(tx, found)
     arrival = ensure_valid(arrival, rules.examine(arrival, order, known))
