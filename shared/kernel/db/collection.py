@@ -7,6 +7,7 @@ totals consistent; what they are follows from the declaration (`shared.kernel.db
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -130,6 +131,12 @@ class Collection[E: BaseModel](EntityItems[E]):
         self._count(tx, {"n": 1, **dict.fromkeys(self.counted_in(record), 1)})
         return record
 
+    def create(self, tx: Transaction, values: Mapping[str, Any]) -> Record[E]:
+        """Insert a new entity with the next id, the time of now, and `values` of other fields."""
+        number = tx.next_id(self.kind)
+        entity = self.model(id=number, created_at=tx.now, updated_at=tx.now, **values)
+        return self.insert(tx, number, entity)
+
     def replace(
         self, tx: Transaction, record: Record[E], entity: E, *, version: int | None = None
     ) -> Record[E]:
@@ -184,6 +191,12 @@ class Collection[E: BaseModel](EntityItems[E]):
         for key in (*self._tail_keys(record), *derived):
             tx.delete(key)
         self._count(tx, {"n": -1, **dict.fromkeys(self.counted_in(record), -1)})
+
+    def delete(self, tx: Transaction, number: int) -> Record[E]:
+        """Read an entity, delete it in the transaction, and return its last state."""
+        record = self.get(tx.store, number)
+        self.remove(tx, record)
+        return record
 
     def _unchanged(self, tx: Transaction, record: Record[E]) -> ActionOptions:
         """Return the condition that the head is as it was read.

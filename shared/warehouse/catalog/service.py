@@ -45,17 +45,8 @@ def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[Sto
     """Create a product and raise product.created."""
     draft = ensure_valid(draft, examine_product(tx.store, draft, new=True))
     code = rules.code_of(draft)
-    number = tx.next_id("product")
-    product = StoredProduct(
-        id=number,
-        item_code=code,
-        sku=code,
-        created_at=tx.now,
-        updated_at=tx.now,
-        **rules.values(draft),
-    )
-    record = PRODUCTS.insert(tx, number, product)
-    repository.put_alias(tx, product, new=True)
+    record = PRODUCTS.create(tx, {"item_code": code, "sku": code, **rules.values(draft)})
+    repository.put_alias(tx, record.entity, new=True)
     raise_record_event(tx, "product.created", views.PRODUCT_EVENTS, record)
     return record
 
@@ -215,10 +206,7 @@ def known_products(
 
 def create_category(tx: Transaction, draft: Checked[CategoryCreate]) -> Record[Category]:
     """Create a product category."""
-    draft = ensure_valid(draft)
-    number = tx.next_id("category")
-    category = Category(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
-    return CATEGORIES.insert(tx, number, category)
+    return CATEGORIES.create(tx, ensure_valid(draft).model_dump())
 
 
 def change_category(
@@ -229,12 +217,6 @@ def change_category(
     return CATEGORIES.update(tx, CATEGORIES.get(tx.store, number), sent)
 
 
-def delete_category(tx: Transaction, number: int) -> Record[Category]:
-    """Delete a product category."""
-    record = CATEGORIES.get(tx.store, number)
-    CATEGORIES.remove(tx, record)
-    return record
-
-
+delete_category = CATEGORIES.delete
 get_category = CATEGORIES.get
 list_categories = list_of(CATEGORIES)

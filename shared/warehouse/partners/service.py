@@ -27,10 +27,9 @@ from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
 def create_client(tx: Transaction, draft: Checked[ClientCreate]) -> Record[Client]:
     """Create a client."""
     draft = ensure_valid(draft, _document_id_problems(tx.store, draft.document_id))
-    number = tx.next_id(CLIENTS.kind)
-    client = Client(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
-    tx.insert(item_at(repository.document_id_key(client.document_id), id=number))
-    return CLIENTS.insert(tx, number, client)
+    record = CLIENTS.create(tx, draft.model_dump())
+    tx.insert(item_at(repository.document_id_key(draft.document_id), id=record.id))
+    return record
 
 
 def change_client(tx: Transaction, number: int, change: Checked[ClientChange]) -> Record[Client]:
@@ -50,9 +49,8 @@ def change_client(tx: Transaction, number: int, change: Checked[ClientChange]) -
 
 def delete_client(tx: Transaction, number: int) -> Record[Client]:
     """Delete a client; its tax document number can be used again."""
-    record = CLIENTS.get(tx.store, number)
+    record = CLIENTS.delete(tx, number)
     tx.delete(repository.document_id_key(record.entity.document_id))
-    CLIENTS.remove(tx, record)
     return record
 
 
@@ -75,10 +73,7 @@ list_clients = repository.list_clients
 
 def create_provider(tx: Transaction, draft: Checked[ProviderCreate]) -> Record[Provider]:
     """Create a provider."""
-    draft = ensure_valid(draft)
-    number = tx.next_id(PROVIDERS.kind)
-    provider = Provider(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
-    return PROVIDERS.insert(tx, number, provider)
+    return PROVIDERS.create(tx, ensure_valid(draft).model_dump())
 
 
 def change_provider(
@@ -89,12 +84,6 @@ def change_provider(
     return PROVIDERS.update(tx, PROVIDERS.get(tx.store, number), sent)
 
 
-def delete_provider(tx: Transaction, number: int) -> Record[Provider]:
-    """Delete a provider."""
-    record = PROVIDERS.get(tx.store, number)
-    PROVIDERS.remove(tx, record)
-    return record
-
-
+delete_provider = PROVIDERS.delete
 get_provider = PROVIDERS.get
 list_providers = repository.list_providers

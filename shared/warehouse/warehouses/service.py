@@ -8,7 +8,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.references import (
     code_refusal,
@@ -61,12 +61,9 @@ _IN_DETAIL = 2000
 def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record[WarehouseDetail]:
     """Create a warehouse."""
     draft = ensure_valid(draft, _code_problems(tx.store, draft.whs_code))
-    number = tx.next_id(WAREHOUSES.kind)
-    warehouse = StoredWarehouse(
-        id=number, created_at=tx.now, updated_at=tx.now, **StoredWarehouse.values_of(draft)
-    )
-    put_code(tx, repository.warehouse_alias(warehouse))
-    return views.warehouse_detail(WAREHOUSES.insert(tx, number, warehouse))
+    record = WAREHOUSES.create(tx, StoredWarehouse.values_of(draft))
+    put_code(tx, repository.warehouse_alias(record.entity))
+    return views.warehouse_detail(record)
 
 
 def change_warehouse(
@@ -190,20 +187,12 @@ def create_position(tx: Transaction, draft: Checked[PositionCreate]) -> Record[P
     if warehouse and code:
         found += bin_code_problems(tx.store, warehouse.whs_code, code)
     draft = ensure_valid(draft, found)
-    if warehouse is None:
-        raise ValidationFailed(found)
+    assert warehouse is not None  # noqa: S101 - a valid draft names one
     known_warehouses(tx, [warehouse.whs_code], aliases)
-    number = tx.next_id(POSITIONS.kind)
-    position = StoredPosition(
-        id=number,
-        warehouse_id=warehouse.id,
-        whs_code=warehouse.whs_code,
-        created_at=tx.now,
-        updated_at=tx.now,
-        **rules.position_values(draft),
-    )
-    put_code(tx, repository.position_alias(position))
-    return views.position(POSITIONS.insert(tx, number, position), views.reference(warehouse))
+    place = {"warehouse_id": warehouse.id, "whs_code": warehouse.whs_code}
+    record = POSITIONS.create(tx, {**place, **rules.position_values(draft)})
+    put_code(tx, repository.position_alias(record.entity))
+    return views.position(record, views.reference(warehouse))
 
 
 def change_position(
@@ -219,10 +208,10 @@ def change_position(
     """
     record, aliases = _read_position(tx.store, number)
     before = record.entity
-    code = change.bin_code
-    renamed = bool(code) and code != before.bin_code
+    code = change.bin_code or before.bin_code
+    renamed = code != before.bin_code
     found = rules.warehouse_problems(before, change)
-    if renamed and code:
+    if renamed:
         found += bin_code_problems(tx.store, before.whs_code, code, number)
     change = ensure_valid(change, found)
     values = rules.position_values(change)
