@@ -4,7 +4,7 @@ Each step creates some of the positions in its own transaction and does not chan
 positions. A client completes an interrupted request by sending it again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from shared.kernel.db.actions import Cost
@@ -16,7 +16,7 @@ from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.steps import commit_in_steps, fitting_items
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.references import is_former, present_aliases, put_code
 from shared.warehouse.warehouses import repository, rules, service, views
@@ -43,14 +43,12 @@ def create_positions(
     named, wrong = rules.named_positions(draft)
     known = existing_warehouses(repository.read_warehouse_aliases(tx.store))
     warehouse, unknown = rules.warehouse_of(draft, known)
-    found = [*unknown, *wrong]
-    draft = ensure_valid(draft, found)
-    if warehouse is None:
-        raise ValidationFailed(found)
+    draft = ensure_valid(draft, [*unknown, *wrong])
+    assert warehouse is not None  # noqa: S101 - a valid draft names one
     keys = _alias_keys(warehouse, named)
     existing = present_aliases(tx, keys, tx.store.get_many(keys.values()))
     missing = [name for name in named if name.bin_code not in existing]
-    _ensure_free(tx.store, warehouse, missing)
+    ensure_valid(draft, _code_problems(tx.store, warehouse, missing))
     commit_in_steps(tx, missing, lambda left: _create_step(tx, warehouse, draft, left))
     return warehouse, _read(tx.store, warehouse, named)
 
@@ -73,7 +71,7 @@ def _create_step(
     existing = present_aliases(tx, keys, found)
     missing = [name for name in names if name.bin_code not in existing]
     if missing:
-        _ensure_free(tx.store, warehouse, missing)
+        ensure_valid(draft, _code_problems(tx.store, warehouse, missing))
         first = allocate_ids(tx.store, POSITIONS.kind, len(missing))
         for number, name in enumerate(missing, first):
             position = _position(tx, number, warehouse, draft, name)
@@ -82,15 +80,14 @@ def _create_step(
     return len(names)
 
 
-def _ensure_free(store: Store, warehouse: KnownWarehouse, missing: Sequence[NamedPosition]) -> None:
-    """Raise ValidationFailed if a position cannot get one of the codes that a mask names."""
-    problems = [
-        Problem("naming_mask", f"produces the bin code {name.bin_code}, which {problem.message}")
-        for name in missing
-        for problem in service.bin_code_problems(store, warehouse.whs_code, name.bin_code)
-    ]
-    if problems:
-        raise ValidationFailed(problems)
+def _code_problems(
+    store: Store, warehouse: KnownWarehouse, missing: Iterable[NamedPosition]
+) -> Iterator[Problem]:
+    """Yield a problem for each position that cannot get the code that a mask gives it."""
+    for name in missing:
+        for problem in service.bin_code_problems(store, warehouse.whs_code, name.bin_code):
+            message = f"produces the bin code {name.bin_code}, which {problem.message}"
+            yield Problem("naming_mask", message)
 
 
 def _ensure_unchanged(
