@@ -44,7 +44,12 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
     Raises:
         Conflict: A picking has an active packing order.
     """
-    staged, operator = run_all(lambda: _staged_goods(tx, checked), lambda: read_operator(tx))
+    is_valid = not isinstance(checked, InvalidBody)
+    staged, operator, _ = run_all(
+        lambda: _staged_goods(tx, checked),
+        lambda: read_operator(tx),
+        lambda: tx.reserve_ids(PACKING_ORDERS.kind, 1) if is_valid else None,
+    )
     problems = [*rules.draft_problems(checked), *staged.problems]
     draft = ensure_valid(checked, of_valid_fields(checked, problems))
     _ensure_free(tx, staged.pickings)
@@ -89,12 +94,9 @@ class _StagedGoods:
 
 
 def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _StagedGoods:
-    number, is_valid = draft.exit_document_id, not isinstance(draft, InvalidBody)
+    number = draft.exit_document_id
     if draft.picking_ids is None and number is not None:
-        found, _ = run_all(
-            lambda: documents.get_documents(tx.store, "exit", [number]),
-            lambda: tx.reserve_ids(PACKING_ORDERS.kind, 1) if is_valid else None,
-        )
+        found = documents.get_documents(tx.store, "exit", [number])
         if not found:
             problem = Problem("exit_document_id", f"no exit document has the id {number}")
             return _StagedGoods([], [problem])
@@ -106,10 +108,7 @@ def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _Staged
         found_problems = rules.document_problems(number, [one.entity for one in pickings])
         return _StagedGoods(pickings, list(found_problems), document, known)
     named = draft.picking_ids or []
-    pickings, _ = run_all(
-        lambda: picking_service.get_pickings(tx.store, named),
-        lambda: tx.reserve_ids(PACKING_ORDERS.kind, 1) if is_valid else None,
-    )
+    pickings = picking_service.get_pickings(tx.store, named)
     problems = list(rules.picking_problems(named, pickings))
     if problems or not pickings:
         return _StagedGoods(pickings, problems)
