@@ -17,11 +17,8 @@ from shared.warehouse.packing.models import (
     StoredUnit,
     unit_code,
 )
-from shared.warehouse.packing.rules import entry_for, with_entry
+from shared.warehouse.packing.rules import SHOWN, entry_for, with_entry
 from shared.warehouse.picking.models import packing_order_code
-
-_SHOWN = 10
-"""Most things that one message names."""
 
 
 def goods_problems(order: StoredPackingOrder, draft: Checked[ContentsDraft]) -> Iterator[Problem]:
@@ -60,9 +57,9 @@ def goods_to_pack(order: StoredPackingOrder, unit: StoredUnit, draft: ContentsDr
         message = f"{plain(draft.qty)} to pack, {plain(left)} of {line.item_code} left in {code}"
         problems.append(Problem("qty", message))
     if strange := [one for one in serials if one not in line.serials]:
-        problems.append(Problem("serials", f"{', '.join(strange[:_SHOWN])} not staged for {code}"))
+        problems.append(Problem("serials", f"{', '.join(strange[:SHOWN])} not staged for {code}"))
     elif packed := [one for one in serials if one in line.packed_serials]:
-        problems.append(Problem("serials", f"{', '.join(packed[:_SHOWN])} already packed"))
+        problems.append(Problem("serials", f"{', '.join(packed[:SHOWN])} already packed"))
     goods = PackedGoods(**line.model_dump(include=_PRODUCT), serials=serials, qty=draft.qty)
     problems += _size_problems(order, unit, goods)
     if problems:
@@ -80,7 +77,7 @@ def _line_to_pack(order: StoredPackingOrder, draft: ContentsDraft) -> StoredPack
         raise RuleBlocked([_not_staged(order, draft.item_code)])
     if draft.batch is None and len(lines) == 1:
         return lines[0]
-    batches = ", ".join(line.batch_num or "none" for line in lines[:_SHOWN])
+    batches = ", ".join(line.batch_num or "none" for line in lines[:SHOWN])
     if draft.batch is None:
         message = f"is required: {draft.item_code} is staged in the batches {batches}"
         raise ValidationFailed([Problem("batch", message)])
@@ -119,7 +116,7 @@ def goods_to_remove(unit: StoredUnit, draft: ContentsDraft) -> PackedGoods:
     if not inside:
         raise RuleBlocked([Problem("item_code", f"{draft.item_code} is not in {code}")])
     if draft.batch is None and len(inside) > 1:
-        batches = ", ".join(one.batch_num or "none" for one in inside[:_SHOWN])
+        batches = ", ".join(one.batch_num or "none" for one in inside[:SHOWN])
         message = f"is required: {draft.item_code} is in {code} in the batches {batches}"
         raise ValidationFailed([Problem("batch", message)])
     found = next((one for one in inside if draft.batch in {None, one.batch_num}), None)
@@ -131,7 +128,7 @@ def goods_to_remove(unit: StoredUnit, draft: ContentsDraft) -> PackedGoods:
         message = f"{plain(draft.qty)} to take out, {plain(found.qty)} of {found.item_code}"
         problems.append(Problem("qty", f"{message} in {code}"))
     if strange := [one for one in serials if one not in found.serials]:
-        problems.append(Problem("serials", f"{', '.join(strange[:_SHOWN])} not in {code}"))
+        problems.append(Problem("serials", f"{', '.join(strange[:SHOWN])} not in {code}"))
     if problems:
         raise RuleBlocked(problems)
     return found.model_copy(update={"qty": draft.qty, "serials": serials})

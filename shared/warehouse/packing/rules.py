@@ -25,7 +25,7 @@ from shared.warehouse.packing.models import (
 from shared.warehouse.picking.models import Pick, StoredPicking, packing_order_code, picking_code
 from shared.warehouse.work_records import ensure_status_in
 
-_SHOWN = 10
+SHOWN = 10
 """Most things that one message names."""
 
 
@@ -68,7 +68,7 @@ def picking_problems(
         if any(one.type == "transfer_order" for one in documents):
             yield Problem(field, f"{code} belongs to {documents[0].doc_num}, not to exit documents")
         elif len(documents) > 1:
-            several = ", ".join(str(one.doc_num) for one in documents[:_SHOWN])
+            several = ", ".join(str(one.doc_num) for one in documents[:SHOWN])
             yield Problem(field, f"{code} is for {several}; give exit_document_id instead")
         elif picking.status not in {"finalized", "synchronized"}:
             yield Problem(field, f"{code} is {picking.status}; it must be finalized")
@@ -219,7 +219,7 @@ def ensure_empty(order: StoredPackingOrder, unit: StoredUnit) -> None:
     inside = [unit_code(entry.id) for entry in _children_of(order, unit.id)]
     inside += [one.item_code for one in unit.contents]
     if inside:
-        raise Conflict(f"{unit_code(unit.id)} is not empty: {', '.join(inside[:_SHOWN])}.")
+        raise Conflict(f"{unit_code(unit.id)} is not empty: {', '.join(inside[:SHOWN])}.")
 
 
 def with_entry(order: StoredPackingOrder, entry: UnitEntry) -> StoredPackingOrder:
@@ -255,8 +255,8 @@ def _units(numbers: Iterable[int]) -> str:
 
 def _listed(texts: Sequence[str]) -> str:
     """Return the first texts, and how many more there are."""
-    rest = len(texts) - _SHOWN
-    return ", ".join(texts[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(texts) - SHOWN
+    return ", ".join(texts[:SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
 # The end
@@ -311,6 +311,6 @@ def ensure_all_packed(
     ]
     if loose:
         raise Conflict(
-            f"The goods of {', '.join(loose[:_SHOWN])} are not packed; the company dispatches"
+            f"The goods of {', '.join(loose[:SHOWN])} are not packed; the company dispatches"
             " packed goods only. Create and complete a packing order."
         )
