@@ -7,7 +7,7 @@ from decimal import Decimal
 from shared.kernel.db.records import Record
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
-from shared.kernel.validation import Checked, given_fields, invalid_fields
+from shared.kernel.validation import Checked, given_fields, invalid_fields, of_valid_fields
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import serial_problems
 from shared.warehouse.documents.models import Document, DocumentProgress
@@ -179,7 +179,9 @@ def pick_problems(
         message = f"{draft.item_code} has no allocation in {code} that is not picked yet"
         yield Problem("item_code", message)
         return
-    wrong_serials = list(_serial_problems(allocated, draft))
+    # Products that are managed by serial are always allocated by serial.
+    by_serial = any(one.serial is not None for one in allocated)
+    wrong_serials = list(of_valid_fields(draft, serial_problems(draft, by_serial=by_serial)))
     yield from wrong_serials
     if {"bin_code", "batch"} & invalid_fields(draft):
         return
@@ -234,19 +236,6 @@ def _usable(
         for at, one in allocated
         if (at, one) not in here and _may_replace(picking.lines[at], one, draft, substitution)
     ]
-
-
-def _serial_problems(
-    allocated: Sequence[Allocation], draft: Checked[PickDraft]
-) -> Iterator[Problem]:
-    """Yield the problems of the serials of a pick.
-
-    Products that are managed by serial are always allocated by serial.
-    """
-    if "serials" in invalid_fields(draft):
-        return
-    by_serial = any(one.serial is not None for one in allocated)
-    yield from serial_problems(draft, by_serial=by_serial)
 
 
 def _allocations_of(
