@@ -38,6 +38,7 @@ DEFAULT_PROVIDER = "PROVIDER"
 """Partner of the exit documents for goods that go back to their provider."""
 
 type ReturnStatus = Literal["expected", "receiving", "received", "dispositioned", "cancelled"]
+"""Status of a return, in the order in which a return gets them."""
 type ReturnLineStatus = Literal[
     "open", "partial", "received", "short", "dispositioned", "cancelled"
 ]

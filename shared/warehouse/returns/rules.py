@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import get_args
 
 from shared.kernel.db.records import Record
 from shared.kernel.errors import Problem
@@ -29,9 +30,7 @@ from shared.warehouse.returns.models import (
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.work_records import ensure_status_in
 
-_STATUS_ORDER: Sequence[ReturnStatus] = (
-    "expected", "receiving", "received", "dispositioned", "cancelled",
-)  # fmt: skip
+_STATUS_ORDER: Sequence[ReturnStatus] = get_args(ReturnStatus.__value__)
 
 
 def ensure_status(one: StoredReturn, *allowed: ReturnStatus) -> None:

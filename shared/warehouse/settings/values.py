@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field
 
@@ -16,7 +16,7 @@ from shared.kernel.fields import Number, Stored
 type Substitution = Literal["none", "position", "batch", "any"]
 """What may be picked instead of the allocated stock; `any` is another position and batch."""
 
-SUBSTITUTIONS: tuple[Substitution, ...] = ("none", "position", "batch", "any")
+SUBSTITUTIONS: tuple[Substitution, ...] = get_args(Substitution.__value__)
 
 
 class Settings(Stored):

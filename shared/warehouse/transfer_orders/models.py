@@ -49,6 +49,7 @@ type OrderStatus = Literal[
     "closed",
     "cancelled",
 ]
+"""Status of an order, in the order in which an order gets them."""
 type OrderLineStatus = Literal[
     "open", "partial", "picked", "short", "in_transit", "received", "cancelled"
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from typing import get_args
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Problem
@@ -30,10 +31,7 @@ from shared.warehouse.transfer_orders.models import (
 )
 from shared.warehouse.work_records import ensure_status_in
 
-_STATUS_ORDER: Sequence[OrderStatus] = (
-    "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
-    "cancelled",
-)  # fmt: skip
+_STATUS_ORDER: Sequence[OrderStatus] = get_args(OrderStatus.__value__)
 _MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 8
 """Actions for the lines of one request. The other 8 are for the order, its event, the counters and
 the stored response."""
