@@ -43,15 +43,10 @@ class Typeface:
     bold: bool
 
     @property
-    def file(self) -> FontFile:
-        """The file of the font."""
-        return FONTS[self.number]
-
-    @property
     def axes(self) -> dict[str, int]:
         """Place on the axes of a variable font; none of another one."""
         weight = _BOLD if self.bold else _REGULAR
-        return {"wght": weight, "wdth": 100} if self.file.is_variable else {}
+        return {"wght": weight, "wdth": 100} if FONTS[self.number].is_variable else {}
 
 
 @cache
