@@ -31,6 +31,7 @@ from shared.warehouse.receiving.models import (
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.receiving.service import entry_document_of, get_entry_receipt
 from shared.warehouse.settings.values import settings_of
+from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.warehouses.models import KnownWarehouse
@@ -198,8 +199,12 @@ def _stock_problems(posting: StockPosting, arrival: _Arrival) -> Iterator[Proble
     if arrival.targets:
         first = arrival.targets[0]
         refusal = posting.batches.join(first)
-        dated = posting.batches.with_date(first)
-        yield from rules.batch_problems(dated, first.expiry_date, refusal, arrival.goods.today)
+        if not refusal and first.expiry_date is None:
+            # `rules.examine` has checked a date of the goods themselves.
+            dated = posting.batches.with_date(first)
+            refusal = expiry_refusal(dated.expiry_date, dated.inventory_status, arrival.goods.today)
+        if refusal:
+            yield Problem("expiry_date", refusal)
 
 
 def _post(posting: StockPosting, draft: ReceiptLineDraft, arrival: _Arrival) -> StoredReceiptLine:

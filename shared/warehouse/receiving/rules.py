@@ -14,7 +14,6 @@ from shared.warehouse.documents.models import Difference, DifferenceKind, Docume
 from shared.warehouse.master_data import placing_refusal
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.stock.expiry import expiry_refusal
-from shared.warehouse.stock.models import StockRow
 from shared.warehouse.warehouses.models import KnownPosition
 
 MAX_LINES = 1000
@@ -74,22 +73,6 @@ def _bin_problems(goods: ReceivedGoods) -> Iterator[Problem]:
         yield Problem("bin_code", message)
     elif refusal := placing_refusal(goods.document.whs_code, name, position):
         yield Problem("bin_code", refusal)
-
-
-def batch_problems(
-    target: StockRow, given: str | None, refusal: str | None, today: str
-) -> Iterator[Problem]:
-    """Yield a problem if goods cannot join the stock of their batch.
-
-    `target` has the expiry date of the batch, `given` is the one of the goods; `examine` checks
-    whether that has passed. `refusal` says why another date of the batch refuses them, if it does.
-    """
-    if refusal:
-        yield Problem("expiry_date", refusal)
-    elif given is None and (
-        expired := expiry_refusal(target.expiry_date, target.inventory_status, today)
-    ):
-        yield Problem("expiry_date", expired)
 
 
 # The lines of the document
@@ -218,12 +201,9 @@ def differences(
 ) -> list[Difference]:
     """Return the serials and batches that differ from what a document announced, line by line.
 
-    Args:
-        document: The entry document.
-        received: The goods of all its receipts.
-        own: Those of them whose unexpected serials and batches are wanted.
-        lines: The lines of the document whose missing serials and batches are wanted. They are
-            known once a line is complete or the document is closed.
+    `received` are the goods of all its receipts, `own` those of them whose unexpected serials and
+    batches are wanted. `lines` are the lines of which the missing ones are wanted; these are known
+    once a line is complete or the document is closed.
     """
     by_number = {line.line_num: line for line in document.lines}
     found: list[Difference] = []
