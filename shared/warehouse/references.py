@@ -118,10 +118,8 @@ def is_on_open_document(store: Store, facet: str, number: int) -> bool:
 def assignment_key(product: Key, position: Key) -> Key:
     """Return the key of the item that records the assignment of a product to a position.
 
-    Args:
-        product: Key of the product's alias. The item is in the same partition, so that one Query
-            finds all assignments of a product.
-        position: Key of the position's alias.
+    Both are given by the keys of their aliases. The item is in the partition of the product's
+    alias, so that one Query finds all assignments of a product.
     """
     return (product[0], f"{_ASSIGNMENT}{position[0]}")
 
@@ -216,12 +214,8 @@ def retire(tx: Transaction, alias: Key) -> str:
 def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refusal: str) -> str:
     """Retire master data that nothing refers to, and return the mark.
 
-    Args:
-        tx: The transaction of the deletion or change.
-        alias: Key of the alias.
-        facet: `product`, `warehouse` or `position`.
-        number: Id of the master data.
-        refusal: Message of the Conflict, with `{use}` for the kind of reference.
+    `facet` is `product`, `warehouse` or `position`; `refusal` is the message of the Conflict, with
+    `{use}` for the kind of reference.
 
     Raises:
         Conflict: Something refers to it; the mark is removed again.
@@ -311,12 +305,9 @@ def code_refusal(
 ) -> str | None:
     """Return why a code cannot be given to master data; None if it can.
 
-    Args:
-        store: The tenant's table.
-        key: Key of the alias of the code.
-        owner_code: Returns the present code of the master data with an id; raises Gone.
-        noun: What the message calls other master data, such as "product".
-        number: Id of what the code is for, if it exists.
+    `key` is that of the alias of the code, `number` the id of what the code is for, if it exists.
+    `owner_code` returns the present code of the master data with an id, and raises Gone. `noun` is
+    what the message calls other master data, such as "product".
     """
     alias = store.get(key)
     if alias is None:

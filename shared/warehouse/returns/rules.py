@@ -143,10 +143,7 @@ def limit_problems(
 ) -> Iterator[Problem]:
     """Yield a problem for what did not leave with the exit document, or was returned already.
 
-    Args:
-        origin: The exit document.
-        named: Goods of one body, in their order.
-        own: The return that receives the goods; None when it is being created.
+    `own` is the return that receives the goods; None when it is being created.
     """
     taken = taken_by(own) if own else ReturnedGoods()
     received: dict[int, Decimal] = {}

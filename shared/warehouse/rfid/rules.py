@@ -119,11 +119,8 @@ def compare(
 ) -> Comparison:
     """Compare the tags with the expected goods.
 
-    Args:
-        expected: The goods.
-        own_units: The SSCCs of the subject and of the units in it, whose tags count nothing.
-        tags: The tags.
-        products: GTIN of 14 digits → product.
+    `own_units` are the SSCCs of the subject and of the units in it, whose tags count nothing.
+    `products` has the products by GTIN of 14 digits.
     """
     counts: dict[int, _Count] = {}
     for goods in expected:

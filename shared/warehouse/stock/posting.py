@@ -164,12 +164,8 @@ class StockPosting:
         """Load rows and their levels, in two round trips at most.
 
         One round trip is enough if `levels` has the levels of all rows and `targets` is empty.
-
-        Args:
-            rows: Ids of rows.
-            targets: Keys of rows, which need not exist.
-            levels: Product id and warehouse id of levels to read in the first round trip.
-            movements: Maximum number of movements; their ids are reserved in parallel.
+        `rows` are ids; the rows of `targets` need not exist. The ids of at most so many
+        `movements` are reserved in parallel.
         """
         tx = self._tx
         aliases = [row_key(target) for target in targets]
@@ -289,9 +285,8 @@ class StockPosting:
     def post(self, later: Several[int] = ()) -> None:
         """Add the changed rows, batches, levels, totals, movements, stock counts and events.
 
-        Args:
-            later: Ids of the products whose stock later steps of the work are expected to change.
-                The events about their levels are left to these steps.
+        `later` are the ids of the products whose stock later steps of the work are expected to
+        change. The events about their levels are left to these steps.
         """
         changed = list(self.changes.changed())
         for key, row in changed:

@@ -97,13 +97,9 @@ class StockChanges:
     ) -> StockRow | None:
         """Move `qty` out of the row `source`, into the row that `target` describes, or both.
 
-        Args:
-            kind: Type of the movement.
-            qty: Quantity to move.
-            source: Row that loses the quantity; None for stock that enters.
-            target: Row that gains the quantity; None for stock that leaves. Stock that arrives
-                with the status `staged` is allocated there too.
-            allocated: Whether the quantity comes out of the allocated part of `source`.
+        Stock that enters has no `source`, stock that leaves no `target`. With `allocated`, the
+        quantity comes out of the allocated part of `source`. Stock that arrives with the status
+        `staged` is allocated there too.
 
         Returns:
             The row that gained the quantity, or None without `target`.
@@ -357,11 +353,8 @@ def choose_rows(
     Stock that expires first comes first, then stock at a pick face, then the oldest receipt.
     The quantities sum to less than `qty` if there is less available.
 
-    Args:
-        rows: Rows to choose from.
-        pick_faces: Ids of the positions that can be picked from, and whether each is a pick face.
-        qty: Quantity to allocate.
-        batch: Only allocate stock of this batch.
+    `pick_faces` has the ids of the positions that can be picked from, and whether each is a pick
+    face. With `batch`, only stock of this batch is chosen.
     """
 
     def order(row: StockRow) -> tuple[str, bool, str, int]:
