@@ -88,6 +88,7 @@ def _plan(
     draft = ensure_valid(checked, problems)
     parts = rules.split_pick(picking, draft, substitution)
     if any(not part.exact for part in parts):
+        # Other goods than the allocated ones also need a position that may be picked from.
         ensure_valid(draft, _position_problems(tx, picking, draft))
     product_id = picking.lines[parts[0].line].product_id
     return _PickPlan(product_id, picking.warehouse_id, draft.bin_code, draft.batch, parts)
