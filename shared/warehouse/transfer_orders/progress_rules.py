@@ -170,7 +170,8 @@ def _goods_problems(
         return
     sent = [one for one in order.lines if one.item_code == code and one.dispatched_qty]
     if not sent:
-        yield Problem(f"{path}.item_code", f"{code} was not dispatched with TO-{order.id}")
+        message = f"{code} was not dispatched with {order_code(order.id)}"
+        yield Problem(f"{path}.item_code", message)
         return
     yield from examine_goods(GoodsLine.of(path, line), known.products[code])
 

@@ -40,6 +40,7 @@ from shared.warehouse.transfer_orders.models import (
     InTransitGoods,
     OrderClosing,
     StoredTransferOrder,
+    order_code,
 )
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 
@@ -161,7 +162,8 @@ def receive_transfer_order(
     arrival = ensure_valid(arrival, rules.examine(arrival, order, known))
     after, excess = rules.with_arrival(order, arrival, tx.now)
     if excess:
-        raise Conflict(f"More is received than TO-{order.id} has in transit: {'; '.join(excess)}.")
+        code = order_code(order.id)
+        raise Conflict(f"More is received than {code} has in transit: {'; '.join(excess)}.")
     if arrival.lines:
         moves = _arrivals(tx, order, arrival, known)
         keys = [key for move in moves for key in (move.source, move.target.key)]
