@@ -47,6 +47,7 @@ RECEIPT: Mapping[str, Any] = {
     "uuid": "0b9d5c52-7d1e-4a7b-9b0f-6a4a5f3f0c11",
     "status": "pending",
     "document": ORDER,
+    "whs_code": "CEN",
     "announced": False,
     "lines": [{"product_id": 1, "item_code": "BOLT-M8", "qty": 250}],
 }

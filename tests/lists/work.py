@@ -50,7 +50,8 @@ def _receipt(number: int, times: spec.Times) -> StoredReceipt:
     return StoredReceipt.model_validate(
         {
             **_work(number, times),
-            "document": spec.unless(number, 7, _order(number, "purchase_order")),
+            "document": _order(number, "purchase_order"),
+            "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
             "announced": False,
             "lines": [{"product_id": 1, "item_code": "BRICK", "qty": 2.5}],
         }
@@ -83,7 +84,7 @@ def _documents(row: spec.Row) -> list[dict[str, Any]]:
     if "documents" in row:
         documents: list[dict[str, Any]] = row["documents"]
         return documents
-    return [row["document"]] if row["document"] else []
+    return [row["document"]]
 
 
 def _external_ref(row: spec.Row, value: str) -> bool:
@@ -115,7 +116,7 @@ _FIELDS = """
     string: uuid?! concept? status comments? operator.name?
     string: document.type document.card_code? document.external_ref?
     string|integer: document.doc_num?
-    object: operator? document?
+    object: operator?
     date-time: started_at? finalized_at? created_at?! updated_at?!
 """
 
@@ -124,7 +125,7 @@ RECEIPT_LIST = spec.Listed(
     collection=RECEIPTS,
     make=_receipt,
     period=True,
-    fields=spec.fields(_FIELDS),
+    fields=spec.fields(f"{_FIELDS}object: document?!"),
     filters=_FILTERS,
     sorts=spec.sorted_by(_SORTS),
 )
@@ -134,7 +135,9 @@ PICKING_LIST = spec.Listed(
     collection=PICKINGS,
     make=_picking,
     period=True,
-    fields=spec.fields(f"{_FIELDS}string: code\ninteger: priority?\nboolean: has_shortage"),
+    fields=spec.fields(
+        f"{_FIELDS}object: document?\nstring: code\ninteger: priority?\nboolean: has_shortage"
+    ),
     filters={**_FILTERS, "has_shortage": spec.flag("has_shortage")},
     sorts=spec.sorted_by(f"{_SORTS} priority"),
     hidden_values=lambda number: {"documents": _sales(number)},

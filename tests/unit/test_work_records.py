@@ -34,7 +34,7 @@ def test_receipt_keeps_the_stock_of_its_lines() -> None:
     )
     whole = StoredReceipt(
         id=1, uuid=UUID, status="started", operator=Operator(id=7, name=None), document=SALE,
-        started_at=AT, created_at=AT, updated_at=AT, lines=[line],
+        whs_code="CEN", started_at=AT, created_at=AT, updated_at=AT, lines=[line],
     )  # fmt: skip
 
     assert StoredReceipt.model_validate_json(whole.model_dump_json()) == whole
@@ -98,7 +98,7 @@ def test_unknown_status_is_refused(
 ) -> None:
     entity = {
         "id": 1, "uuid": UUID, "status": "pending", "whs_code": "CEN", "warehouse_id": 4,
-        "created_at": AT, "updated_at": AT,
+        "document": SALE.model_dump(), "created_at": AT, "updated_at": AT,
     }  # fmt: skip
 
     assert model.model_validate(entity).status == "pending"

@@ -29,7 +29,7 @@ from shared.warehouse.receiving.models import (
     StoredReceiptLine,
 )
 from shared.warehouse.receiving.repository import RECEIPTS
-from shared.warehouse.receiving.service import entry_document_of, get_entry_receipt
+from shared.warehouse.receiving.service import entry_document_of
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.stock.models import MovementCause, StockRow
@@ -67,9 +67,7 @@ def receive_line(
         ApprovalRequired: More arrives than the tenant's tolerance allows, without an approval.
     """
     with by_item_code(tx.store, draft) as named:
-        record, _ = run_all(
-            lambda: get_entry_receipt(tx.store, number), lambda: fence_master_data(tx)
-        )
+        record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
         posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
         ensure_status("Receipt", record.entity, "started")
         rules.ensure_line_limit(record.entity)
@@ -108,7 +106,7 @@ def _read_named(
     Raises:
         Conflict: The document is closed.
     """
-    codes = _codes(receipt.whs_code or "", draft, draft.bin_code)
+    codes = _codes(receipt.whs_code, draft, draft.bin_code)
     document, found, _ = run_all(
         lambda: entry_document_of(tx.store, receipt),
         lambda: tx.store.get_many(codes.keys),

@@ -76,8 +76,8 @@ class StoredReceipt(StoredWork):
     was stored without it, whose document may announce some.
     """
 
-    document: DocumentReference | None = None
-    whs_code: str | None = None
+    document: DocumentReference
+    whs_code: str
     announced: bool = True
     lines: list[StoredReceiptLine] = Field(default_factory=list)
     approvals: list[ReceiptApproval] = Field(default_factory=list)

@@ -7,7 +7,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem
+from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
@@ -69,7 +69,7 @@ def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[Stor
 
 def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """Start a pending receipt."""
-    record, acting = run_all(lambda: get_entry_receipt(tx.store, number), lambda: read_operator(tx))
+    record, acting = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: read_operator(tx))
     receipt = record.entity
     ensure_status("Receipt", receipt, "pending")
     operator = operator_from_start(receipt.operator, receipt.user_id, acting)
@@ -83,7 +83,7 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
 
     It may have no goods, because a delivery may not arrive.
     """
-    record = get_entry_receipt(tx.store, number)
+    record = RECEIPTS.get(tx.store, number)
     ensure_status("Receipt", record.entity, "started")
     goods = bool(rules.received_lines(record.entity))
     ended = DocumentProgress(ended_work=number, with_goods=goods)
@@ -95,27 +95,14 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
 
 def synchronize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """Record that the ERP has booked a finalized receipt."""
-    record = get_entry_receipt(tx.store, number)
+    record = RECEIPTS.get(tx.store, number)
     ensure_status("Receipt", record.entity, "finalized")
     return RECEIPTS.save(tx, record, record.entity, status="synchronized")
 
 
-def get_entry_receipt(store: Store, number: int) -> Record[StoredReceipt]:
-    """Read a receipt of an entry document; Conflict when it has none or a transfer order."""
-    record = RECEIPTS.get(store, number)
-    document = record.entity.document
-    if document is None or document.type == "transfer_order":
-        code = document.doc_num if document else "no document"
-        raise Conflict(
-            f"Receipt {number} belongs to {code}; use the actions of the transfer order."
-        )
-    return record
-
-
 def entry_document_of(store: Store, receipt: StoredReceipt) -> Record[Document]:
     """Read the entry document of a receipt."""
-    number = receipt.document.id if receipt.document else 0
-    return documents.get_document(store, "entry", number)
+    return documents.get_document(store, "entry", receipt.document.id)
 
 
 # Reading

@@ -11,7 +11,7 @@ from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.receiving import rules
 from shared.warehouse.receiving.models import StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.repository import RECEIPTS
-from shared.warehouse.receiving.service import entry_document_of, get_entry_receipt
+from shared.warehouse.receiving.service import entry_document_of
 from shared.warehouse.stock.models import MovementCause, StockRefused
 from shared.warehouse.stock.posting import StockPosting, read_ahead
 from shared.warehouse.work_records import WorkStatus, ensure_status
@@ -50,7 +50,7 @@ def _undo(
 
     def step() -> Record[StoredReceipt] | None:
         nonlocal is_first
-        record = get_entry_receipt(tx.store, number)
+        record = RECEIPTS.get(tx.store, number)
         receipt = record.entity
         ensure_status("Receipt", receipt, *allowed)
         lines = rules.lines_to_undo(receipt)

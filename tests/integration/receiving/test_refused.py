@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 from tests.clock import Clock
 from tests.gateway import Erp, Response
-from tests.integration.entity_factories import ORDER, receipt
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
 
@@ -181,18 +180,3 @@ def test_nothing_is_received_for_a_closed_document(
             refused = receiving_scenario.erp.post("/receipts", {"document_id": order})
         assert (refused.status, refused.code) == (409, "conflict")
         assert f"PO-{order} is " in refused.json()["message"]
-
-
-def test_receipt_of_a_transfer_order_is_refused_here(
-    receiving_scenario: ReceivingScenario, stack: Stack
-) -> None:
-    document = {**ORDER, "type": "transfer_order", "doc_num": "TO-5"}
-    number = receipt(stack.store(), document=document, status="started", lines=[])
-
-    for action in ACTIONS:
-        with stack.unchanged():
-            refused = receiving_scenario.act(
-                number, action, body=BRICKS if action == "lines" else None
-            )
-        assert (refused.status, refused.code) == (409, "conflict")
-        assert "TO-5" in refused.json()["message"]

@@ -30,7 +30,7 @@ from shared.warehouse.receiving.rules import (
     with_undone,
 )
 from shared.warehouse.warehouses.models import KnownPosition
-from shared.warehouse.work_records import ensure_status
+from shared.warehouse.work_records import DocumentReference, ensure_status
 
 AT = "2026-03-01T09:30:00.000Z"
 CEMENT = KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=True)
@@ -287,10 +287,16 @@ def test_other_product_does_not_announce_serials() -> None:
 # Undoing
 
 
+ORDER = DocumentReference(
+    id=1, type="purchase_order", doc_num=None, card_code=None, external_ref=None
+)
+
+
 def receipt(*lines: tuple[int, int]) -> StoredReceipt:
     """Return a receipt with a line for each pair of product and number of stock rows."""
     return StoredReceipt(
-        id=1, uuid="u", status="started", created_at=AT, updated_at=AT,
+        id=1, uuid="u", status="started", document=ORDER, whs_code="CEN",
+        created_at=AT, updated_at=AT,
         lines=[
             StoredReceiptLine(
                 product_id=product, item_code=str(product), qty=Decimal(rows),
