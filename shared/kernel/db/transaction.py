@@ -185,7 +185,8 @@ class Transaction:
         """Make the commit fail with StaleRead when master data is retired from now on.
 
         Call it before reading the master data that the change refers to. It costs one read: the
-        condition is part of the counter update that creating a `kind` needs anyway. A retry keeps
+        condition is part of the counter update that creating a `kind` needs anyway. A change that
+        creates or removes none, nor one that is counted within it, does not check it. A retry keeps
         the shard and its fence value, which thus protects what earlier attempts have read. See
         `shared.kernel.db.fences`.
         """
