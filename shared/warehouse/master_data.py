@@ -48,6 +48,13 @@ def placing_refusal(whs_code: str, bin_code: str, position: KnownPosition | None
     return f"position {bin_code} is blocked" if position.blocked else None
 
 
+def picking_refusal(whs_code: str, bin_code: str, position: KnownPosition | None) -> str | None:
+    """Return why goods that are not allocated may not be picked at a position; None if they may."""
+    if position and not (position.disabled or position.blocked or position.pickable):
+        return f"position {bin_code} is not pickable"
+    return placing_refusal(whs_code, bin_code, position)
+
+
 class NamedCodes:
     """The codes that a request names; an invalid or missing one is None or empty, and left out."""
 

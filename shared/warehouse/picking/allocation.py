@@ -10,7 +10,7 @@ from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
-from shared.warehouse.master_data import NamedCodes
+from shared.warehouse.master_data import NamedCodes, picking_refusal
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import (
     ENDED_STATUSES,
@@ -316,7 +316,7 @@ def _load_rows(
     return [
         position
         for position in named.read(tx).positions.values()
-        if position.pickable and not position.disabled and not position.blocked
+        if picking_refusal(picking.whs_code, position.bin_code, position) is None
     ]
 
 

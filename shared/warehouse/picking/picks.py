@@ -11,7 +11,7 @@ from shared.kernel.fields import plain
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.gtins import by_item_code
 from shared.warehouse.documents import service as documents
-from shared.warehouse.master_data import NamedCodes
+from shared.warehouse.master_data import NamedCodes, picking_refusal
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
@@ -53,7 +53,8 @@ def pick(
 ) -> Record[StoredPicking]:
     """Pick goods for the exit documents of a started picking; they become staged stock.
 
-    They are allocated to the picking, or may be picked instead.
+    They are allocated to the picking, also where the position was blocked since, or replace
+    allocated goods, as `substitution` allows.
 
     Raises:
         Conflict: The goods are allocated to other work.
@@ -102,15 +103,13 @@ def _documents(picking: StoredPicking, plan: _PickPlan) -> list[int]:
 def _position_problems(
     tx: Transaction, picking: StoredPicking, draft: Checked[PickDraft]
 ) -> Iterator[Problem]:
-    """Yield why goods may not be picked at the position of a pick."""
+    """Yield why goods that are not allocated may not be picked at the position of a pick."""
     if draft.bin_code is None:
         return
     pair = (picking.whs_code, draft.bin_code)
     position = NamedCodes(positions=[pair]).read(tx).positions.get(pair)
-    if position is None:
-        yield Problem("bin_code", f"warehouse {picking.whs_code} has no position {draft.bin_code}")
-    elif position.disabled or position.blocked or not position.pickable:
-        yield Problem("bin_code", f"position {draft.bin_code} is disabled, blocked or not pickable")
+    if refusal := picking_refusal(*pair, position):
+        yield Problem("bin_code", refusal)
 
 
 # Stock

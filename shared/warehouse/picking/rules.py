@@ -52,9 +52,9 @@ def document_problems(
     whs_codes = sorted({record.entity.whs_code for record in found})
     if len(whs_codes) > 1:
         yield Problem(field, f"must be of one warehouse, not of {', '.join(whs_codes)}")
-    lines = sum(len(record.entity.lines) for record in found)
+    lines = len(lines_for(found))
     if lines > _MAX_LINES:
-        yield Problem(field, f"have {lines} lines, a picking has at most {_MAX_LINES}")
+        yield Problem(field, f"{lines} lines are open; a picking has at most {_MAX_LINES}")
 
 
 def shortage_problems(picking: StoredPicking, end: Checked[PickingEnd]) -> Iterator[Problem]:

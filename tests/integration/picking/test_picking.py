@@ -278,6 +278,27 @@ def test_substitution_follows_the_setting(
     assert_invariants(stack.store())
 
 
+@pytest.mark.parametrize("change", ["disabled", "is_blocked", "is_pickable"])
+def test_allocated_goods_are_picked_at_a_position_that_was_blocked_since(
+    yard: WarehouseScenario, stack: Stack, change: str
+) -> None:
+    yard.change_settings(pick_substitution="position")
+    yard.stock("BRICK", 5)
+    yard.stock("BRICK", 5, "B-01")
+    number = yard.started(yard.order(("BRICK", 4)))
+    for position in (1, 2):
+        yard.erp.patch(f"/warehouse-positions/{position}", {change: change != "is_pickable"})
+
+    refused, picked = yard.pick(number, "BRICK", 2, "B-01"), yard.pick(number, "BRICK", 4)
+
+    word = {"is_blocked": "blocked", "is_pickable": "not pickable"}.get(change, change)
+    assert (refused.status, refused.json()["errors"]) == (
+        422, [{"field": "bin_code", "message": f"position B-01 is {word}"}],
+    )  # fmt: skip
+    assert picked.status == 200, picked.text
+    assert_invariants(stack.store())
+
+
 @pytest.mark.parametrize(
     ("substitution", "status"), [("none", 422), ("position", 422), ("batch", 422), ("any", 200)]
 )
