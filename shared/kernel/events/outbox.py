@@ -356,10 +356,11 @@ def _parse_combined(item: Item, place: int, event: Item) -> StoredEvent:
     return StoredEvent(_id_at(item[SORT_KEY], place), event["type"], {**common, **own})
 
 
-def find_event(store: Store, event: str) -> StoredEvent | None:
+def find_event(store: Store, event: str, *, consistent: bool = True) -> StoredEvent | None:
     """Read an event of the tenant; None if it has expired, or if the text is no id of an event.
 
-    It is in the item of the first event of its transaction, or in an item of its own.
+    It is in the item of the first event of its transaction, or in an item of its own. An eventually
+    consistent read, for half the units, may miss an event of a moment ago; events never change.
     """
     if not is_event_id(event):
         return None
@@ -367,7 +368,7 @@ def find_event(store: Store, event: str) -> StoredEvent | None:
     if int(event[-4:-1], 16) >= _MOST_EVENTS:
         names.reverse()  # no place: the random digits of an event that has an item of its own
     for name in dict.fromkeys(names):
-        entry = _read_entry(store, name)
+        entry = _read_entry(store, name, consistent=consistent)
         for found in events_of(entry):
             if found.id == event:
                 return found
@@ -381,9 +382,9 @@ def events_of(entry: OutboxEntry | None) -> Sequence[StoredEvent]:
     return [entry] if isinstance(entry, StoredEvent) else []
 
 
-def _read_entry(store: Store, name: str) -> OutboxEntry | None:
+def _read_entry(store: Store, name: str, *, consistent: bool) -> OutboxEntry | None:
     key = key_attributes(_key_of(store, name))
-    answer = store.client.get_item(TableName=store.outbox, Key=key, ConsistentRead=True)
+    answer = store.client.get_item(TableName=store.outbox, Key=key, ConsistentRead=consistent)
     found = answer.get("Item")
     return _parse_item(from_attributes(found)) if found else None
 

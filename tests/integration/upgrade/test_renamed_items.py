@@ -91,7 +91,9 @@ def _fail(store: Store) -> None:
 _OPERATIONS: dict[str, Callable[[Store], object]] = {
     "read": lambda store: repository.read_health(store, 1),
     "list": repository.read_all_health,
-    "deliver": lambda store: delivery._read_state(store, DeliveryTask("acme", 1, "none")),
+    "deliver": lambda store: delivery._read_state(
+        store, DeliveryTask("acme", 1, "none"), consistent=True
+    ),
     "succeed": lambda store: repository.record_attempt(store, 1, _NOW, fast=True, succeeded=True),
     "retry": lambda store: repository.record_attempt(store, 1, _NOW, fast=True, succeeded=False),
     "be slow": lambda store: repository.record_slow_endpoint(store, 1),

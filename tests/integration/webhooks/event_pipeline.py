@@ -47,6 +47,7 @@ from tests.integration.webhooks.stored_state import (
     read_outbox,
     read_state,
 )
+from tests.lagging_reads import LaggingReads
 from tests.stack import Stack
 from tests.webhook_scenario import (
     RELAY,
@@ -357,6 +358,13 @@ def open_pipeline(webhooks: WebhookScenario, clock: Clock) -> Iterator[EventPipe
         yield EventPipeline(webhooks, clock, log)
     finally:
         service_log.removeHandler(handler)
+
+
+def lagging_reads(clock: Clock, seconds: float, *, with_outbox: bool = True) -> LaggingReads:
+    """Return the fault that eventually consistent reads of both tenants lag."""
+    tables = [config().tenant_table(slug) for slug in ("acme", "beta")]
+    outbox = [config().outbox_table] if with_outbox else []
+    return LaggingReads(clock.time, seconds, *tables, *outbox)
 
 
 # Endpoints

@@ -1,7 +1,8 @@
 """Fault injection: each event is delivered and logged once, whatever fails on its way.
 
-Each case runs with faults at its AWS calls. Then the stream and the queues repeat what was not
-finished, and the client repeats its request with the same Idempotency-Key.
+Each case runs with faults at its AWS calls, with and without eventually consistent reads that lag
+behind. Then the stream and the queues repeat what was not finished, and the client repeats its
+request with the same Idempotency-Key.
 """
 
 import hashlib
@@ -29,13 +30,18 @@ from tests.faults import (
     throttle,
 )
 from tests.gateway import Response
-from tests.integration.webhooks.event_pipeline import EventPipeline, open_pipeline
+from tests.integration.webhooks.event_pipeline import (
+    EventPipeline,
+    lagging_reads,
+    open_pipeline,
+)
 from tests.integration.webhooks.fault_cases import FAULT_CASES, Action, FaultCase
 from tests.sampling import sampled
 from tests.webhook_scenario import WebhookScenario
 
 _CLAIM_EXPIRY = 61
 """Seconds after which the claim of a crashed process has expired."""
+_LAG_SECONDS = 1
 _MAX_REPEATS = 5
 
 
@@ -64,6 +70,8 @@ class CaseRun:
         """Repeat a request until it succeeds, then run the pipeline; return the final state."""
         if is_request:
             self._repeat_request()
+            # Deliveries follow a change as soon as their reads show it.
+            self.pipeline.clock.advance(_LAG_SECONDS)
         self.pipeline.run()
         self.pipeline.assert_all_delivered()
         self.pipeline.assert_no_secret_leaked()
@@ -168,15 +176,19 @@ def test_an_event_is_delivered_and_logged_once_despite_a_fault(
     expected = case_run.finish(is_request=is_request)
     if case.expected:
         assert _final_state(pipeline) == case.expected
-    for name, fault in _sampled_faults(case.name, seen.operations, is_request=is_request):
-        case_run.reset()
-        try:
-            with aws_faults.faulty(fault), suppress(Killed):
-                case_run.action()
-            assert case_run.finish(is_request=is_request) == expected
-        except BaseException as error:
-            error.add_note(f"{case.name}: {name} of {len(seen.calls)}: {seen.operations}")
-            raise
+    for seconds in (0, _LAG_SECONDS):
+        for name, fault in _sampled_faults(case.name, seen.operations, is_request=is_request):
+            case_run.reset()
+            lag = lagging_reads(pipeline.clock, seconds)
+            try:
+                with aws_faults.faulty(lag.during(fault)), suppress(Killed):
+                    case_run.action()
+                with aws_faults.faulty(lag):
+                    assert case_run.finish(is_request=is_request) == expected
+            except BaseException as error:
+                calls = f"{len(seen.calls)}: {seen.operations}"
+                error.add_note(f"{case.name}, reads {seconds} s behind: {name} of {calls}")
+                raise
 
 
 def _final_state(pipeline: EventPipeline) -> tuple[str, int, int, bool]:
