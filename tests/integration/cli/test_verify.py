@@ -11,7 +11,7 @@ from operations.verify import Findings
 from tests.clock import Clock
 from tests.integration.cli.command_line import as_json, deploy_stack, run
 from tests.integration.verify.company import build_small_company
-from tests.integration.verify.planting import Table
+from tests.integration.verify.planting import Table, head
 from tests.stack import Stack
 
 pytestmark = pytest.mark.usefixtures("table")
@@ -65,7 +65,7 @@ def test_kinds_of_findings_are_shown_in_the_audit_log_as_they_are_written(table:
 
 
 def test_findings_that_cannot_be_repaired_end_with_1(table: Table) -> None:
-    table.delete(table.head("movement", 1))
+    table.delete(head("movement", 1))
     result = run("verify", "acme", "--repair")
     assert result.exit_code == 1
     assert "not derived" in result.stdout
@@ -77,7 +77,7 @@ def test_findings_that_cannot_be_repaired_end_with_1(table: Table) -> None:
 
 
 def test_advice_fits_findings_of_both_kinds(table: Table) -> None:
-    table.delete(table.head("movement", 1))
+    table.delete(head("movement", 1))
     table.add_to_total("product", "n", 1)
     result = run("verify", "acme")
     assert "4 findings not repaired. --repair corrects 3 of them.\n--repair cannot" in result.stderr

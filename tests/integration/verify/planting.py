@@ -5,14 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 from operations.stored_collections import COLLECTIONS
-from shared.kernel.db.facets import SEPARATOR
 from shared.kernel.db.items import Item, Key, key_of, pack, to_attributes
 from shared.kernel.db.records import HEAD, Record
 from shared.kernel.db.store import key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from tests.stack import Stack
 
-__all__ = ["SEPARATOR", "Table"]
+
+def head(kind: str, number: int) -> Key:
+    """Return the key of the head of an entity."""
+    key = COLLECTIONS[kind].key(number)
+    assert key[1] == HEAD
+    return key
 
 
 class Table:
@@ -72,12 +76,6 @@ class Table:
         lines = list(self.record(kind, number).entity.lines)
         lines[at] = lines[at].model_copy(update=values)
         self.edit(kind, number, lines=lines)
-
-    def head(self, kind: str, number: int) -> Key:
-        """Return the key of the head of an entity."""
-        key = COLLECTIONS[kind].key(number)
-        assert key[1] == HEAD
-        return key
 
     def add_to_total(self, kind: str, name: str, more: int) -> None:
         """Change a total in one of its shards."""
