@@ -16,6 +16,7 @@ from tests.gateway import Erp, Response
 from tests.integration.roles import ARNS, Roles
 from tests.interleaving import Scheduler
 from tests.stack import Stack
+from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 from tests.webhook_scenario import WebhookScenario, open_webhook_scenario
 
@@ -67,6 +68,13 @@ def roles(stack: Stack) -> Roles:
 def yard(erp: Erp) -> WarehouseScenario:
     """The warehouses YARD and SHOP, with master data and without stock."""
     return WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
+
+
+@pytest.fixture
+def consistent_stock(stack: Stack) -> Iterator[None]:
+    """Assert the invariants of stock after the test, whatever it did."""
+    yield
+    assert_invariants(stack.store())
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from shared.kernel.db import steps
 from tests.faults import AwsFaults, Killed, kill_after_step
 from tests.gateway import Erp
 from tests.return_scenario import ReturnScenario
-from tests.stack import Stack
-from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
+
+pytestmark = pytest.mark.usefixtures("consistent_stock")
 
 SERIALS = ("D-1", "D-2", "D-3", "D-4")
 
@@ -31,7 +31,7 @@ def picked(erp: Erp) -> tuple[ReturnScenario, WarehouseScenario]:
 
 
 def test_goods_of_all_pickings_of_a_document_come_back(
-    picked: tuple[ReturnScenario, WarehouseScenario], stack: Stack
+    picked: tuple[ReturnScenario, WarehouseScenario],
 ) -> None:
     scenario, _ = picked
     assert scenario.erp.post(f"/exit-documents/{scenario.order}/dispatch").status == 200
@@ -49,12 +49,10 @@ def test_goods_of_all_pickings_of_a_document_come_back(
     assert [line["received_qty"] for line in scenario.shown(number)["lines"]] == [20, 4]
     for line in ({**drills, "qty": 1, "serials": ["D-3"]}, {"item_code": "BRICK", "qty": 1}):
         assert scenario.draft(lines=[line]).code == "rule_blocked"
-    assert_invariants(stack.store())
 
 
 def test_nothing_comes_back_until_the_last_step_of_a_dispatch(
     picked: tuple[ReturnScenario, WarehouseScenario],
-    stack: Stack,
     aws_faults: AwsFaults,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -74,4 +72,3 @@ def test_nothing_comes_back_until_the_last_step_of_a_dispatch(
     )
 
     assert [line["received_qty"] for line in scenario.shown(number)["lines"]] == [20, 4]
-    assert_invariants(stack.store())
