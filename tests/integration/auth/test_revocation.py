@@ -19,7 +19,8 @@ from shared.kernel.caller import Caller
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound, Unauthenticated
-from tests.faults import Answer, AwsFaults, Call, Forward, kill_at
+from tests.faults import AwsFaults, kill_at
+from tests.integration.call_faults import at_calls
 from tests.integration.user_grants.oauth_requests import (
     caller_of,
     post,
@@ -210,22 +211,17 @@ def test_entry_that_is_renewed_concurrently_is_not_pruned(
     """Another request renews an expired entry after it was read and before it is pruned."""
     assert acme
     _revoke("user:7", now=time.time() - 4000)
-    again: list[str] = []
 
-    def meanwhile(call: Call, forward: Forward) -> Answer:
-        answer = forward()
-        if call.operation == "GetItem" and not again:
-            again.append(call.operation)
-            aws.client("dynamodb").update_item(
-                TableName="stowage-control",
-                Key={"pk": {"S": tenant_key("acme")}},
-                UpdateExpression="SET revoked.#m = :later",
-                ExpressionAttributeNames={"#m": "user:7"},
-                ExpressionAttributeValues={":later": {"N": str(int(time.time()) + 3600)}},
-            )
-        return answer
+    def renew() -> None:
+        aws.client("dynamodb").update_item(
+            TableName="stowage-control",
+            Key={"pk": {"S": tenant_key("acme")}},
+            UpdateExpression="SET revoked.#m = :later",
+            ExpressionAttributeNames={"#m": "user:7"},
+            ExpressionAttributeValues={":later": {"N": str(int(time.time()) + 3600)}},
+        )
 
-    with aws_faults.faulty(meanwhile):
+    with aws_faults.faulty(at_calls("GetItem", [0], after=renew)):
         run_transaction(operator_store("acme"), lambda tx: revocations.revoke_in(tx, "user:8"))
     assert set(revocation_entries()) == {"user:7", "user:8"}
 

@@ -9,7 +9,8 @@ from shared.kernel.db.fences import invalidate_fences
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import ServiceUnavailable
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before, lost, refusal
+from tests.faults import AwsFaults, Killed, kill_before, lost, refusal
+from tests.integration.call_faults import at_calls
 from tests.integration.db.crate_list import CrateTable
 
 _SHARDS = 4
@@ -86,14 +87,10 @@ def test_fence_is_updated_again_after_a_temporary_error(
     crates: CrateTable, aws_faults: AwsFaults, error: str
 ) -> None:
     """A plain update is refused while a transaction of a creation writes the same shard."""
-    creations, failures = _all_fenced(crates), iter(range(9))
+    creations = _all_fenced(crates)
+    answer = lost() if error == "lost" else refusal(error)
 
-    def fail_at_first(_call: Call, forward: Forward) -> Answer:
-        if next(failures, None) is None:
-            return forward()
-        return lost() if error == "lost" else refusal(error)
-
-    with aws_faults.faulty(fail_at_first):
+    with aws_faults.faulty(at_calls("UpdateItem", range(9), answer=lambda _: answer)):
         invalidate_fences(crates.store, ["entry", "exit"])
 
     assert _committed(creations) == 0

@@ -15,7 +15,7 @@ from shared.kernel.errors import Conflict, ServiceUnavailable
 from tests.clock import Clock
 from tests.concurrency import run_concurrently
 from tests.dynamodb.conflicts import ConflictDetector
-from tests.faults import Answer, AwsFaults, Call, Forward, Killed, conflict, kill_before
+from tests.faults import AwsFaults, Killed, conflict, kill_before, stuck_before
 from tests.integration.db.crate_list import CRATES, CrateTable
 from tests.simulated_time import simulated_time
 
@@ -108,15 +108,12 @@ def test_request_waits_for_the_place_before_its_own_and_decides_on_the_changed_i
     first = QueuePlace(one_crate.store, _CRATE)
     clock.advance(0.001)
     _mark(one_crate)
-    turns = count()
 
-    def leave_later(_call: Call, forward: Forward) -> Answer:
-        if next(turns) == 5:
-            one_crate.change(1, {"name": "box"})
-            first.leave()
-        return forward()
+    def leave() -> None:
+        one_crate.change(1, {"name": "box"})
+        first.leave()
 
-    with aws_faults.faulty(leave_later):
+    with aws_faults.faulty(stuck_before(5, leave)):
         assert run_transaction(one_crate.store, _rename) == "box!"
     assert _places(one_crate.store) == []
 

@@ -12,7 +12,8 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import Prefetched, run_transaction
 from shared.kernel.errors import Gone
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Fault, Forward, cancelled_transaction, conflict
+from tests.faults import Answer, AwsFaults, Call, Fault, cancelled_transaction, conflict
+from tests.integration.call_faults import at_calls
 from tests.integration.db.crate_list import CRATES, CrateTable
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -130,11 +131,9 @@ def test_guard_of_other_items_makes_the_use_case_read_everything_again(
 def test_conflict_of_counters_sends_the_same_transaction_again(
     two_crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
-    turns, runs = count(), count(1)
+    runs = count(1)
 
-    def counters_meet(call: Call, forward: Forward) -> Answer:
-        if call.operation != "TransactWriteItems" or next(turns):
-            return forward()
+    def cancel_counters(call: Call) -> Answer:
         actions = call.request["TransactItems"]
         return cancelled_transaction(call, "TransactionConflict", [len(actions) - 1])
 
@@ -143,6 +142,7 @@ def test_conflict_of_counters_sends_the_same_transaction_again(
         tx.count("crate", {"n": 0})
         return next(runs)
 
+    counters_meet = at_calls("TransactWriteItems", [0], answer=cancel_counters)
     with aws_faults.recorded() as seen, aws_faults.faulty(counters_meet):
         assert run_transaction(two_crates.store, use_case) == 1
     tokens = [one.request.get("ClientRequestToken") for one in seen.calls]
@@ -160,14 +160,11 @@ _REFUSALS: dict[str, Refusal] = {
 
 def _cancel_transaction(at: int) -> Fault:
     """Cancel the transaction number `at`, counted from 0, with a conflict."""
-    turns = count()
-
-    def fault(call: Call, forward: Forward) -> Answer:
-        if call.operation == "TransactWriteItems" and next(turns) == at:
-            return cancelled_transaction(call, "TransactionConflict")
-        return forward()
-
-    return fault
+    return at_calls(
+        "TransactWriteItems",
+        [at],
+        answer=lambda call: cancelled_transaction(call, "TransactionConflict"),
+    )
 
 
 @pytest.mark.parametrize("refused", _REFUSALS)

@@ -23,6 +23,7 @@ from tests.faults import (
     lost,
     refusal,
 )
+from tests.integration.call_faults import at_calls
 from tests.integration.db.crate_list import CrateTable
 
 
@@ -101,14 +102,9 @@ _PASSING: dict[str, Callable[[Call], Answer]] = {
 @pytest.mark.parametrize("name", _PASSING)
 @pytest.mark.usefixtures("clock")
 def test_transient_errors_are_retried(crates: CrateTable, aws_faults: AwsFaults, name: str) -> None:
-    turns = count()
-
-    def four_times(call: Call, forward: Forward) -> Answer:
-        return _PASSING[name](call) if next(turns) < 4 else forward()
-
     tx = Transaction(crates.store)
     tx.insert(_item("crate"))
-    with aws_faults.faulty(four_times):
+    with aws_faults.faulty(at_calls("TransactWriteItems", range(4), answer=_PASSING[name])):
         tx.commit()
 
     assert crates.store.get(("crate", "HEAD"))

@@ -26,6 +26,7 @@ from tests.faults import (
     refuse_calls,
     success,
 )
+from tests.integration.call_faults import at_calls
 from tests.integration.offboarding.company import CERTIFICATE, HOST, deploy_api
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
 
@@ -131,6 +132,10 @@ def reset_domains() -> None:
     gateway.domain_names.clear()
     gateway.base_path_mappings.clear()
     # The snapshot restores changed items, but does not remove new ones.
+    _delete_host()
+
+
+def _delete_host() -> None:
     aws.client("dynamodb").delete_item(
         TableName="stowage-ControlTable", Key={"pk": {"S": host_key(HOST)}}
     )
@@ -155,21 +160,17 @@ def test_concurrent_commands_create_one_domain(api: str, aws_faults: AwsFaults) 
     assert audit_entries() == [_ADDED]
 
 
+_updated_domain = at_calls("UpdateDomainName", answer=lambda _: success())
+"""Answers a call that moto does not support."""
+
+
 def test_another_certificate_replaces_the_first(api: str, aws_faults: AwsFaults) -> None:
     add(api)
-    changes = []
-
-    def update(call: Call, forward: Forward) -> Answer:
-        """Answer UpdateDomainName, which moto does not support."""
-        if call.operation == "UpdateDomainName":
-            changes.append(call.request["patchOperations"])
-            return success()
-        return forward()
-
-    with aws_faults.faulty(update):
+    with aws_faults.faulty(_updated_domain), aws_faults.recorded() as seen:
         assert add(api, certificate=OTHER_CERTIFICATE).certificate == OTHER_CERTIFICATE
+    [update] = [call.request for call in seen.calls if call.operation == "UpdateDomainName"]
     change = {"op": "replace", "path": "/regionalCertificateArn", "value": OTHER_CERTIFICATE}
-    assert changes == [[change]]
+    assert update["patchOperations"] == [change]
     assert list_domains("acme")[0].certificate == OTHER_CERTIFICATE
 
 
@@ -324,13 +325,11 @@ def test_host_that_becomes_the_address_during_its_removal_stays_registered(
     """The custom domain can be created again, but the registration must not be lost."""
     add(api, keep_address=True)
 
-    def change_address(call: Call, forward: Forward) -> Answer:
-        if call.operation == "DeleteDomainName":
-            provisioning.set_address("acme", host=HOST)
-        return forward()
+    def change_address() -> None:
+        provisioning.set_address("acme", host=HOST)
 
     with (
-        aws_faults.faulty(change_address),
+        aws_faults.faulty(at_calls("DeleteDomainName", before=change_address)),
         pytest.raises(Conflict, match="is the address of the tenant acme"),
     ):
         remove_domain(HOST)
@@ -343,11 +342,7 @@ def test_each_change_of_a_host_is_recorded_once(api: str, aws_faults: AwsFaults)
     for _ in range(2):
         add(api, keep_address=True)
     assert audit_entries() == [_ADDED]
-
-    def update(call: Call, forward: Forward) -> Answer:
-        return success() if call.operation == "UpdateDomainName" else forward()
-
-    with aws_faults.faulty(update):
+    with aws_faults.faulty(_updated_domain):
         add(api, certificate=OTHER_CERTIFICATE, keep_address=True)
     replaced = {"certificate_arn": (CERTIFICATE, OTHER_CERTIFICATE), "host": HOST}
     assert audit_entries() == [_ADDED, replaced]
@@ -361,17 +356,11 @@ def test_host_given_to_another_tenant_during_its_removal_stays_there(
 ) -> None:
     add(api, keep_address=True)
 
-    def meanwhile(call: Call, forward: Forward) -> Answer:
-        if call.operation == "DeleteDomainName":
-            answer = forward()
-            aws.client("dynamodb").delete_item(
-                TableName="stowage-ControlTable", Key={"pk": {"S": host_key(HOST)}}
-            )
-            provisioning.set_address("beta", host=HOST)
-            return answer
-        return forward()
+    def give_to_another() -> None:
+        _delete_host()
+        provisioning.set_address("beta", host=HOST)
 
-    with aws_faults.faulty(meanwhile):
+    with aws_faults.faulty(at_calls("DeleteDomainName", after=give_to_another)):
         remove_domain(HOST)
     assert directory.tenant_for_host(HOST, 0) == "beta"
     assert audit_entries() == [_ADDED]

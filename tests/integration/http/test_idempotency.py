@@ -21,6 +21,7 @@ from tests.faults import (
     throttle,
 )
 from tests.gateway import Erp, Response
+from tests.integration.call_faults import at_calls
 from tests.integration.write_routes import BOLT, NORTH, PURCHASE
 from tests.stack import Stack
 
@@ -170,14 +171,12 @@ def test_request_that_waits_for_a_commit_keeps_its_claim(
     erp.get("/products")
     meanwhile: list[Response] = []
 
-    def late_conflicts(call: Call, forward: Forward) -> Answer:
-        if call.operation == "TransactWriteItems" and len(meanwhile) < 10:
-            meanwhile.append(erp.post("/products", BOLT, key="k1"))
-            clock.advance(2)
-            return cancelled_transaction(call, "TransactionConflict")
-        return forward()
+    def late_conflict(call: Call) -> Answer:
+        meanwhile.append(erp.post("/products", BOLT, key="k1"))
+        clock.advance(2)
+        return cancelled_transaction(call, "TransactionConflict")
 
-    with aws_faults.faulty(late_conflicts):
+    with aws_faults.faulty(at_calls("TransactWriteItems", range(10), answer=late_conflict)):
         first = erp.post("/products", BOLT, key="k1")
 
     assert first.status == 201

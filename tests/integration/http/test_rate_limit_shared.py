@@ -11,15 +11,13 @@ from shared.kernel.caller import Caller
 from shared.kernel.errors import ServiceError
 from tests.concurrency import run_concurrently
 from tests.faults import (
-    Answer,
     AwsFaults,
-    Call,
     Fault,
-    Forward,
     lost,
     refuse_calls,
 )
 from tests.gateway import Erp
+from tests.integration.call_faults import at_calls
 from tests.integration.http.rate_limit_headers import ERP, LIMIT, read_rate_limit
 from tests.rate_limit_simulation import ENVIRONMENT_COUNT, PATTERNS, RateLimitSimulation, WindowItem
 from tests.stack import Stack
@@ -29,15 +27,15 @@ pytestmark = pytest.mark.usefixtures("mini")
 # Faults
 
 
-def _cut_off(call: Call, forward: Forward) -> Answer:
-    return lost() if call.operation == "UpdateItem" else forward()
-
-
 _REFUSALS = ["ResourceNotFoundException", "ThrottlingException", "AccessDeniedException"]
 
 
 @pytest.mark.parametrize(
-    "fault", [*(refuse_calls("UpdateItem", code=code) for code in _REFUSALS), _cut_off]
+    "fault",
+    [
+        *(refuse_calls("UpdateItem", code=code) for code in _REFUSALS),
+        at_calls("UpdateItem", answer=lambda _: lost()),
+    ],
 )
 def test_request_is_admitted_when_the_lease_fails(
     mini: Erp, aws_faults: AwsFaults, fault: Fault, capsys: pytest.CaptureFixture[str]

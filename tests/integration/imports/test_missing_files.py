@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from gzip import decompress as gunzip
-from typing import Any
 
 import pytest
 
@@ -12,8 +11,9 @@ from shared.integration.imports.worker import MAX_ATTEMPTS
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward, refusal, refuse_calls
+from tests.faults import AwsFaults, Fault, refusal, refuse_calls
 from tests.import_scenario import ImportScenario, leave_all_to_worker
+from tests.integration.call_faults import at_calls
 from tests.integration.imports.import_files import as_csv
 from tests.integration.imports.outcome import all_imports, report_problems, snapshot
 
@@ -81,27 +81,15 @@ def test_a_missing_part_file_fails_the_validation(
     scenario: ImportScenario, aws_faults: AwsFaults
 ) -> None:
     number = uploaded(scenario)
+    after_three_chunks = at_calls(
+        "TransactWriteItems", [3], after=lambda: delete_files(scenario, "/parts/")
+    )  # the first transaction takes the lease
     for body in scenario.take_messages():
-        with aws_faults.faulty(delete_after_last_chunk(scenario)):
+        with aws_faults.faulty(after_three_chunks):
             assert not scenario.deliver(body)
     one = scenario.get_import(number)
     assert (one["status"], one["structure_errors"]) == ("failed", [FILE_GONE])
     assert "its validation failed" in refusal_message(scenario, number)
-
-
-def delete_after_last_chunk(scenario: ImportScenario) -> Any:
-    """Return a fault that deletes the part files after three chunks have been saved."""
-    changes = 0
-
-    def fault(call: Call, forward: Forward) -> Answer:
-        nonlocal changes
-        answer = forward()
-        changes += call.operation == "TransactWriteItems"
-        if changes == 4 and call.operation == "TransactWriteItems":  # the lease and three chunks
-            delete_files(scenario, "/parts/")
-        return answer
-
-    return fault
 
 
 def test_a_missing_part_file_fails_the_commit(scenario: ImportScenario) -> None:
@@ -276,17 +264,9 @@ def test_a_commit_that_makes_progress_is_not_given_up(
     assert set(snapshot(scenario).values()) == {1}
 
 
-def fail_after_one_step() -> Any:
+def fail_after_one_step() -> Fault:
     """Return a fault that lets only one transaction succeed after the lease is taken."""
-    passed = 0
-
-    def fault(call: Call, forward: Forward) -> Answer:
-        nonlocal passed
-        passed += call.operation == "TransactWriteItems"
-        broken = call.operation == "TransactWriteItems" and passed > 2
-        return refusal("InvalidRequest") if broken else forward()
-
-    return fault
+    return at_calls("TransactWriteItems", range(2, 100), answer=lambda _: refusal("InvalidRequest"))
 
 
 def test_the_last_delivery_sends_another_message(

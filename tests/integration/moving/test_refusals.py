@@ -21,6 +21,7 @@ from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, NotFound
 from tests.cases import each_case
 from tests.faults import AwsFaults, Killed, kill_after
+from tests.integration.call_faults import at_calls
 from tests.integration.moving.crafted_exports import accept
 from tests.integration.moving.two_deployments import (
     ADDRESS,
@@ -224,16 +225,14 @@ def test_item_that_something_else_has_written_is_named(
 ) -> None:
     folder = both.export(tmp_path / "acme")
 
-    def add_before_comparison(call: Any, forward: Any) -> Any:
-        if call.operation == "BatchGetItem":
-            item = {"PK": {"S": "foreign"}, "SK": {"S": "HEAD"}}
-            aws.client("dynamodb").put_item(TableName=config().tenant_table("acme"), Item=item)
-        return forward()
+    def add() -> None:
+        item = {"PK": {"S": "foreign"}, "SK": {"S": "HEAD"}}
+        aws.client("dynamodb").put_item(TableName=config().tenant_table("acme"), Item=item)
 
     both.enter_target()
     export = open_export(folder, PASSPHRASE)
     with (
-        aws_faults.faulty(add_before_comparison),
+        aws_faults.faulty(at_calls("BatchGetItem", before=add)),  # the comparison
         pytest.raises(Conflict, match="are not those of the export: the export has"),
     ):
         import_tenant(export, export.terms, base_url=ADDRESS)

@@ -15,8 +15,9 @@ from operations.stored_collections import COLLECTIONS
 from shared.kernel.db import items
 from shared.kernel.errors import Conflict, NotFound
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_after
+from tests.faults import AwsFaults, Killed, kill_after
 from tests.integration import write_routes
+from tests.integration.call_faults import at_calls
 from tests.integration.offboarding.company import FILE_KEYS as KEYS
 from tests.integration.offboarding.company import Company
 from tests.sampling import sampled
@@ -131,18 +132,12 @@ def test_entity_changed_during_the_export_is_read_again(
     for number in (2, 3):
         body = {"item_code": f"P-{number}", "name": "Reel " * 40, "type": "item"}
         assert erp.post("/products", body).status == 201
-    changed = False
 
-    def change_after_the_scan(call: Call, forward: Forward) -> Answer:
-        nonlocal changed
-        answer = forward()
-        if call.operation == "Scan" and not changed:
-            changed = True
-            assert erp.patch("/products/2", {"name": name}).status == 200
-            assert erp.delete("/products/3").status == 200
-        return answer
+    def change() -> None:
+        assert erp.patch("/products/2", {"name": name}).status == 200
+        assert erp.delete("/products/3").status == 200
 
-    with aws_faults.faulty(change_after_the_scan):
+    with aws_faults.faulty(at_calls("Scan", [0], after=change)):
         export_tenant("acme", tmp_path)
     exported = {line["id"]: line["name"] for line in read_lines(tmp_path / "products.jsonl")}
     assert exported == {1: "Cable", 2: name}

@@ -6,7 +6,8 @@ import pytest
 
 from shared.kernel.errors import ServiceUnavailable
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward
+from tests.faults import AwsFaults
+from tests.integration.call_faults import at_calls
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
@@ -418,18 +419,11 @@ def test_picking_that_ends_with_503_is_continued_by_its_repeat(
     yard.stock("BRICK", 5)
     yard.stock("DRILL", 1, serial="S-1")
     body = {"document_id": yard.order(("BRICK", 2), ("DRILL", 1))}
-    commits = 0
 
-    def fail_after_the_first(call: Call, forward: Forward) -> Answer:
-        nonlocal commits
-        if call.operation != "TransactWriteItems":
-            return forward()
-        commits += 1
-        if commits == 1:
-            return forward()
+    def fail() -> None:
         raise ServiceUnavailable
 
-    with aws_faults.faulty(fail_after_the_first):
+    with aws_faults.faulty(at_calls("TransactWriteItems", range(1, 100), before=fail)):
         assert yard.erp.post("/pickings", body, key="k").status == 503
     again = yard.erp.post("/pickings", body, key="k")
     assert again.status == 201

@@ -9,8 +9,9 @@ from shared.kernel.db.items import from_attributes
 from shared.kernel.db.records import decode_entity
 from shared.warehouse.stock.repository import LEVELS
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before
+from tests.faults import AwsFaults, Call, Killed, kill_before
 from tests.gateway import Erp, Response
+from tests.integration.call_faults import at_calls
 from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import sampled
 from tests.stack import Stack, event_attributes, prepare_once
@@ -281,16 +282,10 @@ def test_event_is_raised_when_the_picking_that_it_was_left_to_is_cancelled(
     numbers = [yard.picking(yard.order(("BRICK", 1)), allocate=False)["id"] for _ in range(2)]
     release = _post(f"/waves/{WaveScenario(yard).wave(numbers, 'plan')}/release")
     before = len(stack.events())
-    commits = 0
 
-    def cancel_before_second_step(call: Call, forward: Forward) -> Answer:
-        nonlocal commits
-        commits += call.operation == "TransactWriteItems"
-        if commits == 2:
-            commits += 1
-            assert yard.act(numbers[1], "cancel").status == 200
-        return forward()
+    def cancel() -> None:
+        assert yard.act(numbers[1], "cancel").status == 200
 
-    with aws_faults.faulty(cancel_before_second_step):
+    with aws_faults.faulty(at_calls("TransactWriteItems", [1], before=cancel)):
         assert release(erp).status == 200
     _assert_final(stack, _announced(stack, before), 1)

@@ -27,7 +27,8 @@ from shared.kernel.db.schema import current_version
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
 from shared.warehouse.settings.values import Settings, settings_of
-from tests.faults import Answer, AwsFaults, Call, Forward, Killed, before_first, kill_at, refusal
+from tests.faults import AwsFaults, Killed, before_first, kill_at, refusal
+from tests.integration.call_faults import at_calls
 from tests.sampling import sampled
 from tests.stack import ADDRESS
 
@@ -104,11 +105,9 @@ def test_tables_of_the_stack_are_protected_before_anything_is_stored(
     aws_faults: AwsFaults,
 ) -> None:
     stored_after = list[list[str]]()
-
-    def look(call: Call, forward: Forward) -> Answer:
-        if call.operation == "TransactWriteItems":
-            stored_after.append(protected_stack_tables())
-        return forward()
+    look = at_calls(
+        "TransactWriteItems", before=lambda: stored_after.append(protected_stack_tables())
+    )
 
     assert protected_stack_tables() == []
     with aws_faults.faulty(look):
@@ -129,11 +128,7 @@ def test_protection_waits_for_another_change_of_the_table(
 ) -> None:
     """As while CloudFormation updates the table, or a concurrent command protects it."""
     monkeypatch.setattr(tenant_tables, "_POLL_SECONDS", 0.005)
-    refusals = iter(range(3))
-
-    def refuse(call: Call, forward: Forward) -> Answer:
-        is_refused = call.operation == "UpdateTable" and next(refusals, None) is not None
-        return refusal("ResourceInUseException") if is_refused else forward()
+    refuse = at_calls("UpdateTable", range(3), answer=lambda _: refusal("ResourceInUseException"))
 
     with aws_faults.faulty(refuse), aws_faults.recorded() as calls:
         create_tenant(ACME)

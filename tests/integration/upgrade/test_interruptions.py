@@ -25,6 +25,7 @@ from shared.warehouse.catalog.repository import PRODUCTS
 from shared.warehouse.picking.repository import PICKINGS
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, kill_after, refusal, refuse_calls
+from tests.integration.call_faults import at_calls
 from tests.integration.upgrade.conftest import PutTable
 from tests.integration.upgrade.invention import TARGET, changed_kinds, invented_version
 from tests.integration.upgrade.writers import store_of
@@ -232,25 +233,19 @@ def test_tenant_that_is_deleted_ends_its_upgrade(
 ) -> None:
     put_table("/products")
 
-    def delete(call: Any, forward: Any) -> Any:
-        answer = forward()
-        if call.operation == "Scan":
-            monkeypatch.setattr(table_lease, "_KEEP_SECONDS", 0)
-            client = aws.client("dynamodb")
-            inside = aws_faults._faults.pop()
-            client.update_item(
-                TableName=config().control_table,
-                Key={"pk": {"S": tenant_key("acme")}},
-                UpdateExpression="SET #state = :deleting",
-                ExpressionAttributeNames={"#state": "state"},
-                ExpressionAttributeValues={":deleting": {"S": "deleting"}},
-            )
-            aws_faults._faults.append(inside)
-        return answer
+    def delete() -> None:
+        monkeypatch.setattr(table_lease, "_KEEP_SECONDS", 0)
+        aws.client("dynamodb").update_item(
+            TableName=config().control_table,
+            Key={"pk": {"S": tenant_key("acme")}},
+            UpdateExpression="SET #state = :deleting",
+            ExpressionAttributeNames={"#state": "state"},
+            ExpressionAttributeValues={":deleting": {"S": "deleting"}},
+        )
 
     with (
         invented_version(monkeypatch, PRODUCTS),
-        aws_faults.faulty(delete),
+        aws_faults.faulty(at_calls("Scan", after=delete)),
         pytest.raises((Conflict, NotFound), match="acme"),
     ):
         upgrade()

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import count
 
 import pytest
 
 from shared.kernel.db import steps
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
+from tests.faults import AwsFaults, Fault, Killed
+from tests.integration.call_faults import at_calls, die
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
@@ -34,22 +34,11 @@ def _pending_waves(stack: Stack) -> list[str]:
 
 def before_transaction(number: int, what: Callable[[], object]) -> Fault:
     """Return a fault that calls `what` before a transaction; the first one has number 1."""
-    transactions = count(1)
-
-    def fault(call: Call, forward: Forward) -> Answer:
-        if call.operation == "TransactWriteItems" and next(transactions) == number:
-            what()
-        return forward()
-
-    return fault
+    return at_calls("TransactWriteItems", [number - 1], before=what)
 
 
 # Transactions of a wave of seven: the pending wave, four steps, and the wave.
 _INSERT_PENDING, _SECOND_STEP, _COMPLETE = 1, 3, 6
-
-
-def _die() -> None:
-    raise Killed
 
 
 def test_large_wave_is_created_and_worked(wave_scenario: WaveScenario, stack: Stack) -> None:
@@ -74,7 +63,7 @@ def test_rule_finds_more_pickings_than_one_transaction_holds(wave_scenario: Wave
 def test_interrupted_creation_leaves_no_wave_and_expires(
     wave_scenario: WaveScenario, stack: Stack, aws_faults: AwsFaults, clock: Clock, at: int
 ) -> None:
-    with suppress(Killed), aws_faults.faulty(before_transaction(at, _die)):
+    with suppress(Killed), aws_faults.faulty(before_transaction(at, die)):
         wave_scenario.create(ALL)
 
     assert wave_scenario.erp.walk("/waves") == []
@@ -91,7 +80,7 @@ def test_request_for_pickings_of_a_pending_wave_gets_retry_after(
     wave_scenario: WaveScenario, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
-    with suppress(Killed), aws_faults.faulty(before_transaction(_COMPLETE, _die)):
+    with suppress(Killed), aws_faults.faulty(before_transaction(_COMPLETE, die)):
         wave_scenario.create(ALL)
 
     for ids in ([4], ALL):

@@ -3,7 +3,6 @@
 import random
 import string
 from collections.abc import Sequence
-from itertools import count
 
 import pytest
 
@@ -17,16 +16,14 @@ from shared.kernel.events import outbox
 from shared.kernel.events.outbox import Event, event_actions, find_event, raise_event
 from tests.dynamodb.capacity import item_size
 from tests.faults import (
-    Answer,
     AwsFaults,
-    Call,
     Fault,
-    Forward,
     Killed,
     conflict,
     lose_answer,
     throttle,
 )
+from tests.integration.call_faults import at_calls, die
 from tests.webhook_scenario import WebhookScenario, run_relay
 
 _LETTERS = string.ascii_letters + string.digits + "!#$%&'()*+,-./:;<=>?@[]^_`{|}~"
@@ -189,14 +186,8 @@ def test_events_that_are_relayed_twice_are_delivered_once(
     store = webhooks.stack.store()
     events = run_transaction(store, lambda tx: [raise_event(tx, _wave(n)) for n in range(1, 26)])
     batch = webhooks.new_stream_batch()
-    sends = count()
-
-    def dies_at_the_second_send(call: Call, forward: Forward) -> Answer:
-        if call.operation == "SendMessageBatch" and next(sends) == 1:
-            raise Killed
-        return forward()
-
-    with aws_faults.faulty(dies_at_the_second_send), pytest.raises(Killed):
+    death = at_calls("SendMessageBatch", [1], before=die)
+    with aws_faults.faulty(death), pytest.raises(Killed):
         run_relay(batch)
     assert 0 < len(webhooks.messages()) < 25
     assert run_relay(batch) == []
@@ -213,12 +204,10 @@ def test_the_number_of_relayed_events_is_reported(
         webhooks.stack.store(), lambda tx: [raise_event(tx, _wave(n)) for n in (1, 2, 3)]
     )
 
-    def refuse(call: Call, forward: Forward) -> Answer:
-        if call.operation == "SendMessageBatch":
-            raise RuntimeError
-        return forward()
+    def fail() -> None:
+        raise RuntimeError
 
-    with aws_faults.faulty(refuse):
+    with aws_faults.faulty(at_calls("SendMessageBatch", before=fail)):
         assert (0, 3) in relay_missed_entries(webhooks.slug, older_than=-60)
     assert (3, 0) in relay_missed_entries(webhooks.slug, older_than=-60)
 

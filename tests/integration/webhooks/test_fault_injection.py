@@ -30,6 +30,7 @@ from tests.faults import (
     throttle,
 )
 from tests.gateway import Response
+from tests.integration.call_faults import at_calls
 from tests.integration.webhooks.event_pipeline import (
     EventPipeline,
     lagging_reads,
@@ -103,18 +104,13 @@ def _prepare(pipeline: EventPipeline, case: FaultCase, monkeypatch: pytest.Monke
 
 def _reject_batch_entries() -> Fault:
     """SQS rejects all messages of a batch in a successful response."""
-    left = 1
 
-    def fault(call: Call, forward: Forward) -> Answer:
-        nonlocal left
-        if call.operation != "SendMessageBatch" or not left:
-            return forward()
-        left -= 1
+    def reject(call: Call) -> Answer:
         (answer, parsed), _ = success()
         entries = call.request["Entries"]
         return (answer, {**parsed, "Failed": [{"Id": one["Id"]} for one in entries]}), None
 
-    return fault
+    return at_calls("SendMessageBatch", [0], answer=reject)
 
 
 def _conflict_with_transactions(times: int) -> Fault:
