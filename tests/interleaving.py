@@ -11,7 +11,6 @@ import os
 import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -20,6 +19,7 @@ from tests import clock as clocks
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, cancelled_transaction
 from tests.sampling import is_complete
+from tests.stack import Stack
 
 type Act[R] = Callable[[], R]
 
@@ -79,12 +79,13 @@ class _SimulatedClock(Clock):
 class Scheduler:
     """Runs actions concurrently, in an order that a seed determines.
 
-    `commits` are the transactions of the last run in commit order. `after_commit` is called after
-    each of them.
+    `seed` is that of the last run, and `commits` are its transactions in commit order.
+    `after_commit` is called after each of them.
     """
 
     def __init__(self, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> None:
         self.commits: list[Commit] = []
+        self.seed: int | None = None
         self.after_commit: Callable[[], None] = lambda: None
         self._aws_faults = aws_faults
         self._current = _CurrentWorker()
@@ -99,6 +100,7 @@ class Scheduler:
 
     def run[R](self, actions: Sequence[Act[R]], seed: int) -> list[R]:
         """Run all actions to their end; return their results in the order of `actions`."""
+        self.seed = seed
         self._random = random.Random(seed)  # noqa: S311 - replayable, not secret
         random.seed(seed)
         self.commits.clear()
@@ -203,11 +205,9 @@ def seeds(count: int) -> list[int]:
     return [seed for seed in range(count) if is_complete() or seed in _SAMPLED_SEEDS]
 
 
-@contextmanager
-def replayable(seed: int) -> Iterator[None]:
-    """Add the command that replays the seed to the message of a failure."""
-    try:
-        yield
-    except Exception as failure:
-        failure.add_note(f"Replay: make random SEED={seed} INTERLEAVINGS=1 ARGS='-k NAME'")
-        raise
+def each_seed(stack: Stack, count: int = DEFAULT_SEED_COUNT) -> Iterator[int]:
+    """Yield the seeds of a test, each time from the present state of the stack."""
+    restore = stack.take_snapshot()
+    for seed in seeds(count):
+        restore()
+        yield seed

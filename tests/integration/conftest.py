@@ -100,6 +100,16 @@ def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Schedul
     return Scheduler(aws_faults, monkeypatch)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]) -> None:
+    """Add the command that replays an interleaving to the message of its failure."""
+    scheduler = getattr(item, "funcargs", {}).get("scheduler")
+    if call.excinfo and scheduler and scheduler.seed is not None:
+        call.excinfo.value.add_note(
+            f"Replay: make random SEED={scheduler.seed} INTERLEAVINGS=1 ARGS='-k NAME'"
+        )
+
+
 @pytest.fixture
 def before_next_commit(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> BeforeNextCommit:
     """Return a function that sends a request before the next commit of another request."""

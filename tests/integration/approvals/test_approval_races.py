@@ -19,7 +19,7 @@ from tests.faults import (
 )
 from tests.gateway import Response
 from tests.integration.approvals.conftest import MORE, ApprovalScenario, approval_of
-from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, replayable, seeds
+from tests.interleaving import Scheduler, each_seed
 from tests.sampling import deadly_calls, is_complete
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -56,35 +56,27 @@ def test_grant_and_deny_at_once_decide_once(
     scenario: ApprovalScenario, scheduler: Scheduler, stack: Stack
 ) -> None:
     number = scenario.requested()
-    restore = stack.take_snapshot()
-    for seed in seeds(DEFAULT_SEED_COUNT):
-        restore()
-        with replayable(seed):
-            decisions = ("grant", "deny", "grant")
-            answers = scheduler.run(
-                [partial(scenario.decide, number, one) for one in decisions], seed
-            )
-            assert _codes(answers) == {200: 1, "conflict": 2}
-            [decided] = [answer for answer in answers if answer.status == 200]
-            status = scenario.shown(number)["status"]
-            assert status == decided.data["status"]
-            assert scenario.receive().status == (200 if status == "granted" else 409)
+    for seed in each_seed(stack):
+        decisions = ("grant", "deny", "grant")
+        answers = scheduler.run([partial(scenario.decide, number, one) for one in decisions], seed)
+        assert _codes(answers) == {200: 1, "conflict": 2}
+        [decided] = [answer for answer in answers if answer.status == 200]
+        status = scenario.shown(number)["status"]
+        assert status == decided.data["status"]
+        assert scenario.receive().status == (200 if status == "granted" else 409)
 
 
 def test_repeats_of_a_granted_request_at_once_pass_once(
     scenario: ApprovalScenario, scheduler: Scheduler, stack: Stack
 ) -> None:
     number = scenario.granted()
-    restore = stack.take_snapshot()
-    for seed in seeds(DEFAULT_SEED_COUNT):
-        restore()
-        with replayable(seed):
-            answers = scheduler.run([scenario.receive] * 3, seed)
-            assert _codes(answers) == {200: 1, "approval_required": 2}
-            assert scenario.shown(number)["status"] == "used"
-            assert [status for _, status in scenario.statuses()] == ["used", "pending"]
-            assert scenario.received() == 11
-            assert_invariants(stack.store())
+    for seed in each_seed(stack):
+        answers = scheduler.run([scenario.receive] * 3, seed)
+        assert _codes(answers) == {200: 1, "approval_required": 2}
+        assert scenario.shown(number)["status"] == "used"
+        assert [status for _, status in scenario.statuses()] == ["used", "pending"]
+        assert scenario.received() == 11
+        assert_invariants(stack.store())
 
 
 def test_grant_and_repeat_around_the_expiry_agree(
@@ -95,9 +87,7 @@ def test_grant_and_repeat_around_the_expiry_agree(
     pending = scenario.requested()
     granted = scenario.requested_for(12)
     scenario.decide(granted)
-    restore = stack.take_snapshot()
-    for seed in seeds(DEFAULT_SEED_COUNT):
-        restore()
+    for seed in each_seed(stack):
         actions: list[Callable[[], Response]] = [
             lambda: scenario.decide(pending),
             scenario.receive,
@@ -108,13 +98,12 @@ def test_grant_and_repeat_around_the_expiry_agree(
             clock.sleep(_DAY - 0.01 * (seed % 3))
             return scenario.receive({**MORE, "qty": 12})
 
-        with replayable(seed):
-            answers = scheduler.run([*actions, late], seed)
-            passed = [answer for answer in answers[1:] if answer.status == 200]
-            used = [number for number, status in scenario.statuses() if status == "used"]
-            assert len(passed) == len(used)
-            assert set(used) <= {pending, granted}
-            assert_invariants(stack.store())
+        answers = scheduler.run([*actions, late], seed)
+        passed = [answer for answer in answers[1:] if answer.status == 200]
+        used = [number for number, status in scenario.statuses() if status == "used"]
+        assert len(passed) == len(used)
+        assert set(used) <= {pending, granted}
+        assert_invariants(stack.store())
 
 
 @pytest.mark.parametrize("decision", ["grant", "deny"])

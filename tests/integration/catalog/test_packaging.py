@@ -11,7 +11,7 @@ from shared.warehouse.catalog.models import MAX_GTINS
 from shared.warehouse.gs1 import check_digit
 from tests.gateway import Erp, Response
 from tests.integration.conftest import BeforeNextCommit
-from tests.interleaving import DEFAULT_SEED_COUNT, Act, Scheduler, replayable, seeds
+from tests.interleaving import Act, Scheduler, each_seed
 from tests.stack import Stack
 
 PIECE, CASE, SMALL = "4006381333931", "14006381333938", "96385074"
@@ -183,11 +183,8 @@ def test_gtins_and_products_agree_after_concurrent_changes(
     scheduler: Scheduler,
 ) -> None:
     acts = prepare(goods)
-    restore = stack.take_snapshot()
 
-    for seed in seeds(DEFAULT_SEED_COUNT):
-        restore()
-        with replayable(seed):
-            answers = scheduler.run(acts, seed)
-            assert tuple(answer.status for answer in answers) in outcomes
-            assert not verify_tenant("acme").listed
+    for seed in each_seed(stack):
+        answers = scheduler.run(acts, seed)
+        assert tuple(answer.status for answer in answers) in outcomes
+        assert not verify_tenant("acme").listed

@@ -17,7 +17,7 @@ from tests.import_scenario import ImportScenario
 from tests.integration.between_calls import before_each_call
 from tests.integration.imports.import_files import as_csv
 from tests.integration.imports.outcome import all_imports, ensure_settled, report_problems, snapshot
-from tests.interleaving import Scheduler, replayable, seeds
+from tests.interleaving import Scheduler, seeds
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -84,8 +84,7 @@ def each_interleaving(stack: Stack, scheduler: Scheduler, *, large: bool = False
         number = run.imports.import_file("products", "goods.csv", GOODS)["id"]
     as_prepared = stack.take_snapshot()
     for seed in seeds(_INTERLEAVINGS):
-        with replayable(seed):
-            yield run, number, seed
+        yield run, number, seed
         as_prepared()
         run.imports.take_messages()
 
@@ -185,15 +184,14 @@ def test_an_automatic_and_a_requested_commit_apply_the_rows_once(
     WarehouseScenario(scenario.erp).change_settings(commit_drops=True)
     as_dropped = stack.take_snapshot()
     for seed in seeds(_INTERLEAVINGS):
-        with replayable(seed):
-            run = ConcurrentImports(scenario, scheduler)
-            [one] = all_imports(scenario)
-            assert one["status"] == "validated"
-            answer, _ = run.run_concurrently(
-                run.post(f"/imports/{one['id']}/commit"), run.delivery(one["id"]), seed=seed
-            )
-            assert answer.status in {202, 409}
-            assert_committed(scenario)
+        run = ConcurrentImports(scenario, scheduler)
+        [one] = all_imports(scenario)
+        assert one["status"] == "validated"
+        answer, _ = run.run_concurrently(
+            run.post(f"/imports/{one['id']}/commit"), run.delivery(one["id"]), seed=seed
+        )
+        assert answer.status in {202, 409}
+        assert_committed(scenario)
         as_dropped()
         scenario.take_messages()
 

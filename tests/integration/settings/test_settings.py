@@ -10,10 +10,9 @@ from operations.provisioning import set_plan, set_settings
 from operations.tenant_changes import show_tenant
 from shared.warehouse.settings import values
 from tests.cases import each_case
-from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.settings.api_client_requests import expire_tenant_cache
-from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, replayable, seeds
+from tests.interleaving import Scheduler, each_seed
 from tests.stack import Stack
 
 _DEFAULTS: dict[str, Any] = {
@@ -197,11 +196,9 @@ def test_enabling_transfer_orders_requires_two_warehouses(erp: Erp) -> None:
 
 
 def test_one_of_several_concurrent_changes_with_the_same_etag_succeeds(
-    stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, erp: Erp, scheduler: Scheduler
 ) -> None:
-    back, scheduler = stack.take_snapshot(), Scheduler(aws_faults, monkeypatch)
-    for seed in seeds(DEFAULT_SEED_COUNT):
-        back()
+    for seed in each_seed(stack):
         seen = {"If-Match": erp.get("/settings").headers["ETag"]}
         bodies: list[dict[str, Any]] = [
             {"receipt_tolerance": 1},
@@ -209,34 +206,30 @@ def test_one_of_several_concurrent_changes_with_the_same_etag_succeeds(
             {"timezone": "Asia/Tokyo"},
         ]
         acts = [partial(erp.patch, "/settings", body, headers=seen) for body in bodies]
-        with replayable(seed):
-            answers = scheduler.run(acts, seed)
-            assert Counter(answer.status for answer in answers) == {200: 1, 409: 2}
-            (won,) = (n for n, answer in enumerate(answers) if answer.status == 200)
-            assert settings_of(erp) == _DEFAULTS | bodies[won]
+        answers = scheduler.run(acts, seed)
+        assert Counter(answer.status for answer in answers) == {200: 1, 409: 2}
+        (won,) = (n for n, answer in enumerate(answers) if answer.status == 200)
+        assert settings_of(erp) == _DEFAULTS | bodies[won]
 
 
 def test_concurrent_changes_of_different_settings_are_all_kept(
-    stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, erp: Erp, scheduler: Scheduler
 ) -> None:
-    back, scheduler = stack.take_snapshot(), Scheduler(aws_faults, monkeypatch)
-    for seed in seeds(DEFAULT_SEED_COUNT):
-        back()
+    for seed in each_seed(stack):
         bodies: list[dict[str, Any]] = [
             {"modules": {"waves": False}},
             {"modules": {"bulk_import": False}},
             {"receipt_tolerance": 3},
             {"commit_drops": True},
         ]
-        with replayable(seed):
-            acts = [partial(erp.patch, "/settings", body) for body in bodies]
-            assert {answer.status for answer in scheduler.run(acts, seed)} == {200}
-            assert settings_of(erp) == _DEFAULTS | {
-                "modules": {"waves": False, "transfer_orders": True, "bulk_import": False},
-                "receipt_tolerance": 3,
-                "commit_drops": True,
-            }
-            assert len(erp.get("/audit-log", query={"action": "settings.changed"}).data) == 4
+        acts = [partial(erp.patch, "/settings", body) for body in bodies]
+        assert {answer.status for answer in scheduler.run(acts, seed)} == {200}
+        assert settings_of(erp) == _DEFAULTS | {
+            "modules": {"waves": False, "transfer_orders": True, "bulk_import": False},
+            "receipt_tolerance": 3,
+            "commit_drops": True,
+        }
+        assert len(erp.get("/audit-log", query={"action": "settings.changed"}).data) == 4
 
 
 def test_operators_change_the_same_settings(stack: Stack, erp: Erp) -> None:

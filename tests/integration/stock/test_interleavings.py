@@ -17,7 +17,7 @@ import pytest
 from tests.gateway import Response
 from tests.integration.stock import concurrent_scenarios, packing_scenarios, return_scenarios
 from tests.integration.stock.concurrent_scenarios import Acts
-from tests.interleaving import DEFAULT_SEED_COUNT, Commit, Scheduler, replayable, seeds
+from tests.interleaving import DEFAULT_SEED_COUNT, Commit, Scheduler, each_seed, seeds
 from tests.sampling import sampled
 from tests.stack import Stack
 from tests.stock_invariants import StoredState, check_invariants, read_state
@@ -128,10 +128,9 @@ def test_concurrent_actions_have_the_outcome_of_a_sequential_order(
     scheduler.after_commit = lambda: check_invariants(read_state(stack.unsorted_items()))
 
     for seed in seeds(DEFAULT_SEED_COUNT):
-        with replayable(seed):
-            outcome = scenario.run_concurrently(scheduler, seed)
-            orders = scenario.orders(scheduler.commits)
-            assert outcome in map(scenario.run_sequentially, orders)
+        outcome = scenario.run_concurrently(scheduler, seed)
+        orders = scenario.orders(scheduler.commits)
+        assert outcome in map(scenario.run_sequentially, orders)
 
 
 # Many pickers
@@ -168,12 +167,9 @@ def test_concurrent_pickers_get_exactly_the_stock(
     warehouse.stock("BRICK", units // 2, "A-01")
     warehouse.stock("BRICK", units - units // 2, "F-01")
     all_pickers = [_Picker(warehouse, warehouse.order(("BRICK", 1))) for _ in range(pickers)]
-    restore = stack.take_snapshot()
     scheduler.after_commit = lambda: check_invariants(read_state(stack.unsorted_items()))
 
-    for seed in seeds(runs):
-        restore()
-        with replayable(seed):
-            got = scheduler.run([picker.pick_all for picker in all_pickers], seed)
-            assert Counter(got) == {1: units, 0: pickers - units}
-            assert warehouse.level("BRICK") == (units, units, 0)
+    for seed in each_seed(stack, runs):
+        got = scheduler.run([picker.pick_all for picker in all_pickers], seed)
+        assert Counter(got) == {1: units, 0: pickers - units}
+        assert warehouse.level("BRICK") == (units, units, 0)

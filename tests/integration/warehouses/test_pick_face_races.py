@@ -6,7 +6,7 @@ import pytest
 
 from tests.gateway import Erp, Response
 from tests.integration.warehouses.faces import assert_faces_are_true, assign, furnish
-from tests.interleaving import DEFAULT_SEED_COUNT, Act, Scheduler, replayable, seeds
+from tests.interleaving import Act, Scheduler, each_seed
 from tests.stack import Stack
 
 type Acts = Sequence[Act[Response]]
@@ -47,11 +47,8 @@ def test_pick_face_never_outlives_its_product_or_position(
     erp = stack.erp()
     furnish(erp)
     acts = prepare(erp)
-    restore = stack.take_snapshot()
 
-    for seed in seeds(DEFAULT_SEED_COUNT):
-        restore()
-        with replayable(seed):
-            answers = scheduler.run(acts, seed)
-            assert tuple(answer.status for answer in answers) in outcomes
-            assert_faces_are_true(stack)
+    for seed in each_seed(stack):
+        answers = scheduler.run(acts, seed)
+        assert tuple(answer.status for answer in answers) in outcomes
+        assert_faces_are_true(stack)

@@ -18,7 +18,6 @@ from shared.integration.webhooks.http_client import AttemptResult
 from shared.integration.webhooks.models import StoredDelivery
 from shared.integration.webhooks.signatures import signature_headers
 from shared.kernel.config import config
-from tests.faults import AwsFaults
 from tests.gateway import Response
 from tests.integration.webhooks import event_pipeline
 from tests.integration.webhooks.event_pipeline import (
@@ -27,7 +26,7 @@ from tests.integration.webhooks.event_pipeline import (
     fail_first_attempts,
     open_pipeline,
 )
-from tests.interleaving import Scheduler, replayable, seeds
+from tests.interleaving import Scheduler, seeds
 from tests.stack import Stack
 from tests.webhook_scenario import (
     EndpointStub,
@@ -56,8 +55,7 @@ class ConcurrentRun:
         back = self.pipeline.snapshot()
         for seed in seeds(count):
             back()
-            with replayable(seed):
-                yield seed
+            yield seed
 
     def run_concurrently(self, *actions: Action, seed: int) -> list[Any]:
         """Run actions concurrently, then the pipeline until all deliveries have ended."""
@@ -68,6 +66,15 @@ class ConcurrentRun:
         self.pipeline.assert_all_delivered()
         self.pipeline.assert_no_secret_leaked()
         return results
+
+    def run_two_workers(self, seed: int) -> None:
+        """Process the first two queued messages concurrently, then all that follows."""
+        self.run_concurrently(self.worker(0), self.worker(1), seed=seed)
+
+    def repeat_message(self) -> None:
+        """Queue the first message once more, as SQS may deliver it twice."""
+        message = QueuedMessage(dict(self.pipeline.queue[0].body), self.pipeline.clock.time())
+        self.pipeline.queue.append(message)
 
     def set_endpoint(
         self, endpoint: EndpointStub, seconds: Sequence[float] = (0, 0.005, 1)
@@ -125,9 +132,8 @@ class ConcurrentRun:
 
 @pytest.fixture
 def concurrent_run(
-    stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ConcurrentRun]:
-    scheduler = Scheduler(aws_faults, monkeypatch)
     # The scheduler runs one thread at a time, so a worker must not start others.
     monkeypatch.setattr(app, "_threads", InlineExecutor())
     monkeypatch.setattr(event_pipeline, "_own_threads", nullcontext)
@@ -226,15 +232,9 @@ def test_two_workers_with_the_same_message_log_one_attempt(
         fail_first_attempts(concurrent_run.pipeline, len(answers) - 1, endpoint)
     )
     concurrent_run.queue_first_attempts(1)
-    concurrent_run.pipeline.queue.append(
-        QueuedMessage(
-            dict(concurrent_run.pipeline.queue[0].body), concurrent_run.pipeline.clock.time()
-        )
-    )
+    concurrent_run.repeat_message()
     for seed in concurrent_run.seeds(2 * _SEEDS):
-        concurrent_run.run_concurrently(
-            concurrent_run.worker(0), concurrent_run.worker(1), seed=seed
-        )
+        concurrent_run.run_two_workers(seed)
         delivery = concurrent_run.delivery()
         assert delivery.status == "succeeded"
         assert _statuses(delivery) == answers
@@ -252,9 +252,7 @@ def test_concurrent_failures_are_all_counted(
     concurrent_run.queue_first_attempts(101, 102)
     concurrent_run.set_endpoint(respond_500, seconds=[1])
     for seed in concurrent_run.seeds(2 * _SEEDS):
-        concurrent_run.run_concurrently(
-            concurrent_run.worker(0), concurrent_run.worker(1), seed=seed
-        )
+        concurrent_run.run_two_workers(seed)
         state = concurrent_run.pipeline.state()
         assert state.health[number].failure_count == min(failures + 2, 10)
         assert state.webhooks[number].is_active == (failures + 2 < 10)
@@ -270,16 +268,10 @@ def test_a_final_failure_at_two_workers_is_counted_once(
     _allow_one_attempt(monkeypatch)
     number = _failed(concurrent_run, 2)
     concurrent_run.queue_first_attempts(101)
-    concurrent_run.pipeline.queue.append(
-        QueuedMessage(
-            dict(concurrent_run.pipeline.queue[0].body), concurrent_run.pipeline.clock.time()
-        )
-    )
+    concurrent_run.repeat_message()
     concurrent_run.set_endpoint(respond_500, seconds=[1])
     for seed in concurrent_run.seeds(2 * _SEEDS):
-        concurrent_run.run_concurrently(
-            concurrent_run.worker(0), concurrent_run.worker(1), seed=seed
-        )
+        concurrent_run.run_two_workers(seed)
         state = concurrent_run.pipeline.state()
         assert state.health[number].failure_count == 3
         assert [_statuses(delivery) for delivery in state.deliveries.values()] == [[500]] * 3
@@ -307,9 +299,7 @@ def test_a_success_and_a_failure_at_the_same_time_count_at_most_one_failure(
         lambda sent: (respond_500 if sent.event["id"] == bad else respond_204)(sent)
     )
     for seed in concurrent_run.seeds(2 * _SEEDS):
-        concurrent_run.run_concurrently(
-            concurrent_run.worker(0), concurrent_run.worker(1), seed=seed
-        )
+        concurrent_run.run_two_workers(seed)
         assert concurrent_run.pipeline.state().health[number].failure_count in {0, 1}
 
 
