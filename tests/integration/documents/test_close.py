@@ -7,13 +7,12 @@ from tests.warehouse_scenario import WarehouseScenario
 def test_closing_cancels_open_quantities(yard: WarehouseScenario) -> None:
     number = yard.erp.post("/entry-documents", document_body(), key="k1").data["id"]
 
-    closed = yard.erp.post(f"/entry-documents/{number}/close")
+    closed = yard.erp.post(f"/entry-documents/{number}/close").ok()
 
-    assert closed.status == 200
-    assert closed.data["status"] == "closed"
-    assert closed.data["lines"][0]["open_qty"] == 0
-    assert closed.data["lines"][0]["qty"] == 100
-    assert closed.data["lines"][0]["status"] == "closed"
+    assert closed["status"] == "closed"
+    assert closed["lines"][0]["open_qty"] == 0
+    assert closed["lines"][0]["qty"] == 100
+    assert closed["lines"][0]["status"] == "closed"
     again = yard.erp.post(f"/entry-documents/{number}/close")
     assert (again.status, again.code) == (409, "conflict")
     assert yard.erp.post("/exit-documents/1/close").code == "not_found"

@@ -72,10 +72,9 @@ class Company:
 
     @staticmethod
     def _create_product(erp: Erp) -> None:
-        made = erp.post("/products", {"item_code": "P-1", "name": "Cable", "type": "item"})
-        assert made.status == 201, made.text
+        made = erp.post("/products", {"item_code": "P-1", "name": "Cable", "type": "item"}).ok(201)
         gtins = [{"gtin": "4006381333931"}, {"gtin": "14006381333938", "units": 12}]
-        path = f"/products/{made.data['id']}/packaging"
+        path = f"/products/{made['id']}/packaging"
         assert erp.put(path, {"gtins": gtins}).status == 200
 
     def cancel(self) -> None:

@@ -82,8 +82,7 @@ def test_export_contains_no_secrets(company: Company, tmp_path: Path) -> None:
     clients = json.loads(_exported(tmp_path / "0", "tenant.json"))["api_clients"]
     (client_id,) = (one["client_id"] for one in clients if one["active"])
     secret = rotate_client(client_id).client_secret
-    user = erp.post("/users", {"username": "ana", "name": "Ana"}, key=str(uuid.uuid4()))
-    assert user.status == 201, user.text
+    user = erp.post("/users", {"username": "ana", "name": "Ana"}, key=str(uuid.uuid4())).ok(201)
     stored = str(company.stack.items())
     assert webhook["secret"] not in stored
     export_tenant("acme", tmp_path / "1")
@@ -93,7 +92,7 @@ def test_export_contains_no_secrets(company: Company, tmp_path: Path) -> None:
     assert "secrets" not in exported
     (exported,) = read_lines(tmp_path / "1" / "users.jsonl")
     assert exported["username"] == "ana"
-    hidden = (webhook["secret"], secret, user.data["password"], "argon2", "sealed", "idempotency#")
+    hidden = (webhook["secret"], secret, user["password"], "argon2", "sealed", "idempotency#")
     for each in hidden:
         assert each not in text
 

@@ -404,9 +404,8 @@ def test_key_that_has_expired_creates_another_picking(
     made = yard.erp.post("/pickings", {"document_id": first}, key="k")
     clock.advance(25 * 3600)
 
-    other = yard.erp.post("/pickings", {"document_id": second}, key="k")
-    assert other.status == 201
-    assert other.data["uuid"] != made.data["uuid"]
+    other = yard.erp.post("/pickings", {"document_id": second}, key="k").ok(201)
+    assert other["uuid"] != made.data["uuid"]
     clock.advance(25 * 3600)
     body = {"document_id": first, "comments": "Again"}
     assert yard.erp.post("/pickings", body, key="k").code == "conflict"
@@ -425,7 +424,6 @@ def test_picking_that_ends_with_503_is_continued_by_its_repeat(
 
     with aws_faults.faulty(at_calls("TransactWriteItems", range(1, 100), before=fail)):
         assert yard.erp.post("/pickings", body, key="k").status == 503
-    again = yard.erp.post("/pickings", body, key="k")
-    assert again.status == 201
-    assert [line["bin_code"] for line in again.data["lines"]] == ["A-01", "A-01"]
+    again = yard.erp.post("/pickings", body, key="k").ok(201)
+    assert [line["bin_code"] for line in again["lines"]] == ["A-01", "A-01"]
     assert len(yard.erp.walk("/pickings")) == 1

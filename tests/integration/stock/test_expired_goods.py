@@ -96,8 +96,7 @@ def test_adjustments_make_no_expired_goods_available(
     with stack.unchanged():
         assert _refused_field(_adjust(receiving.erp, **change)) == field
 
-    moved = _adjust(receiving.erp, inventory_status="damaged", to_status="quarantine")
-    assert moved.status == 201, moved.text
+    _adjust(receiving.erp, inventory_status="damaged", to_status="quarantine").ok(201)
     assert _statuses(receiving.erp) == [("blocked", 1, EXPIRED), ("quarantine", 2, EXPIRED)]
 
 

@@ -145,12 +145,11 @@ class _Picker:
 
     def pick_all(self) -> float:
         """Pick everything that is allocated; return the picked quantity."""
-        made = self.warehouse.erp.post("/pickings", {"document_id": self.order})
-        assert made.status == 201, made.text
-        number = made.data["id"]
+        made = self.warehouse.erp.post("/pickings", {"document_id": self.order}).ok(201)
+        number = made["id"]
         assert self.warehouse.act(number, "start").status == 200
         picked = 0.0
-        for line in made.data["lines"]:
+        for line in made["lines"]:
             if line["bin_code"]:
                 self.warehouse.pick(number, "BRICK", line["qty"], line["bin_code"]).ok()
                 picked += line["qty"]

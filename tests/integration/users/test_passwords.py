@@ -45,14 +45,13 @@ def test_reset_generates_a_password_and_ends_all_sessions(erp: Erp) -> None:
     anna = create_example_user()
     before = anna.sign_in()
 
-    reset = erp.post(f"/users/{anna.id}/reset-password")
+    reset = erp.post(f"/users/{anna.id}/reset-password").ok()
 
-    assert reset.status == 200
-    assert reset.data["username"] == "anna"
+    assert reset["username"] == "anna"
     assert not is_accepted(before.access_token)
     assert refresh(before.refresh_token).outcome == (400, "invalid_grant")
     assert anna.sign_in().outcome == (400, "invalid_grant")
-    anna.password = reset.data["password"]
+    anna.password = reset["password"]
     assert is_accepted(anna.sign_in().access_token)
 
 
@@ -83,10 +82,9 @@ def test_administrator_cannot_reset_the_own_password(stack: Stack, erp: Erp) -> 
 
 def test_user_can_change_the_own_password(stack: Stack, erp: Erp) -> None:
     user = create_user(erp)
-    changed = as_user(stack, user).post("/users/me/password", _CHANGE)
+    changed = as_user(stack, user).post("/users/me/password", _CHANGE).ok()
 
-    assert changed.status == 200
-    assert changed.data == erp.get(f"/users/{user}").data
+    assert changed == erp.get(f"/users/{user}").data
     assert has_password(stack, user, _NEW)
     assert not has_password(stack, user, PASSWORD)
     assert audit_entries(erp, action="user.password_changed") == [

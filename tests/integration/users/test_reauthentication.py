@@ -58,9 +58,8 @@ def _disable(caller: Erp, user: int | str = "me", **body: object) -> Response:
 
 def _enrol_me(caller: Erp, person: ExampleUser) -> str:
     """Enrol an app; return its current code."""
-    answer = enrol(caller, password=person.password)
-    assert answer.status == 200, answer.text
-    return code_of(answer.data["secret"])
+    answer = enrol(caller, password=person.password).ok()
+    return code_of(answer["secret"])
 
 
 # Sessions

@@ -49,22 +49,20 @@ def test_authenticator_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clo
     user = create_user(erp)
     caller = as_user(stack, user)
 
-    enrolled = enrol(caller)
+    enrolled = enrol(caller).ok()
 
-    assert enrolled.status == 200
-    secret = enrolled.data["secret"]
-    address = urlsplit(enrolled.data["otpauth_uri"])
+    secret = enrolled["secret"]
+    address = urlsplit(enrolled["otpauth_uri"])
     assert address.path == "/Stowage:maria.lopez%40acme"
     assert parse_qs(address.query)["secret"] == [secret]
-    assert len(set(enrolled.data["recovery_codes"])) == 10
+    assert len(set(enrolled["recovery_codes"])) == 10
     assert erp.get(f"/users/{user}").data["two_step"] is False
     assert not _login(user).two_step
 
-    confirmed = confirm_totp(caller, user, code_of(secret))
+    confirmed = confirm_totp(caller, user, code_of(secret)).ok()
 
-    assert confirmed.status == 200
-    assert confirmed.data["two_step"] is True
-    assert erp.get(f"/users/{user}").data == confirmed.data
+    assert confirmed["two_step"] is True
+    assert erp.get(f"/users/{user}").data == confirmed
     assert [user["id"] for user in erp.walk("/users", two_step="true")] == [user]
     assert _login(user).two_step
     assert [entry["action"] for entry in audit_entries(erp, target_type="user", target=user)] == [

@@ -151,17 +151,16 @@ def test_only_sent_fields_change(erp: Erp) -> None:
     user = create_user(erp, roles=[first])
     before = erp.get(f"/users/{user}").data
 
-    changed = erp.patch(f"/users/{user}", {"email": None, "roles": [second, first]})
+    changed = erp.patch(f"/users/{user}", {"email": None, "roles": [second, first]}).ok()
 
-    assert changed.status == 200
-    assert changed.data == {
+    assert changed == {
         **before,
         "email": None,
         "roles": [second, first],
-        "updated_at": changed.data["updated_at"],
+        "updated_at": changed["updated_at"],
         "webhooks": [],
     }
-    assert {**erp.get(f"/users/{user}").data, "webhooks": []} == changed.data
+    assert {**erp.get(f"/users/{user}").data, "webhooks": []} == changed
 
 
 @pytest.mark.parametrize(

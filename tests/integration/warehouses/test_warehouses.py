@@ -106,10 +106,9 @@ def test_name_and_code_cannot_be_reset(erp: Erp, create_warehouse: Make) -> None
 def test_warehouse_can_be_sent_its_own_code(central: Erp, create_position: Make) -> None:
     create_position("A-01")
 
-    answer = central.patch("/warehouses/1", {"whs_code": "CEN", "name": "Central"})
+    answer = central.patch("/warehouses/1", {"whs_code": "CEN", "name": "Central"}).ok()
 
-    assert answer.status == 200, answer.text
-    assert answer.data["positions_count"] == 1
+    assert answer["positions_count"] == 1
 
 
 def test_code_of_an_empty_warehouse_can_change(

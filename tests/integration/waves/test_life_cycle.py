@@ -216,10 +216,9 @@ def test_rule_finds_pending_pickings_of_the_warehouse(wave_scenario: WaveScenari
     for_dhl = _due(wave_scenario, "2026-03-01", carrier_code="DHL", priority=3)
 
     def taken(**rule: object) -> list[int]:
-        answer = wave_scenario.create(rule=rule)
-        assert answer.status == 201, answer.text
-        wave_scenario.act(answer.data["id"], "cancel")
-        return [order["picking_id"] for order in answer.data["orders"]]
+        answer = wave_scenario.create(rule=rule).ok(201)
+        wave_scenario.act(answer["id"], "cancel")
+        return [order["picking_id"] for order in answer["orders"]]
 
     assert taken() == [urgent, normal, later, for_ups, for_dhl]
     assert taken(max_orders=2) == [urgent, normal]

@@ -115,10 +115,9 @@ class EventPipeline:
         """Create a subscription with its own URL, which contains `name`; return its id."""
         url = f"https://{HOOKS}/{slug}/{name}{len(self.secrets)}"
         body = {"url": url, "events": list(events) or ["product.created"], **more}
-        answer = self.erp(slug).post("/webhooks", body)
-        assert answer.status == 201, answer.text
-        self.secrets.add(answer.data["secret"])
-        number: int = answer.data["id"]
+        answer = self.erp(slug).post("/webhooks", body).ok(201)
+        self.secrets.add(answer["secret"])
+        number: int = answer["id"]
         return number
 
     def commit_events(

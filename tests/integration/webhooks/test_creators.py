@@ -202,10 +202,9 @@ def test_revocation_lists_the_subscriptions_of_the_client_and_keeps_them(
     first, _, second = subscribe(shop), subscribe(other), subscribe(shop)
     shop.patch(f"/webhooks/{second}", {"is_active": False})
 
-    answer = revoke(webhooks, client_id)
+    answer = revoke(webhooks, client_id).ok()
 
-    assert answer.status == 200
-    assert answer.data["webhooks"] == [
+    assert answer["webhooks"] == [
         {"id": first, "url": URL, "events": ["product.created"], "is_active": True},
         {"id": second, "url": URL, "events": ["product.created"], "is_active": False},
     ]

@@ -157,10 +157,9 @@ def test_a_deleted_subscription_receives_no_retry(webhooks: WebhookScenario) -> 
 
 def test_both_secrets_sign_until_the_overlap_ends(webhooks: WebhookScenario, clock: Clock) -> None:
     webhook = webhooks.subscribe()
-    rotated = webhooks.erp.post(f"/webhooks/{webhook['id']}/rotate-secret")
-    assert rotated.status == 200
-    assert rotated.data.keys() == webhook.keys()
-    secrets = (rotated.data["secret"], webhook["secret"])
+    rotated = webhooks.erp.post(f"/webhooks/{webhook['id']}/rotate-secret").ok()
+    assert rotated.keys() == webhook.keys()
+    secrets = (rotated["secret"], webhook["secret"])
     webhooks.create_product(1)
     webhooks.run_until_idle()
     for secret in secrets:

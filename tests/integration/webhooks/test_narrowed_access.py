@@ -57,9 +57,8 @@ def test_subscription_shows_who_set_address_secret_and_activation(
 
     for setter, act in _ACTS.items():
         _, caller = new_client(webhooks, setter)
-        answer = act(caller, number)
-        assert answer.status == 200, answer.text
-        assert answer.data[setter]["name"] == setter
+        answer = act(caller, number).ok()
+        assert answer[setter]["name"] == setter
         expected[setter] = setter
         assert _setters(webhooks, number) == expected
 
