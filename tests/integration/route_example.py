@@ -103,3 +103,8 @@ class Example:
         if self.dynamic_fields is None or not isinstance(self.body, Mapping):
             return self.body
         return {**self.body, **self.dynamic_fields(values)}
+
+
+def deletion(prepare: Prepare, kind: str, **grows: int) -> Example:
+    """Return the example of a deletion; `grows` are the other effects."""
+    return Example(200, prepare=prepare, grows={kind: -1, **grows}, status_afterwards=410)

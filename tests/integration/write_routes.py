@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.gateway import Erp, Response
-from tests.integration.route_example import Example, Values, creation, prepared_once, step
+from tests.integration.route_example import Example, Values, creation, deletion, prepared_once, step
 from tests.integration.write_imports import import_examples
 from tests.integration.write_packing import packing_examples
 from tests.integration.write_returns import return_examples
@@ -212,24 +212,18 @@ EXAMPLES: Mapping[str, Example] = {
     "POST /products": Example(201, body=BOLT, grows={"product": 1}, events=["product.created"]),
     "PUT /products/{id}": _RENAMED,
     "PATCH /products/{id}": _RENAMED,
-    "DELETE /products/{id}": Example(
-        200, prepare=_product, grows={"product": -1}, status_afterwards=410
-    ),
+    "DELETE /products/{id}": deletion(_product, "product"),
     "PUT /products/{id}/packaging": Example(
         200, body=PACKAGING, prepare=_product, events=["product.updated"]
     ),
     "POST /product-categories": Example(201, body={"name": "Fasteners"}, grows={"category": 1}),
     "PUT /product-categories/{id}": _RENAMED_CATEGORY,
     "PATCH /product-categories/{id}": _RENAMED_CATEGORY,
-    "DELETE /product-categories/{id}": Example(
-        200, prepare=_category, grows={"category": -1}, status_afterwards=410
-    ),
+    "DELETE /product-categories/{id}": deletion(_category, "category"),
     "POST /warehouses": Example(201, body=NORTH, grows={"warehouse": 1}),
     "PUT /warehouses/{id}": _RENAMED_WAREHOUSE,
     "PATCH /warehouses/{id}": _RENAMED_WAREHOUSE,
-    "DELETE /warehouses/{id}": Example(
-        200, prepare=_warehouse, grows={"warehouse": -1}, status_afterwards=410
-    ),
+    "DELETE /warehouses/{id}": deletion(_warehouse, "warehouse"),
     "PUT /warehouses/{id}/layout": Example(
         200, body=MAP, prepare=_warehouse, grows={"layout": 1}, events=["layout.published"]
     ),
@@ -249,25 +243,17 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "PUT /warehouse-positions/{id}": _BLOCKED_POSITION,
     "PATCH /warehouse-positions/{id}": _BLOCKED_POSITION,
-    "DELETE /warehouse-positions/{id}": Example(
-        200, prepare=_position, grows={"position": -1}, status_afterwards=410
-    ),
+    "DELETE /warehouse-positions/{id}": deletion(_position, "position"),
     "POST /pick-faces": Example(201, body=PICK_FACE, prepare=_master_data, grows={"pick_face": 1}),
-    "DELETE /pick-faces/{id}": Example(
-        200, prepare=_pick_face, grows={"pick_face": -1}, status_afterwards=410
-    ),
+    "DELETE /pick-faces/{id}": deletion(_pick_face, "pick_face"),
     "POST /clients": Example(201, body=BUILDER, grows={"client": 1}),
     "PUT /clients/{id}": _RENUMBERED_CLIENT,
     "PATCH /clients/{id}": _RENUMBERED_CLIENT,
-    "DELETE /clients/{id}": Example(
-        200, prepare=_client, grows={"client": -1}, status_afterwards=410
-    ),
+    "DELETE /clients/{id}": deletion(_client, "client"),
     "POST /providers": Example(201, body=CABLE_WORKS, grows={"provider": 1}),
     "PUT /providers/{id}": _RENAMED_PROVIDER,
     "PATCH /providers/{id}": _RENAMED_PROVIDER,
-    "DELETE /providers/{id}": Example(
-        200, prepare=_provider, grows={"provider": -1}, status_afterwards=410
-    ),
+    "DELETE /providers/{id}": deletion(_provider, "provider"),
     "POST /entry-documents": Example(201, body=PURCHASE, prepare=_master_data, grows={"entry": 1}),
     "POST /entry-documents/{id}/close": Example(200, prepare=_purchase),
     "POST /receipts": Example(

@@ -8,7 +8,7 @@ from typing import Any
 from shared.identity.users import totp
 from shared.kernel.clock import now
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Values, creation, prepared_once
+from tests.integration.route_example import Example, Values, creation, deletion, prepared_once
 from tests.integration.write_webhooks import subscribe
 from tests.stack import Stack
 
@@ -88,9 +88,7 @@ def user_examples() -> Mapping[str, Example]:
             prepare=_role_with_webhook,
             grows={"audit": 2},
         ),
-        "DELETE /roles/{id}": Example(
-            200, prepare=_role, grows={"role": -1, **audited}, status_afterwards=410
-        ),
+        "DELETE /roles/{id}": deletion(_role, "role", **audited),
         "POST /users": Example(201, body=MARIA, prepare=_role, grows={"user": 1, **audited}),
         "PATCH /users/{id}": Example(
             200,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from tests.dns import HOOKS
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Values, creation
+from tests.integration.route_example import Example, Values, creation, deletion
 
 _HOOK = {"url": f"https://{HOOKS}/stowage", "events": ["picking.completed", "shipment.dispatched"]}
 _MOVED = {"url": f"https://{HOOKS}:8443/v2", "events": ["stock.updated"], "is_active": True}
@@ -29,9 +29,7 @@ def webhook_examples() -> Mapping[str, Example]:
     return {
         "POST /webhooks": Example(201, body=_HOOK, grows={"webhook": 1, **_AUDITED}),
         "PATCH /webhooks/{id}": Example(200, body=_MOVED, prepare=_hook, grows=_AUDITED),
-        "DELETE /webhooks/{id}": Example(
-            200, prepare=_hook, grows={"webhook": -1, **_AUDITED}, status_afterwards=410
-        ),
+        "DELETE /webhooks/{id}": deletion(_hook, "webhook", **_AUDITED),
         "POST /webhooks/{id}/rotate-secret": Example(
             200, body={"overlap_hours": 48}, prepare=_hook, grows=_AUDITED
         ),
