@@ -265,6 +265,13 @@ def test_revoked_client_is_gone(stack: Stack, erp: Erp) -> None:
     assert not secret_works(stack, made["id"], made["client_secret"])
     expire_tenant_cache()
     assert shop.get("/products").code == "unauthenticated"
+    _ensure_each_request_gets(erp, path, (410, "gone"))
+    assert erp.get("/api-clients").data == []
+    assert stored_client_counts(stack) == (0, 0)
+
+
+def _ensure_each_request_gets(erp: Erp, path: str, outcome: tuple[int, str]) -> None:
+    """Assert the outcome of each request that concerns one client."""
     for answer in (
         erp.get(path),
         erp.patch(path, {"name": "x"}),
@@ -272,9 +279,7 @@ def test_revoked_client_is_gone(stack: Stack, erp: Erp) -> None:
         erp.post(f"{path}/rotate-secret"),
         erp.delete(f"{path}/previous-secret"),
     ):
-        assert (answer.status, answer.code) == (410, "gone")
-    assert erp.get("/api-clients").data == []
-    assert stored_client_counts(stack) == (0, 0)
+        assert (answer.status, answer.code) == outcome
 
 
 def without_secret(made: dict[str, Any]) -> dict[str, Any]:
@@ -287,12 +292,4 @@ def without_secret(made: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("client_id", _UNKNOWN_IDS)
 def test_unknown_and_malformed_ids_return_not_found(erp: Erp, client_id: str) -> None:
-    path = f"/api-clients/{client_id}"
-    for answer in (
-        erp.get(path),
-        erp.patch(path, {"name": "x"}),
-        erp.delete(path),
-        erp.post(f"{path}/rotate-secret"),
-        erp.delete(f"{path}/previous-secret"),
-    ):
-        assert (answer.status, answer.code) == (404, "not_found")
+    _ensure_each_request_gets(erp, f"/api-clients/{client_id}", (404, "not_found"))

@@ -15,7 +15,7 @@ from tests.integration.settings.api_client_requests import expire_tenant_cache
 from tests.interleaving import Scheduler, each_seed
 from tests.stack import Stack
 
-_DEFAULTS: dict[str, Any] = {
+DEFAULTS: dict[str, Any] = {
     "timezone": "UTC",
     "modules": {"waves": True, "transfer_orders": True, "bulk_import": True},
     "receipt_tolerance": 0,
@@ -54,7 +54,7 @@ _CHANGED_SETTINGS: dict[str, Any] = {
 def settings_of(erp: Erp) -> dict[str, Any]:
     """Return the changeable settings in the response of GET."""
     data = erp.get("/settings").data
-    return {name: data[name] for name in _DEFAULTS}
+    return {name: data[name] for name in DEFAULTS}
 
 
 def test_settings_contain_plan_features_and_limits(erp: Erp) -> None:
@@ -63,7 +63,7 @@ def test_settings_contain_plan_features_and_limits(erp: Erp) -> None:
 
     shown = erp.get("/settings").data
 
-    assert settings_of(erp) == _DEFAULTS
+    assert settings_of(erp) == DEFAULTS
     assert shown["tenant"] == "acme"
     assert shown["plan"] == "professional"
     assert shown["base_url"] == "https://api.stowage.test/api/v1"
@@ -91,10 +91,10 @@ def test_change_is_visible_at_once_and_effective_within_ten_seconds(erp: Erp) ->
     assert erp.get("/transfer-orders").code == "transfer_orders_disabled"
 
 
-@pytest.mark.parametrize("name", sorted(_DEFAULTS))
+@pytest.mark.parametrize("name", sorted(DEFAULTS))
 def test_only_sent_fields_change(erp: Erp, name: str) -> None:
     erp.patch("/settings", {name: _CHANGED_SETTINGS[name]}).ok()
-    assert settings_of(erp) == _DEFAULTS | {name: _CHANGED_SETTINGS[name]}
+    assert settings_of(erp) == DEFAULTS | {name: _CHANGED_SETTINGS[name]}
 
 
 def test_fields_of_the_operator_are_ignored(erp: Erp) -> None:
@@ -144,7 +144,7 @@ def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> No
     ]  # fmt: skip
     one_good = {"timezone": "Europe/Madrid", "receipt_tolerance": "5"}
     assert erp.patch("/settings", one_good).invalid_fields == ["receipt_tolerance"]
-    assert settings_of(erp) == _DEFAULTS
+    assert settings_of(erp) == DEFAULTS
     assert erp.get("/audit-log", query={"action": "settings.changed"}).data == []
 
 
@@ -159,11 +159,11 @@ def test_company_prefix_can_be_removed(erp: Erp) -> None:
     assert erp.patch("/settings", {"gs1_company_prefix": "0012"}).status == 200
     assert settings_of(erp)["gs1_company_prefix"] == "0012"
     assert erp.patch("/settings", {"gs1_company_prefix": None}).status == 200
-    assert settings_of(erp) == _DEFAULTS
+    assert settings_of(erp) == DEFAULTS
 
 
 @pytest.mark.parametrize(
-    "name", sorted(name for name, value in _DEFAULTS.items() if value is not None)
+    "name", sorted(name for name, value in DEFAULTS.items() if value is not None)
 )
 def test_null_values_are_refused(erp: Erp, name: str) -> None:
     assert erp.patch("/settings", {name: None}).invalid_fields == [name]
@@ -209,7 +209,7 @@ def test_one_of_several_concurrent_changes_with_the_same_etag_succeeds(
         answers = scheduler.run(acts, seed)
         assert Counter(answer.status for answer in answers) == {200: 1, 409: 2}
         (won,) = (n for n, answer in enumerate(answers) if answer.status == 200)
-        assert settings_of(erp) == _DEFAULTS | bodies[won]
+        assert settings_of(erp) == DEFAULTS | bodies[won]
 
 
 def test_concurrent_changes_of_different_settings_are_all_kept(
@@ -224,7 +224,7 @@ def test_concurrent_changes_of_different_settings_are_all_kept(
         ]
         acts = [partial(erp.patch, "/settings", body) for body in bodies]
         assert {answer.status for answer in scheduler.run(acts, seed)} == {200}
-        assert settings_of(erp) == _DEFAULTS | {
+        assert settings_of(erp) == DEFAULTS | {
             "modules": {"waves": False, "transfer_orders": True, "bulk_import": False},
             "receipt_tolerance": 3,
             "commit_drops": True,
