@@ -20,8 +20,12 @@ def _receiving(stack: Stack) -> ReceivingScenario:
     return ReceivingScenario(stack.erp())
 
 
-def _warehouse(stack: Stack) -> WarehouseScenario:
-    return WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
+def _warehouse(stack: Stack, *, bricks: int = 0) -> WarehouseScenario:
+    """Return a company with bricks at A-01."""
+    warehouse = WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
+    if bricks:
+        warehouse.stock("BRICK", bricks)
+    return warehouse
 
 
 def two_receipts_of_one_line(stack: Stack) -> Acts:
@@ -78,14 +82,12 @@ def receiving_during_the_close_of_the_document(stack: Stack) -> Acts:
 
 
 def two_counts_of_one_position(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 10)
+    warehouse = _warehouse(stack, bricks=10)
     return [lambda: warehouse.adjust(counted_qty=7), lambda: warehouse.adjust(counted_qty=4)]
 
 
 def two_decreases_of_the_last_stock(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 10)
+    warehouse = _warehouse(stack, bricks=10)
     return [lambda: warehouse.adjust(decrease=6), lambda: warehouse.adjust(decrease=7)]
 
 
@@ -103,8 +105,7 @@ def first_stock_in_two_warehouses(stack: Stack) -> Acts:
 
 
 def adjustments_in_two_warehouses(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     warehouse.stock("BRICK", 5, warehouse="SHOP")
     return [
         lambda: warehouse.adjust(increase=2),
@@ -113,8 +114,7 @@ def adjustments_in_two_warehouses(stack: Stack) -> Acts:
 
 
 def adjustment_during_allocation(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     order = warehouse.order(("BRICK", 3))
     return [
         lambda: warehouse.erp.post("/pickings", {"document_id": order}),
@@ -124,8 +124,7 @@ def adjustment_during_allocation(stack: Stack) -> Acts:
 
 
 def two_pickings_of_one_order(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     order = warehouse.order(("BRICK", 3))
     body = {"document_id": order}
     return [
@@ -135,23 +134,20 @@ def two_pickings_of_one_order(stack: Stack) -> Acts:
 
 
 def two_pickings_from_one_position(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     first, second = (warehouse.started(warehouse.order(("BRICK", qty))) for qty in (2, 3))
     return [lambda: warehouse.pick(first, "BRICK", 2), lambda: warehouse.pick(second, "BRICK", 3)]
 
 
 def allocation_during_the_cancellation_of_the_picking(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 2)
+    warehouse = _warehouse(stack, bricks=2)
     number = warehouse.started(warehouse.order(("BRICK", 5)))
     warehouse.stock("BRICK", 9, "B-01")
     return [lambda: warehouse.act(number, "allocate"), lambda: warehouse.act(number, "cancel")]
 
 
 def allocation_during_the_release_of_stock(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     holder, order = warehouse.started(warehouse.order(("BRICK", 5))), warehouse.order(("BRICK", 4))
     return [
         lambda: warehouse.act(holder, "cancel"),
@@ -160,8 +156,7 @@ def allocation_during_the_release_of_stock(stack: Stack) -> Acts:
 
 
 def picks_during_the_end_of_the_picking(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     number = warehouse.started(warehouse.order(("BRICK", 5)))
     warehouse.pick(number, "BRICK", 1)
     return [
@@ -182,8 +177,7 @@ def two_pickings_of_one_serial(stack: Stack) -> Acts:
 
 
 def dispatch_during_the_revert_of_the_picking(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     order = warehouse.order(("BRICK", 4))
     number = warehouse.picked(order, qty=4)
     return [
@@ -198,8 +192,7 @@ def two_dispatches_of_one_document(stack: Stack) -> Acts:
 
 
 def dispatches_of_two_documents_of_one_picking(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     orders = [warehouse.order(("BRICK", 2)), warehouse.order(("BRICK", 3))]
     number = warehouse.picked(*orders, qty=5)
     return [
@@ -234,8 +227,7 @@ def two_transfers_to_an_empty_position(stack: Stack) -> Acts:
 
 
 def transfer_during_allocation(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     order = warehouse.order(("BRICK", 3))
     return [
         lambda: _transfer(warehouse, 4, "A-01"),
@@ -245,24 +237,21 @@ def transfer_during_allocation(stack: Stack) -> Acts:
 
 
 def two_executions_of_one_transfer(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     number = _transfer(warehouse, 2, "A-01", execute=False).data["id"]
     execute = lambda: warehouse.erp.post(f"/transfers/{number}/execute")  # noqa: E731
     return [execute, execute]
 
 
 def deletions_of_a_transfer_during_its_execution(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     number = _transfer(warehouse, 2, "A-01", execute=False).data["id"]
     delete = lambda: warehouse.erp.delete(f"/transfers/{number}")  # noqa: E731
     return [lambda: warehouse.erp.post(f"/transfers/{number}/execute"), delete, delete]
 
 
 def transfer_during_the_deletion_of_the_position(stack: Stack) -> Acts:
-    warehouse = _warehouse(stack)
-    warehouse.stock("BRICK", 5)
+    warehouse = _warehouse(stack, bricks=5)
     return [
         lambda: _transfer(warehouse, 2, "A-01"),
         lambda: warehouse.erp.delete(_B_01),
@@ -331,23 +320,20 @@ def two_waves_with_one_picking(stack: Stack) -> Acts:
 
 
 def release_of_a_wave_during_the_cancellation_of_a_picking(stack: Stack) -> Acts:
-    waves = WaveScenario(_warehouse(stack))
-    waves.yard.stock("BRICK", 1)
+    waves = WaveScenario(_warehouse(stack, bricks=1))
     first, second = waves.pickings(2)
     number = waves.wave([first, second], "plan")
     return [lambda: waves.act(number, "release"), lambda: waves.yard.act(first, "cancel")]
 
 
 def two_releases_of_one_wave(stack: Stack) -> Acts:
-    waves = WaveScenario(_warehouse(stack))
-    waves.yard.stock("BRICK", 1)
+    waves = WaveScenario(_warehouse(stack, bricks=1))
     number = waves.wave(waves.pickings(2), "plan")
     return [lambda: waves.act(number, "release"), lambda: waves.act(number, "release")]
 
 
 def cancellation_of_a_wave_during_the_end_of_its_last_picking(stack: Stack) -> Acts:
-    waves = WaveScenario(_warehouse(stack))
-    waves.yard.stock("BRICK", 1)
+    waves = WaveScenario(_warehouse(stack, bricks=1))
     [picking] = waves.pickings(1)
     number = waves.wave([picking], "plan", "release")
     waves.yard.act(picking, "start")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from shared.integration.webhooks.http_client import AttemptResult
 from tests.gateway import Response
@@ -199,20 +200,12 @@ def _moved_to_slow_queue(pipeline: EventPipeline) -> Action:
     return _message(pipeline)
 
 
-def _last_attempt(pipeline: EventPipeline) -> Action:
+def _last_attempt(pipeline: EventPipeline, early_seconds: float = 0) -> Action:
+    """Prepare a message that arrives some seconds before its attempt is due."""
     _between_attempts(pipeline, times=3)
     pipeline.run(until=lambda: _tries(pipeline) == 2)
     [message] = pipeline.queue
-    message.visible_at = message.body["due"] / 1000
-    return _message(pipeline)
-
-
-def _not_due(pipeline: EventPipeline) -> Action:
-    """Prepare a message that arrives 30 s before its attempt is due."""
-    _between_attempts(pipeline, times=3)
-    pipeline.run(until=lambda: _tries(pipeline) == 2)
-    [message] = pipeline.queue
-    message.visible_at = message.body["due"] / 1000 - 30
+    message.visible_at = message.body["due"] / 1000 - early_seconds
     return _message(pipeline)
 
 
@@ -270,7 +263,7 @@ FAULT_CASES = (
     FaultCase("fail all attempts", _last_attempt, ("failed", 3, 1, True)),
     FaultCase("fail for the tenth time", _tenth_failure, ("failed", 1, 10, False), delays="0"),
     FaultCase("respond with 410", fail_then_succeed(9, _gone), ("failed", 1, 1, False)),
-    FaultCase("not due yet", _not_due, ("failed", 3, 1, True)),
+    FaultCase("not due yet", partial(_last_attempt, early_seconds=30), ("failed", 3, 1, True)),
     FaultCase("move to the slow queue", _moved_to_slow_queue, ("succeeded", 1, 0, True)),
     FaultCase("deleted before the attempt", _changed_before_attempt("DELETE")),
     FaultCase(
