@@ -55,3 +55,9 @@ def moved(both: TwoDeployments, tmp_path: Path) -> TwoDeployments:
         _moved[0].restore()
         both.enter_target()
     return both
+
+
+@pytest.fixture(scope="module")
+def kept_export(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directory of an export that the tests of this module share, once one of them has made it."""
+    return tmp_path_factory.mktemp("exports") / "acme"

@@ -50,12 +50,6 @@ from tests.stack import ACCOUNT, REGION, Stack
 BETA_CLIENT = "stw_beta_0123456789abcdef01234567"
 
 
-@pytest.fixture(scope="module")
-def kept_export(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Directory of an export that the tests of this module share, once one of them has made it."""
-    return tmp_path_factory.mktemp("exports") / "acme"
-
-
 @pytest.fixture
 def export(
     both: TwoDeployments, tmp_path: Path, kept_export: Path, monkeypatch: pytest.MonkeyPatch
@@ -165,8 +159,9 @@ def test_import_of_changed_lines_changes_nothing_outside_the_tenant(
     assert "imported" in ends
 
 
-def _in_item(**attributes: Any) -> Callable[[Line], Line]:
-    return lambda item: {**item, **attributes}
+def _replaced(where: str, **attributes: Any) -> Callable[[list[Line]], list[Line]]:
+    """Return the replacement of attributes in the first line of a place."""
+    return lambda lines: replaced(lines, where, lambda item: {**item, **attributes})
 
 
 def _with_key(line: Line, key: str) -> Line:
@@ -187,12 +182,9 @@ def _added(where: str, **attributes: Any) -> Callable[[list[Line]], list[Line]]:
     ("change", "message"),
     [
         (_added("client", pk={"S": f"CLIENT#{BETA_CLIENT}"}), "is not the key of a client of acme"),
+        (_replaced("client", tenant={"S": "beta"}), "belongs to another tenant"),
         (
-            lambda lines: replaced(lines, "client", _in_item(tenant={"S": "beta"})),
-            "belongs to another tenant",
-        ),
-        (
-            lambda lines: replaced(lines, "client", _in_item(scopes={"SS": ["all:write"]})),
+            _replaced("client", scopes={"SS": ["all:write"]}),
             "has the scope all:write, which this release does not know",
         ),
         (_added("event", PK={"S": "beta#0"}), "is not the key of an event of acme"),
@@ -219,36 +211,25 @@ def _added(where: str, **attributes: Any) -> Callable[[list[Line]], list[Line]]:
             lambda lines: [line for line in lines if line["where"] != "tenant"],
             "does not have the lines of an export in their order",
         ),
-        (
-            lambda lines: [lines[0], first(lines, "file"), *lines[1:]],
-            "has an item twice",
-        ),
-        (
-            lambda lines: replaced(lines, "file", _in_item(file={"S": "../../.ssh/id_rsa"})),
-            "is no file of an export",
-        ),
+        (lambda lines: [lines[0], first(lines, "file"), *lines[1:]], "has an item twice"),
+        (_replaced("file", file={"S": "../../.ssh/id_rsa"}), "is no file of an export"),
         (
             lambda lines: [_with_key(line, "../beta/sources/0a1b") for line in lines],
             "../beta/sources/0a1b is no key of a file of an import",
         ),
         (_added("table"), "has an item twice"),
         (_added("client"), "has an item twice"),
+        (_replaced("tenant", pk={"S": "TENANT#beta"}), "TENANT#beta is not the tenant acme"),
         (
-            lambda lines: replaced(lines, "tenant", _in_item(pk={"S": "TENANT#beta"})),
-            "TENANT#beta is not the tenant acme",
-        ),
-        (
-            lambda lines: replaced(lines, "tenant", _in_item(unlimited={"BOOL": True})),
+            _replaced("tenant", unlimited={"BOOL": True}),
             "the tenant has unlimited, which this release does not know",
         ),
         (
-            lambda lines: replaced(
-                lines, "tenant", _in_item(table_version={"N": f"{schema.SCHEMA_VERSION - 1}"})
-            ),
+            _replaced("tenant", table_version={"N": f"{schema.SCHEMA_VERSION - 1}"}),
             f"has the schema version {schema.SCHEMA_VERSION - 1}, and its items have",
         ),
         (
-            lambda lines: replaced(lines, "tenant", _in_item(receipt_tolerance={"N": "1000"})),
+            _replaced("tenant", receipt_tolerance={"N": "1000"}),
             "receipt_tolerance: must be a number from 0 to 100",
         ),
     ],
@@ -354,7 +335,7 @@ def test_counters_are_counted_and_not_taken_from_the_export(
     both: TwoDeployments, export: CraftedExport
 ) -> None:
     false = {"clients": {"N": "0"}, "mobile_clients": {"N": "-9"}, "users": {"N": "-100"}}
-    import_export(export.write(replaced(export.lines(), "tenant", _in_item(**false))))
+    import_export(export.write(_replaced("tenant", **false)(export.lines())))
     item = control_items(both.other)["TENANT#acme"]
     counted = [int(item[name]["N"]) for name in ("clients", "mobile_clients", "users")]
     assert counted == [1, 0, 2]

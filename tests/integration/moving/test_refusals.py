@@ -133,12 +133,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def kept_export(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Directory of an export that the tests of this module share, once one of them has made it."""
-    return tmp_path_factory.mktemp("exports") / "acme"
-
-
 @each_case("case", REFUSED)
 def test_damaged_or_unfit_export_is_refused(
     both: TwoDeployments, tmp_path: Path, kept_export: Path, case: str
