@@ -65,6 +65,10 @@ def _put(key: Any, **rest: Any) -> dict[str, Any]:
     return {"TableName": "goods", "Item": {**_ITEM, **key}, **rest}
 
 
+def _transact(*actions: dict[str, Any]) -> _Call:
+    return "transact_write_items", {"TransactItems": list(actions)}
+
+
 _IS_NEW = {"ConditionExpression": "attribute_not_exists(PK)"}
 _COUNT = {"Update": _update("ADD version :one")}
 _CHECK_FAILS = {
@@ -183,39 +187,17 @@ _CALLS: tuple[_Call, ...] = (
     *_READS,
     ("delete_item", {"TableName": "goods", "Key": _ABSENT, "ReturnValues": "ALL_OLD"}),
     ("delete_item", {"TableName": "goods", "Key": _KEY, **_IS_NEW}),
-    ("transact_write_items", {"TransactItems": [_COUNT, {"Put": _put(_ABSENT, **_IS_NEW)}]}),
-    ("transact_write_items", {"TransactItems": [_COUNT, {"Put": _put(_ABSENT, **_IS_NEW)}]}),
-    (
-        "transact_write_items",
-        {
-            "TransactItems": [
-                _COUNT,
-                {"Put": _put(_OTHER, **_IS_NEW, ReturnValuesOnConditionCheckFailure="ALL_OLD")},
-            ]
-        },
+    _transact(_COUNT, {"Put": _put(_ABSENT, **_IS_NEW)}),
+    _transact(_COUNT, {"Put": _put(_ABSENT, **_IS_NEW)}),
+    _transact(
+        _COUNT,
+        {"Put": _put(_OTHER, **_IS_NEW, ReturnValuesOnConditionCheckFailure="ALL_OLD")},
     ),
-    ("transact_write_items", {"TransactItems": [_COUNT, _COUNT]}),
-    (
-        "transact_write_items",
-        {"TransactItems": [_COUNT, {"Delete": {"TableName": "goods", "Key": _ABSENT}}]},
-    ),
-    (
-        "transact_write_items",
-        {"TransactItems": [_COUNT, {"Put": _put(_ABSENT)}, _CHECK_FAILS]},
-    ),
-    (
-        "transact_write_items",
-        {"TransactItems": [{"Update": _update("SET version = :text + :one")}]},
-    ),
-    (
-        "transact_write_items",
-        {
-            "TransactItems": [
-                {"Update": _update("SET more = :one", _OTHER, "secret = :secret")},
-                _CHECK_FAILS,
-            ]
-        },
-    ),
+    _transact(_COUNT, _COUNT),
+    _transact(_COUNT, {"Delete": {"TableName": "goods", "Key": _ABSENT}}),
+    _transact(_COUNT, {"Put": _put(_ABSENT)}, _CHECK_FAILS),
+    _transact({"Update": _update("SET version = :text + :one")}),
+    _transact({"Update": _update("SET more = :one", _OTHER, "secret = :secret")}, _CHECK_FAILS),
     ("batch_write_item", {"RequestItems": {"goods": [{"DeleteRequest": {"Key": _OTHER}}]}}),
     (
         "batch_write_item",
