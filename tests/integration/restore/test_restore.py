@@ -27,6 +27,7 @@ from shared.kernel.errors import Conflict, TableReplaced
 from shared.kernel.validation import check
 from tests.faults import AwsFaults, Call, before_each
 from tests.gateway import Erp
+from tests.integration.held_lease import OTHER_OPERATOR, hold_lease
 from tests.integration.restore.conftest import Recovery, item, items_of
 from tests.integration.user_grants.oauth_requests import (
     create_example_user,
@@ -370,15 +371,7 @@ def test_unfinished_restore_refuses_an_upgrade(changed: Recovery) -> None:
 def test_second_run_is_told_who_runs_the_restore(
     changed: Recovery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = Lease("acme", "restore", by="arn:aws:iam::1:user/ana")
-    assert first.take()
-    advance = changed.clock.advance
-
-    def sleep(seconds: float) -> None:
-        advance(seconds)
-        first.keep()
-
-    monkeypatch.setattr(changed.clock, "sleep", sleep)
-    with pytest.raises(Conflict, match=r"The restore of acme, which arn:aws:iam::1:user/ana has"):
+    hold_lease("restore", changed.clock, monkeypatch)
+    with pytest.raises(Conflict, match=f"The restore of acme, which {OTHER_OPERATOR} has"):
         restore_tenant("acme", changed.at)
     assert "restoring" not in item()

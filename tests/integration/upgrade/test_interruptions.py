@@ -26,6 +26,7 @@ from shared.warehouse.picking.repository import PICKINGS
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, kill_after, refusal, refuse_calls
 from tests.integration.call_faults import at_calls
+from tests.integration.held_lease import OTHER_OPERATOR, hold_lease
 from tests.integration.upgrade.conftest import PutTable
 from tests.integration.upgrade.invention import TARGET, changed_kinds, invented_version
 from tests.integration.upgrade.writers import store_of
@@ -162,18 +163,10 @@ def test_second_run_is_told_who_runs_the_upgrade(
     put_table: PutTable, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_table("/products")
-    first = Lease("acme", "upgrade", by="arn:aws:iam::1:user/ana")
-    assert first.take()
-    advance = clock.advance
-
-    def sleep(seconds: float) -> None:
-        advance(seconds)
-        first.keep()
-
-    monkeypatch.setattr(clock, "sleep", sleep)
+    hold_lease("upgrade", clock, monkeypatch)
     with (
         invented_version(monkeypatch, PRODUCTS),
-        pytest.raises(Conflict, match=r"arn:aws:iam::1:user/ana has been running since .*"),
+        pytest.raises(Conflict, match=f"{OTHER_OPERATOR} has been running since .*"),
     ):
         upgrade()
     assert "upgrade" not in tenant()

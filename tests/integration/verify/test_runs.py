@@ -13,6 +13,7 @@ from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, NotFound, UnservedTable
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, before_first, kill_after
+from tests.integration.held_lease import OTHER_OPERATOR, hold_lease
 from tests.integration.verify.planting import Table
 from tests.integration.verify.plants import PLANTS
 from tests.sampling import deadly_calls, is_complete, sampled
@@ -164,17 +165,9 @@ def test_repair_never_overwrites_a_concurrent_change(
 def test_second_run_is_told_who_runs_the_verification(
     small_table: Table, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = Lease("acme", "verification", by="arn:aws:iam::1:user/ana")
-    assert first.take()
     assert small_table
-    advance = clock.advance
-
-    def sleep(seconds: float) -> None:
-        advance(seconds)
-        first.keep()
-
-    monkeypatch.setattr(clock, "sleep", sleep)
-    message = r"The verification of acme, which arn:aws:iam::1:user/ana has been running since"
+    hold_lease("verification", clock, monkeypatch)
+    message = f"The verification of acme, which {OTHER_OPERATOR} has been running since"
     with pytest.raises(Conflict, match=message):
         verify_tenant("acme")
 
