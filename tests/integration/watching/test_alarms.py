@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from moto.sqs.models import sqs_backends
 
 from functions.canary import app as canary
 from operations.api_clients import create_client
@@ -30,8 +29,18 @@ from tests.faults import Answer, AwsFaults, Call, Forward, refuse_calls, throttl
 from tests.gateway import LambdaContext
 from tests.import_scenario import ImportScenario
 from tests.integration.watching.activity import FUNCTIONS, PRODUCTS, run_activity
-from tests.log_lines import Written, captured
-from tests.stack import ACCOUNT, NAME, REGION, Stack, _clear_stack_caches, set_attributes
+from tests.integration.watching.operator_alarms import (
+    ALARMS,
+    FUNCTIONS_OF_TEMPLATE,
+    TEMPLATE,
+    dimensions,
+    is_breached,
+    stage,
+    values,
+)
+from tests.integration.watching.queues import consumed_queues, receive_until_dead, redrive, visible
+from tests.log_lines import captured
+from tests.stack import NAME, REGION, Stack, _clear_stack_caches, set_attributes
 from tests.template import Template
 from tests.watched_metrics import is_documented
 from tests.webhook_scenario import (
@@ -42,9 +51,6 @@ from tests.webhook_scenario import (
     run_relay,
 )
 
-TEMPLATE = Template({})
-ALARMS = TEMPLATE.operator_alarms()
-FUNCTIONS_OF_TEMPLATE = TEMPLATE.resources("AWS::Serverless::Function")
 PROVED: dict[str, str] = {}
 """Alarm → the test that moves its metric."""
 
@@ -59,39 +65,6 @@ def moves[F: Callable[..., None]](*alarms: str) -> Callable[[F], F]:
     return record
 
 
-def dimensions(name: str) -> dict[str, str]:
-    """Return the dimensions of an alarm; the logical id stands for the name of a resource."""
-    found = {}
-    for one in ALARMS[name].get("Dimensions", ()):
-        value = one["Value"]
-        if isinstance(value, dict):
-            value = value.get("Ref") or value["Fn::GetAtt"].removesuffix(".QueueName")
-        found[one["Name"]] = NAME if value == "AWS::StackName" else value
-    return found
-
-
-def values(name: str, written: Written) -> list[float]:
-    """Return the values of the metric that an alarm watches: namespace, name and dimensions."""
-    alarm = ALARMS[name]
-    return [
-        value
-        for one in written.metrics()
-        if (one["namespace"], one["name"]) == (alarm["Namespace"], alarm["MetricName"])
-        and one["dimensions"] == dimensions(name)
-        for value in one["values"]
-    ]
-
-
-def is_breached(name: str, found: list[float]) -> bool:
-    """Return whether the values of one period are above the threshold of an alarm."""
-    alarm = ALARMS[name]
-    assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
-    value = max(found, default=0) if alarm["Statistic"] == "Maximum" else sum(found)
-    assert alarm["Statistic"] in {"Maximum", "Sum"}
-    threshold: float = alarm["Threshold"]
-    return value > threshold
-
-
 # Requests
 
 
@@ -101,7 +74,7 @@ def test_failure_of_a_function_or_the_authorizer_is_a_5xx_response(
     operation: str, stack: Stack, aws_faults: AwsFaults
 ) -> None:
     """API Gateway counts the statuses of its responses; no emulator writes its metrics."""
-    assert dimensions("ApiFailuresAlarm") == _stage()
+    assert dimensions("ApiFailuresAlarm") == stage()
     erp = stack.erp()
     _clear_stack_caches()
     with aws_faults.faulty(refuse_calls(operation)):
@@ -114,7 +87,7 @@ def test_slow_database_makes_requests_slow(
     stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """API Gateway measures at least the time of the function, which its log line has."""
-    assert dimensions("ApiLatencyAlarm") == _stage()
+    assert dimensions("ApiLatencyAlarm") == stage()
     clock = ManualClock()
     monkeypatch.setattr(api_handler, "perf_counter", clock)
     erp = stack.erp()
@@ -188,16 +161,16 @@ def test_import_message_that_fails_five_times_is_a_dead_letter(
     number = imports.upload("products", "goods.csv", PRODUCTS).data["id"]
     imports.take_messages()
     imports.send({"tenant": "acme", "import": number})
-    letters = _redrive("ImportQueue")
+    letters = redrive("ImportQueue")
     assert letters == dimensions("ImportDeadLettersAlarm")["QueueName"]
 
     def deliver(body: str, receives: int) -> bool:
         with aws_faults.faulty(refuse_calls("GetItem")):
             return bool(imports.deliver(body, receives=receives))
 
-    assert _receive_until_dead("ImportQueue", deliver) == 5
-    assert _visible(letters) == 1
-    assert is_breached("ImportDeadLettersAlarm", [_visible(letters)])
+    assert receive_until_dead("ImportQueue", deliver) == 5
+    assert visible(letters) == 1
+    assert is_breached("ImportDeadLettersAlarm", [visible(letters)])
 
 
 @moves("ImportOldestMessageAlarm")
@@ -207,10 +180,10 @@ def test_import_waits_in_the_queue_of_the_alarm(stack: Stack) -> None:
     imports.upload("products", "goods.csv", PRODUCTS)
     queue = dimensions("ImportOldestMessageAlarm")["QueueName"]
     assert queue == "ImportQueue"
-    assert _consumed_queues("ImportWorkerFunction") == {queue}
-    assert _visible(queue) >= 1
+    assert consumed_queues("ImportWorkerFunction") == {queue}
+    assert visible(queue) >= 1
     imports.drain_queue()
-    assert _visible(queue) == 0
+    assert visible(queue) == 0
 
 
 @moves("ImportLoopAlarm", "WebhookLoopAlarm")
@@ -231,6 +204,13 @@ def test_stopped_chains_are_watched_for_the_functions_that_send_to_themselves(
 
 
 # Events and webhooks
+
+
+def relay_event(webhooks: WebhookScenario) -> None:
+    """Create a subscription, and queue the delivery of an event to it."""
+    webhooks.subscribe()
+    webhooks.create_product()
+    webhooks.run_relay()
 
 
 @moves("RelayDelayAlarm", "RelayFailuresAlarm")
@@ -265,9 +245,7 @@ def test_late_attempt_of_a_delivery_is_measured(
     webhooks: WebhookScenario,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    webhooks.subscribe()
-    webhooks.create_product()
-    webhooks.run_relay()
+    relay_event(webhooks)
     (task,) = webhooks.take_messages()
     webhooks.run_worker(task)
     (moved,) = webhooks.take_messages()
@@ -284,15 +262,13 @@ def test_deliveries_wait_in_the_queues_of_the_alarms(webhooks: WebhookScenario) 
     """SQS measures the age; moto has no metrics. The message is there until a worker takes it."""
     quick = dimensions("WebhookOldestMessageAlarm")["QueueName"]
     slow = dimensions("WebhookSlowOldestMessageAlarm")["QueueName"]
-    assert _consumed_queues("WebhookWorkerFunction") == {quick, slow}
-    webhooks.subscribe()
-    webhooks.create_product()
-    webhooks.run_relay()
-    assert (_visible(quick), _visible(slow)) == (1, 0)
+    assert consumed_queues("WebhookWorkerFunction") == {quick, slow}
+    relay_event(webhooks)
+    assert (visible(quick), visible(slow)) == (1, 0)
     webhooks.run_worker(*webhooks.take_messages())  # the endpoint is new, so that it counts as slow
-    assert (_visible(quick), _visible(slow)) == (0, 1)
+    assert (visible(quick), visible(slow)) == (0, 1)
     webhooks.run_worker(*webhooks.take_messages())
-    assert (_visible(quick), _visible(slow)) == (0, 0)
+    assert (visible(quick), visible(slow)) == (0, 0)
     # A message may wait this long on purpose; later retries are schedules.
     assert ALARMS["WebhookOldestMessageAlarm"]["Threshold"] > MAX_DELAY_SECONDS
 
@@ -301,28 +277,24 @@ def test_deliveries_wait_in_the_queues_of_the_alarms(webhooks: WebhookScenario) 
 def test_delivery_that_cannot_be_processed_is_a_dead_letter(
     webhooks: WebhookScenario, aws_faults: AwsFaults
 ) -> None:
-    webhooks.subscribe()
-    webhooks.create_product()
-    webhooks.run_relay()
-    letters = _redrive("WebhookQueue")
+    relay_event(webhooks)
+    letters = redrive("WebhookQueue")
     assert letters == dimensions("WebhookDeadLettersAlarm")["QueueName"]
-    assert _redrive("WebhookSlowQueue") == letters
+    assert redrive("WebhookSlowQueue") == letters
 
     def deliver(body: str, receives: int) -> bool:
         with aws_faults.faulty(refuse_calls("BatchGetItem", "GetItem")):
             return bool(webhooks.run_worker(json.loads(body), receives=receives))
 
-    assert _receive_until_dead("WebhookQueue", deliver) == 20
-    assert is_breached("WebhookDeadLettersAlarm", [_visible(letters)])
+    assert receive_until_dead("WebhookQueue", deliver) == 20
+    assert is_breached("WebhookDeadLettersAlarm", [visible(letters)])
 
 
 @moves("WebhookSchedulesAlarm")
 def test_late_retries_are_schedules_of_the_group_of_the_alarm(webhooks: WebhookScenario) -> None:
     """EventBridge Scheduler counts the calls of its schedules that fail; moto runs no schedules."""
     assert dimensions("WebhookSchedulesAlarm") == {"ScheduleGroup": "WebhookSchedules"}
-    webhooks.subscribe()
-    webhooks.create_product()
-    webhooks.run_relay()
+    relay_event(webhooks)
     webhooks.endpoint = respond_500
     while not webhooks.schedules():
         for body in webhooks.take_messages():
@@ -364,12 +336,12 @@ def test_canary_uses_the_host_of_its_tenant_where_the_default_address_is_off(
     assert responses.hosts == {"acme.example.com"}
 
 
-def encrypted(credentials: str) -> str:
+def encrypted(credentials: str, purpose: str = "canary") -> str:
     """Return what an operator enters as the parameter of the stack."""
     answer = aws.client("kms").encrypt(
         KeyId=config().sealing_key,
         Plaintext=credentials.encode(),
-        EncryptionContext={"purpose": "canary"},
+        EncryptionContext={"purpose": purpose},
     )
     return b64encode(answer["CiphertextBlob"]).decode()
 
@@ -437,13 +409,8 @@ def test_canary_raises_when_its_secret_does_not_work(responses: _Responses) -> N
 
 
 def test_credentials_of_another_purpose_are_not_decrypted(responses: _Responses) -> None:
-    answer = aws.client("kms").encrypt(
-        KeyId=config().sealing_key,
-        Plaintext=b"x" * 100,
-        EncryptionContext={"purpose": "signing"},
-    )
     with pytest.raises(ClientError, match="InvalidCiphertext"):
-        run_canary(b64encode(answer["CiphertextBlob"]).decode())
+        run_canary(encrypted("x" * 100, purpose="signing"))
     assert responses.status == 0
 
 
@@ -521,64 +488,3 @@ def _unserved_tables() -> tuple[str, tuple[tuple[str, str], ...]]:
 
 def _logical_id(text: str) -> str:
     return re.sub(r"^\$\{(\w+)\}$", r"\1", text)
-
-
-def _stage() -> dict[str, str]:
-    """Return the dimensions of the stage."""
-    (api,) = TEMPLATE.resources("AWS::Serverless::Api").values()
-    assert api["Name"] == {"Ref": "AWS::StackName"}
-    return {"ApiName": NAME, "Stage": api["StageName"]}
-
-
-def _consumed_queues(function: str) -> set[str]:
-    events = FUNCTIONS_OF_TEMPLATE[function]["Events"].values()
-    return {
-        one["Properties"]["Queue"]["Fn::GetAtt"].removesuffix(".Arn")
-        for one in events
-        if one["Type"] == "SQS"
-    }
-
-
-def _url(queue: str) -> str:
-    return f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{NAME}-{queue}"
-
-
-def _visible(queue: str) -> int:
-    """Return the messages that a consumer could receive now or after their delay."""
-    name = _url(queue).rpartition("/")[2]
-    return len(sqs_backends[ACCOUNT][REGION].queues[name]._messages)
-
-
-def _redrive(queue: str) -> str:
-    """Give the queue of moto the redrive policy of the template; return the queue of failures."""
-    policy = TEMPLATE.resources("AWS::SQS::Queue")[queue]["RedrivePolicy"]
-    letters: str = policy["deadLetterTargetArn"]["Fn::GetAtt"].removesuffix(".Arn")
-    target = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{NAME}-{letters}"
-    redrive = {"deadLetterTargetArn": target, "maxReceiveCount": policy["maxReceiveCount"]}
-    aws.client("sqs").set_queue_attributes(
-        QueueUrl=_url(queue), Attributes={"RedrivePolicy": json.dumps(redrive)}
-    )
-    return letters
-
-
-def _receive_until_dead(queue: str, deliver: Callable[[str, int], bool]) -> int:
-    """Receive a message and deliver it, as Lambda does, until SQS moves it away.
-
-    Args:
-        queue: Logical id of the queue.
-        deliver: Invokes the function with body and receive count; returns whether it failed.
-
-    Returns:
-        How often the message was delivered.
-    """
-    sqs, delivered = aws.client("sqs"), 0
-    while True:
-        answer = sqs.receive_message(
-            QueueUrl=_url(queue), VisibilityTimeout=0, MaxNumberOfMessages=1
-        )
-        if not answer.get("Messages"):
-            return delivered
-        delivered += 1
-        (message,) = answer["Messages"]
-        if not deliver(message["Body"], delivered):  # the worker has sent the dead letter itself
-            sqs.delete_message(QueueUrl=_url(queue), ReceiptHandle=message["ReceiptHandle"])
