@@ -3,7 +3,7 @@
 import pytest
 
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, kill_after_step
+from tests.faults import AwsFaults, kill_after_step
 from tests.gateway import Erp
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.integration.write_routes import EXAMPLES, PURCHASE
@@ -16,8 +16,7 @@ def marked(erp: Erp, aws_faults: AwsFaults, clock: Clock) -> Erp:
     clock.freeze()
     EXAMPLES["POST /entry-documents"].prepared(erp)
 
-    with pytest.raises(Killed), aws_faults.faulty(kill_after_step()):
-        erp.delete("/products/1")
+    assert aws_faults.kills(kill_after_step(), lambda: erp.delete("/products/1"))
     return erp
 
 

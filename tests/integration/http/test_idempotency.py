@@ -14,7 +14,6 @@ from tests.faults import (
     AwsFaults,
     Call,
     Forward,
-    Killed,
     cancelled_transaction,
     kill_before,
     refuse_calls,
@@ -126,8 +125,7 @@ def killed(erp: Erp, aws_faults: AwsFaults, clock: Clock) -> None:
     """A request with the key k1 that was killed after it had claimed the key."""
     erp.get("/products")
     clock.freeze()
-    with pytest.raises(Killed), aws_faults.faulty(kill_before(1)):
-        erp.post("/products", BOLT, key="k1")
+    assert aws_faults.kills(kill_before(1), lambda: erp.post("/products", BOLT, key="k1"))
 
 
 @pytest.mark.usefixtures("killed")

@@ -24,7 +24,7 @@ from shared.kernel.errors import Conflict, ValidationFailed
 from shared.kernel.json_text import dumps
 from tests.aws_calls import recorded_calls
 from tests.cases import each_case
-from tests.faults import AwsFaults, Killed, kill_after
+from tests.faults import AwsFaults, kill_after
 from tests.iam import Access, Policy, allows, read_policy
 from tests.integration.moving import crafted_exports
 from tests.integration.moving.crafted_exports import (
@@ -370,8 +370,7 @@ def test_interrupted_import_goes_on_with_the_same_terms_only(
     export: CraftedExport, aws_faults: AwsFaults
 ) -> None:
     terms = Terms("professional", frozenset({"waves"}), 500)
-    with aws_faults.faulty(kill_after(30)), pytest.raises(Killed):
-        import_export(export.folder, terms)
+    assert aws_faults.kills(kill_after(30), lambda: import_export(export.folder, terms))
     began = "began with the plan professional, the modules waves, the request limit 500"
     with pytest.raises(Conflict, match=began):
         import_export(export.folder)

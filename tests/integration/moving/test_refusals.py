@@ -20,7 +20,7 @@ from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, NotFound
 from tests.cases import each_case
-from tests.faults import AwsFaults, Killed, kill_after
+from tests.faults import AwsFaults, kill_after
 from tests.integration.call_faults import at_calls
 from tests.integration.moving.crafted_exports import accept
 from tests.integration.moving.two_deployments import (
@@ -200,8 +200,7 @@ def test_unfinished_import_accepts_only_its_own_export(
 ) -> None:
     first, second = both.export(tmp_path / "1"), both.export(tmp_path / "2")
     both.enter_target()
-    with aws_faults.faulty(kill_after(30)), pytest.raises(Killed):
-        import_export(first)
+    assert aws_faults.kills(kill_after(30), lambda: import_export(first))
     with pytest.raises(Conflict, match="from another export is not complete"):
         import_export(second)
     with pytest.raises(Conflict, match="began with the address"):

@@ -16,7 +16,7 @@ from shared.kernel.clock import now
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound, ServiceError
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, before_each, kill_after, kill_before
+from tests.faults import AwsFaults, before_each, kill_after, kill_before
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.sampling import sampled
 from tests.stack import ADDRESS, Stack
@@ -79,8 +79,7 @@ def test_interrupted_deletion_is_completed_by_the_next_run(
         company.put_files()
         company.add_domain()
         directory.clear()
-        with aws_faults.faulty(fault(call)), pytest.raises(Killed):
-            delete_tenant("acme")
+        assert aws_faults.kills(fault(call), lambda: delete_tenant("acme"))
         assert tenant_overview.get_overview("acme").state in {"cancelled", "deleting", "deleted"}
         delete_tenant("acme")
         assert_deleted(company)
@@ -192,8 +191,7 @@ def test_deleted_tenant_cannot_be_changed(
     if finished:
         delete_tenant("acme")
     else:
-        with aws_faults.faulty(kill_after(4)), pytest.raises(Killed):
-            delete_tenant("acme")
+        assert aws_faults.kills(kill_after(4), lambda: delete_tenant("acme"))
     before = company.tombstone()
     with pytest.raises(NotFound, match="delet"):
         change(company)
@@ -225,8 +223,7 @@ def test_tokens_are_refused_from_the_first_step_on(company: Company, aws_faults:
     erp = company.stack.erp()
     company.cancel()
     assert erp.get("/products").code == "tenant_cancelled"
-    with aws_faults.faulty(kill_after(4)), pytest.raises(Killed):
-        delete_tenant("acme")
+    assert aws_faults.kills(kill_after(4), lambda: delete_tenant("acme"))
     directory.clear()
     assert erp.get("/products").status == 401
     delete_tenant("acme")

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.kernel.db import steps
-from tests.faults import AwsFaults, Killed, kill_after_step
+from tests.faults import AwsFaults, kill_after_step
 from tests.integration.conftest import BeforeNextCommit
 from tests.interleaving import Scheduler
 from tests.packing_scenario import UNITS, PackingScenario
@@ -64,8 +64,7 @@ def test_goods_of_a_dispatch_that_has_begun_are_not_packed(
     monkeypatch.setattr(steps, "STEP_ACTIONS", 1)
     document = packing.staged_lots(("BRICK", 4, {}), ("CEMENT", 3, {"batch": "L1"}))
 
-    with pytest.raises(Killed), aws_faults.faulty(kill_after_step()):
-        packing.dispatch(document)
+    assert aws_faults.kills(kill_after_step(), lambda: packing.dispatch(document))
 
     refused = packing.erp.post("/packing-orders", {"exit_document_id": document})
 

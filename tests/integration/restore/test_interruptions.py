@@ -6,7 +6,7 @@ from moto.dynamodb.models import dynamodb_backends
 from operations import table_lease
 from operations.restore import restore_tenant, switch_table
 from operations.tenant_tables import tables_of
-from tests.faults import AwsFaults, Killed, kill_after
+from tests.faults import AwsFaults, kill_after
 from tests.integration.restore.conftest import Recovery, item, items_of
 from tests.integration.restore.test_restore import FIRST, codes, product
 from tests.integration.user_grants.oauth_requests import create_example_user
@@ -47,8 +47,7 @@ def test_killed_restore_is_completed_by_the_next_run(
     for call in deadly_calls("restore", seen.operations, every=16)[part::_PARTS]:
         remove_new_tables()
         undo()
-        with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
-            restore_tenant("acme", recovery.at)
+        assert aws_faults.kills(kill_after(call), lambda: restore_tenant("acme", recovery.at))
         done = restore_tenant("acme", recovery.at)
 
         assert tables_of("acme") == [FIRST, done.table], call
@@ -81,8 +80,7 @@ def test_killed_switch_back_is_completed_by_the_next_run(
         switch_table("acme", FIRST)
     for call in deadly_calls("switch back", seen.operations, every=16)[part::_PARTS]:
         undo()
-        with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
-            switch_table("acme", FIRST)
+        assert aws_faults.kills(kill_after(call), lambda: switch_table("acme", FIRST))
         switch_table("acme", FIRST)
 
         assert item()["table_name"]["S"] == FIRST

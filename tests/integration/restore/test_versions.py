@@ -4,7 +4,7 @@ import pytest
 
 from operations import restored_versions, table_lease
 from operations.restore import restore_tenant, switch_table
-from tests.faults import AwsFaults, Killed, kill_after
+from tests.faults import AwsFaults, kill_after
 from tests.gateway import Erp
 from tests.integration.restore.conftest import Recovery, item, items_of
 from tests.integration.restore.test_interruptions import remove_new_tables
@@ -146,7 +146,6 @@ def test_killed_restore_raises_each_version_once(
             continue
         remove_new_tables()
         undo()
-        with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
-            restore_tenant("acme", recovery.at)
+        assert aws_faults.kills(kill_after(call), lambda: restore_tenant("acme", recovery.at))
         found = versions_of(restore_tenant("acme", recovery.at).table)
         assert {found[f"product#{number:012d}"] for number in numbers} == {3}, call

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.kernel.db import steps
-from tests.faults import AwsFaults, Killed, kill_after_step
+from tests.faults import AwsFaults, kill_after_step
 from tests.gateway import Erp
 from tests.return_scenario import ReturnScenario
 from tests.warehouse_scenario import WarehouseScenario
@@ -60,8 +60,7 @@ def test_nothing_comes_back_until_the_last_step_of_a_dispatch(
     scenario, _ = picked
     path, line = f"/exit-documents/{scenario.order}/dispatch", {"item_code": "BRICK", "qty": 1}
 
-    with pytest.raises(Killed), aws_faults.faulty(kill_after_step()):
-        scenario.erp.post(path)
+    assert aws_faults.kills(kill_after_step(), lambda: scenario.erp.post(path))
     left = [row for row in scenario.erp.walk("/stock-movements") if row["type"] == "dispatch"]
     assert left, "a part of the goods has left"
 

@@ -9,7 +9,7 @@ from shared.kernel.db.items import from_attributes
 from shared.kernel.db.records import decode_entity
 from shared.warehouse.stock.repository import LEVELS
 from tests.clock import Clock
-from tests.faults import AwsFaults, Call, Killed, kill_before
+from tests.faults import AwsFaults, Call, kill_before
 from tests.gateway import Erp, Response
 from tests.integration.call_faults import at_calls
 from tests.receiving_scenario import ReceivingScenario
@@ -229,8 +229,7 @@ def test_repeated_request_raises_the_events_that_an_interrupted_one_left(
     assert len(commits) > 1, "the work takes several steps"
     for at in sorted({*sampled(work, commits[1:], every=20), commits[-1]}):
         as_prepared()
-        with pytest.raises(Killed), aws_faults.faulty(kill_before(at)):
-            request(erp)
+        assert aws_faults.kills(kill_before(at), lambda: request(erp))
         clock.advance(_CLAIM_EXPIRY_SECONDS)
         answer = request(erp)
         assert answer.status in {200, 201}, answer.text
@@ -246,8 +245,7 @@ def test_other_work_raises_the_event_that_an_interrupted_request_left(
         request(erp)
     commits = [at for at, name in enumerate(seen.operations) if name == "TransactWriteItems"]
     as_prepared()
-    with pytest.raises(Killed), aws_faults.faulty(kill_before(commits[1])):
-        request(erp)
+    assert aws_faults.kills(kill_before(commits[1]), lambda: request(erp))
     assert _announced(stack, before) == []
     WarehouseScenario(erp).stock("BRICK", 1)
     [event] = _announced(stack, before)

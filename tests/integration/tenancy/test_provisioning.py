@@ -27,7 +27,7 @@ from shared.kernel.db.schema import current_version
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
 from shared.warehouse.settings.values import Settings, settings_of
-from tests.faults import AwsFaults, Killed, before_first, kill_at, refusal
+from tests.faults import AwsFaults, before_first, kill_at, refusal
 from tests.integration.call_faults import at_calls
 from tests.sampling import sampled
 from tests.stack import ADDRESS
@@ -159,8 +159,7 @@ _TRIED = {*sampled("creation of a tenant", range(MOMENTS), every=6), _SERVED - 1
 def test_interrupted_creation_is_completed_by_the_next_run(
     moment: int, aws_faults: AwsFaults
 ) -> None:
-    with aws_faults.faulty(kill_at(moment)), pytest.raises(Killed):
-        create_tenant(ACME)
+    assert aws_faults.kills(kill_at(moment), lambda: create_tenant(ACME))
     directory.clear()
     if moment < _SERVED:
         assert directory.tenant("acme") is None, "an incomplete tenant must not be served"
@@ -310,8 +309,7 @@ def test_missing_or_incomplete_tenant_cannot_be_changed(
     change: Any, unfinished: Any, aws_faults: AwsFaults
 ) -> None:
     if unfinished:
-        with aws_faults.faulty(kill_at(8)), pytest.raises(Killed):
-            create_tenant(ACME)
+        assert aws_faults.kills(kill_at(8), lambda: create_tenant(ACME))
     with pytest.raises(NotFound):
         change()
     item = read_item(tenant_key("acme"))

@@ -85,8 +85,7 @@ def test_killed_upgrade_is_completed_by_the_next_run(  # noqa: PLR0917
         upgraded, counted = contents(stack), totals(stack)
         for call in deadly_calls("upgrade", seen.operations, every=16)[part::_PARTS]:
             restore()
-            with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
-                upgrade()
+            assert aws_faults.kills(kill_after(call), upgrade)
             upgrade()
             assert store_of("acme").version == TableVersion.of(TARGET)
             assert not tenant().keys() & {"upgrade", "table_lease"}
@@ -110,8 +109,7 @@ def test_interrupted_pass_goes_on_where_it_stopped(
                 raise Killed
             return forward()
 
-        with aws_faults.faulty(kill), pytest.raises(Killed):
-            upgrade()
+        assert aws_faults.kills(kill, upgrade)
         position = tenant()["upgrade"]["M"]["position"]["M"]
         with aws_faults.recorded() as seen:
             upgrade()

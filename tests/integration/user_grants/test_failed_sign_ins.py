@@ -22,7 +22,7 @@ from shared.identity.tenancy.access import operator_store
 from shared.kernel.clock import instant, now_ms
 from tests import faults
 from tests.clock import Clock
-from tests.faults import AwsFaults, Fault, Killed
+from tests.faults import AwsFaults, Fault
 from tests.integration.user_grants.oauth_requests import (
     INVALID_GRANT,
     SOURCE_IP,
@@ -132,8 +132,7 @@ def test_interrupted_failure_has_at_most_one_entry(
         guess(user)
     for at in deadly_calls(f"failed sign-in {cut.__name__}", seen.operations, every=9):
         restore()
-        with aws_faults.faulty(cut(at)), pytest.raises(Killed):
-            guess(user)
+        assert aws_faults.kills(cut(at), lambda: guess(user))
         assert guess(user) == INVALID_GRANT
         assert len(entries()) <= 1
         assert user.sign_in().status == 200

@@ -9,7 +9,7 @@ import pytest
 from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.clock import Clock
-from tests.faults import AwsFaults, Fault, Killed
+from tests.faults import AwsFaults, Fault
 from tests.integration.user_grants.oauth_requests import (
     INVALID_GRANT,
     ExampleUser,
@@ -48,8 +48,7 @@ class Interruptions:
         calls, restore = self._calls(action)
         for at in deadly_calls(f"{family} {cut}", calls, every=6):
             restore()
-            with self.aws_faults.faulty(INTERRUPTIONS[cut](at)), pytest.raises(Killed):
-                action()
+            assert self.aws_faults.kills(INTERRUPTIONS[cut](at), action)
             yield (at, cut) == (len(calls) - 1, "after")
 
     def lost(self, family: str, action: Callable[[], object]) -> Iterator[None]:
