@@ -17,7 +17,7 @@ from tests.import_scenario import ImportScenario
 from tests.integration.between_calls import before_each_call
 from tests.integration.imports.import_files import as_csv
 from tests.integration.imports.outcome import all_imports, ensure_settled, report_problems, snapshot
-from tests.interleaving import Scheduler, seeds
+from tests.interleaving import Scheduler, each_seed
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -79,14 +79,11 @@ def each_interleaving(stack: Stack, scheduler: Scheduler, *, large: bool = False
     run = ConcurrentImports(ImportScenario(stack), scheduler)
     if large:
         number = run.imports.upload("products", "goods.csv", GOODS).data["id"]
-        run.imports.take_messages()
     else:
         number = run.imports.import_file("products", "goods.csv", GOODS)["id"]
-    as_prepared = stack.take_snapshot()
-    for seed in seeds(_INTERLEAVINGS):
-        yield run, number, seed
-        as_prepared()
+    for seed in each_seed(stack, _INTERLEAVINGS):
         run.imports.take_messages()
+        yield run, number, seed
 
 
 def assert_validated(scenario: ImportScenario) -> None:
@@ -182,8 +179,8 @@ def test_an_automatic_and_a_requested_commit_apply_the_rows_once(
     scenario.put_file("drop/products/goods.csv", GOODS)
     scenario.drain_queue()
     WarehouseScenario(scenario.erp).change_settings(commit_drops=True)
-    as_dropped = stack.take_snapshot()
-    for seed in seeds(_INTERLEAVINGS):
+    for seed in each_seed(stack, _INTERLEAVINGS):
+        scenario.take_messages()
         run = ConcurrentImports(scenario, scheduler)
         [one] = all_imports(scenario)
         assert one["status"] == "validated"
@@ -192,8 +189,6 @@ def test_an_automatic_and_a_requested_commit_apply_the_rows_once(
         )
         assert answer.status in {202, 409}
         assert_committed(scenario)
-        as_dropped()
-        scenario.take_messages()
 
 
 def test_a_message_is_postponed_while_another_worker_has_the_lease(
