@@ -17,7 +17,6 @@ from tests.clock import Clock
 from tests.faults import (
     AwsFaults,
     Fault,
-    Killed,
     conflict,
     kill_after,
     kill_before,
@@ -71,8 +70,7 @@ def _kill(kill: Callable[[int], Fault], at: int) -> _FaultTest:
     def fault_test(
         request: RepeatedRequest, stack: Stack, aws_faults: AwsFaults, clock: Clock
     ) -> None:
-        with pytest.raises(Killed), aws_faults.faulty(kill(at)):
-            request.send()
+        assert aws_faults.kills(kill(at), request.send)
         assert_done_once(request, stack, request.send_until_done(clock))
 
     return fault_test

@@ -32,10 +32,16 @@ from tests.integration.user_grants.test_refresh_grant import INVALID_TOKENS
 from tests.stack import Stack
 
 
+@pytest.fixture(autouse=True)
+def clock(clock: Clock) -> Clock:
+    """A clock that only the test advances."""
+    clock.freeze()
+    return clock
+
+
 def test_user_name_at_an_address_has_ten_failures_per_minute(
     user: ExampleUser, clock: Clock
 ) -> None:
-    clock.freeze()
     outcomes = [guess(user) for _ in range(PER_USER + 2)]
     assert outcomes == [INVALID_GRANT] * PER_USER + [RATE_LIMITED] * 2
     refused = user.sign_in()
@@ -49,15 +55,13 @@ def test_user_name_at_an_address_has_ten_failures_per_minute(
     assert user.sign_in().status == 200
 
 
-def test_unknown_user_names_are_limited_too(user: ExampleUser, clock: Clock) -> None:
-    clock.freeze()
+def test_unknown_user_names_are_limited_too(user: ExampleUser) -> None:
     for name in ("nobody@acme", "anna@nowhere", "\0@" + "x" * 10_000):
         outcomes = [guess(user, username=name) for _ in range(PER_USER + 1)]
         assert outcomes == [INVALID_GRANT] * PER_USER + [RATE_LIMITED]
 
 
-def test_spellings_of_a_user_name_share_one_limit(user: ExampleUser, clock: Clock) -> None:
-    clock.freeze()
+def test_spellings_of_a_user_name_share_one_limit(user: ExampleUser) -> None:
     names = ["anna@acme", "ANNA@acme", " anna@ACME ", "Anna @acme", "anna@acme"]
     outcomes = {guess(user, username=name) for name in names * 2}
     assert outcomes == {INVALID_GRANT}
@@ -67,7 +71,6 @@ def test_spellings_of_a_user_name_share_one_limit(user: ExampleUser, clock: Cloc
 def test_user_name_has_fifty_failures_per_quarter_hour_over_all_addresses(
     user: ExampleUser, clock: Clock
 ) -> None:
-    clock.freeze()
     outcomes = [guess(user, f"198.51.100.{n}") for n in range(PER_USER_ALL_ADDRESSES + 1)]
     assert outcomes == [INVALID_GRANT] * PER_USER_ALL_ADDRESSES + [RATE_LIMITED]
     refused = request_token(user.form(), address="198.51.100.99")
@@ -93,18 +96,16 @@ def test_one_address_cannot_lock_a_user_out_of_other_addresses(
     assert request_token(user.form(), address="203.0.113.8").status == 200
 
 
-def test_refused_attempts_are_not_counted(user: ExampleUser, clock: Clock) -> None:
+def test_refused_attempts_are_not_counted(user: ExampleUser) -> None:
     """Attempts refused at one address must not lock the user out elsewhere."""
-    clock.freeze()
     for _ in range(PER_USER_ALL_ADDRESSES + 20):
         guess(user)
     assert request_token(user.form(), address="198.51.100.1").status == 200
 
 
 def test_address_has_a_hundred_failures_per_minute(
-    user: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock.freeze()
     assert PER_ADDRESS == 100
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 8)
     names = [f"user{number}@acme" for number in range(9)]
@@ -115,31 +116,27 @@ def test_address_has_a_hundred_failures_per_minute(
 
 
 def test_invalid_refresh_tokens_are_limited_per_address(
-    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert stack
-    clock.freeze()
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
     token = INVALID_TOKENS["no session"]
     assert [refresh(token).outcome for _ in range(4)] == [INVALID_GRANT] * 3 + [RATE_LIMITED]
 
 
-def test_successful_sign_ins_are_not_limited(user: ExampleUser, clock: Clock) -> None:
-    clock.freeze()
+def test_successful_sign_ins_are_not_limited(user: ExampleUser) -> None:
     assert {user.sign_in().status for _ in range(PER_USER + 5)} == {200}
 
 
-def test_wrong_codes_count_as_failures(two_step_user: ExampleUser, clock: Clock) -> None:
-    clock.freeze()
+def test_wrong_codes_count_as_failures(two_step_user: ExampleUser) -> None:
     codes = [f"{number:06d}" for number in range(PER_USER)]
     assert {two_step_user.sign_in(otp=code).outcome for code in codes} == {INVALID_GRANT}
     assert two_step_user.sign_in(otp=two_step_user.code()).outcome == RATE_LIMITED
 
 
 def test_concurrent_attempts_check_no_more_passwords_than_the_limit(
-    user: ExampleUser, clock: Clock, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+    user: ExampleUser, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock.freeze()
     judged = list[str]()
 
     def verify(password: str, stored: str | None) -> bool:
@@ -170,9 +167,8 @@ def _fill_with_attempts_in_flight(
 
 
 def test_attempt_refused_because_of_attempts_in_flight_can_be_retried(
-    user: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock.freeze()
     attempts = _fill_with_attempts_in_flight(user, monkeypatch)
     refused = user.sign_in()
     assert (refused.outcome, refused.headers["Retry-After"]) == (RATE_LIMITED, "1")
@@ -192,9 +188,8 @@ def test_attempts_in_flight_that_failed_count_as_failures(
 
 
 def test_attempt_that_raises_an_error_is_not_a_failure(
-    user: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock.freeze()
     with monkeypatch.context() as patch:
         patch.setattr(user_grants, "_verify_credentials", _fails)
         answers = {guess(user) for _ in range(PER_USER + 2)}
@@ -210,9 +205,8 @@ def _fails(*_: object) -> None:
 
 
 def test_failures_at_one_tenant_do_not_limit_an_address_at_others(
-    user: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock.freeze()
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
     outcomes = [guess(user, username=f"user{number}@acme") for number in range(4)]
     assert outcomes == [INVALID_GRANT] * 3 + [RATE_LIMITED]
@@ -224,9 +218,8 @@ def test_failures_at_one_tenant_do_not_limit_an_address_at_others(
 
 
 def test_made_up_tenants_share_the_limit_of_an_address(
-    user: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock.freeze()
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
     names = ["anna@nobody-1", "anna@nobody-2", "anna@ü", "anna@nobody-4", "anna@-"]
     outcomes = [guess(user, username=name) for name in names]
