@@ -9,6 +9,7 @@ from moto.s3.models import s3_backends
 from operations import provisioning
 from operations.api_clients import create_client, revoke_client
 from operations.control_table import scan_items
+from operations.deletion import delete_tenant
 from operations.domains import add_domain
 from shared.identity.tenancy.directory import host_key, owner_of, tenant_key
 from shared.kernel import aws
@@ -80,6 +81,11 @@ class Company:
     def cancel(self) -> None:
         """Cancel acme, and clear the cache of tenants."""
         apply_now(provisioning.set_state, "acme", "cancelled")
+
+    def delete(self) -> None:
+        """Cancel acme, and delete it."""
+        self.cancel()
+        delete_tenant("acme")
 
     def remains(self) -> dict[str, Any]:
         """Return the remaining data of acme by location; empty after a complete deletion."""

@@ -107,8 +107,7 @@ def test_concurrent_deletions_of_one_tenant_complete(
 
 
 def test_second_deletion_removes_files_that_arrived_since(company: Company) -> None:
-    company.cancel()
-    delete_tenant("acme")
+    company.delete()
     company.put_files()
     assert company.remains().keys() == {"files"}
     delete_tenant("acme")
@@ -121,8 +120,7 @@ def test_more_events_than_one_batch_are_removed(company: Company) -> None:
             TableName=config().outbox_table,
             Item={"PK": {"S": f"acme#{number % 4:x}"}, "SK": {"S": f"evt_{number:032x}"}},
         )
-    company.cancel()
-    delete_tenant("acme")
+    company.delete()
     assert_deleted(company)
 
 
@@ -166,8 +164,7 @@ def test_preview_lists_what_a_deletion_removes(company: Company) -> None:
 
 
 def test_name_of_a_deleted_tenant_cannot_be_used_again(company: Company) -> None:
-    company.cancel()
-    delete_tenant("acme")
+    company.delete()
     with pytest.raises(Conflict, match="belonged to a tenant that was deleted"):
         provisioning.create_tenant(NewTenant("acme", base_url=ADDRESS))
     assert_deleted(company)
@@ -201,15 +198,13 @@ def test_deleted_tenant_cannot_be_changed(
 
 
 def test_host_of_a_deleted_tenant_can_be_given_to_another(company: Company) -> None:
-    company.cancel()
-    delete_tenant("acme")
+    company.delete()
     add_domain("beta", HOST, certificate=CERTIFICATE, api=company.api)
     assert tenant_changes.show_tenant("beta").base_url == f"https://{HOST}/api/v1"
 
 
 def test_list_contains_deleted_tenants_on_request_only(company: Company) -> None:
-    company.cancel()
-    delete_tenant("acme")
+    company.delete()
     assert [each.slug for each in tenant_overview.list_overviews()] == ["beta"]
     listed = [(each.slug, each.state) for each in tenant_overview.list_overviews(deleted=True)]
     assert listed == [("acme", "deleted"), ("beta", "active")]
@@ -240,8 +235,7 @@ def test_request_with_a_cached_tenant_is_answered_503_after_the_deletion(
     erp = company.stack.erp()
     assert erp.get("/products").status == 200
     _, cached = directory._cache["TENANT#acme"]
-    company.cancel()
-    delete_tenant("acme")
+    company.delete()
     directory._cache["TENANT#acme"] = now(), cached
     body = {"item_code": "P-2", "name": "Late"} if method == "POST" else None
     answer = erp.send(method, "/products", body, key="late" if body else None)
@@ -254,8 +248,7 @@ def test_request_with_a_cached_tenant_is_answered_503_after_the_deletion(
 def test_events_of_a_deleted_tenant_are_dropped(company: Company) -> None:
     (event, *_) = company.stack.events("acme")
     record = {"eventName": "INSERT", "dynamodb": {"SequenceNumber": "1", "NewImage": event}}
-    company.cancel()
-    delete_tenant("acme")
+    company.delete()
     directory.clear()
 
     class Context:

@@ -9,7 +9,6 @@ import pytest
 
 from operations import provisioning, tenant_overview
 from operations.api_clients import rotate_client
-from operations.deletion import delete_tenant
 from operations.export import FILE_NAMES, export_tenant
 from operations.stored_collections import COLLECTIONS
 from shared.kernel.db import items
@@ -245,8 +244,7 @@ def test_export_of_an_unknown_tenant_creates_no_directory(
     company: Company, clock: Clock, tmp_path: Path
 ) -> None:
     assert clock
-    company.cancel()
-    delete_tenant("acme")
+    company.delete()
     for slug in ("acme", "nobody"):
         with pytest.raises(NotFound):
             export_tenant(slug, tmp_path / slug)

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from operations.api_clients import create_client
-from operations.deletion import delete_tenant
 from shared.identity.tenancy.directory import directory
 from shared.kernel.clock import now
 from tests import gateway
@@ -25,8 +24,7 @@ def _waits_take_no_time(clock: Clock) -> None:
 def _delete_keeping_the_cache(company: Company) -> None:
     """Delete acme, while this execution environment has the active tenant in its cache."""
     _, cached = directory._cache["TENANT#acme"]
-    company.cancel()
-    delete_tenant("acme")
+    company.delete()
     directory._cache["TENANT#acme"] = now(), cached
 
 

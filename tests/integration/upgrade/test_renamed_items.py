@@ -20,6 +20,7 @@ from tests import recorded
 from tests.cases import each_case
 from tests.clock import Clock
 from tests.faults import AwsFaults, Call, Fault, Killed, before_each
+from tests.integration.call_faults import die
 from tests.integration.upgrade.conftest import set_version
 from tests.stack import Stack, set_attributes
 from tests.warehouse_scenario import WarehouseScenario
@@ -55,10 +56,6 @@ def at_call(
             what()
 
     return before_each(act)
-
-
-def _die() -> None:
-    raise Killed
 
 
 # Health of endpoints
@@ -160,18 +157,10 @@ def test_upgrade_moves_all_health_also_when_it_is_killed(
     monkeypatch.setattr("operations.upgrade._CHUNK", 2)
     restore = stack.take_snapshot()
     monkeypatch.setattr(clock, "sleep", sleep)
-    deaths: list[None] = []
-
-    def die() -> None:
-        deaths.append(None)
-        raise Killed
-
     for at in count():
         restore()
         directory.clear()
-        with suppress(Killed), aws_faults.faulty(at_call(at, die, mention="PULSE#")):
-            upgrade()
-        if len(deaths) == at:
+        if not aws_faults.kills(at_call(at, die, mention="PULSE#"), upgrade):
             break
         upgrade()
         numbers = [row["id"] for row in webhooks.erp.walk("/webhooks")]
@@ -220,7 +209,7 @@ def test_picking_that_starts_during_the_upgrade_is_counted(
 def test_interrupted_wave_is_waited_for_until_the_upgrade_is_completed(
     waves: WaveScenario, stack: Stack, clock: Clock, aws_faults: AwsFaults
 ) -> None:
-    with suppress(Killed), aws_faults.faulty(at_call(0, _die, mention="stirred = :seen")):
+    with suppress(Killed), aws_faults.faulty(at_call(0, die, mention="stirred = :seen")):
         waves.create(_ALL)
     let_write_the_new_form()
     assert waves.create(_ALL).status == 503
