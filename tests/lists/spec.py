@@ -223,7 +223,7 @@ def equal(path: str, value: Callable[[int], str], wrong: Sequence[str] = INVALID
 def equal_id(path: str, value: Callable[[int], int]) -> Filter:
     """Return a filter by a field with an id or a number; `value` returns its value in row n."""
     return Filter(
-        lambda count: (str(value(max(1, count // 2))), str(value(count)), "999999999"),
+        lambda count: (str(value(max(1, count // 2))), str(value(max(1, count))), "999999999"),
         lambda row, part: value_at(row, path) == int(part),
         INVALID_IDS,
         selective=True,

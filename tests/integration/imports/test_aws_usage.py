@@ -1,6 +1,6 @@
 """AWS calls and write units of imports: no call per row.
 
-A transaction of a commit has at most MAX_PLANNED_ACTIONS actions: 16 products, 19 documents of
+A transaction of a commit has at most MAX_PLANNED_ACTIONS actions: 16 products, 15 documents of
 five lines, 15 pick faces or 10 transfer orders.
 """
 
@@ -99,7 +99,7 @@ def test_documents_need_no_call_per_row(
     assert len(validation.calls) <= _CONSTANT
     assert Counter(validation.operations)["BatchGetItem"] <= ROWS / 5 / 100 + 2
     transactions = Counter(commit.operations)["TransactWriteItems"]
-    assert transactions <= ROWS / 5 / 19 + 3
+    assert transactions <= ROWS / 5 / 15 + 3
     assert len(commit.calls) <= 4 * transactions + _CONSTANT
 
 
