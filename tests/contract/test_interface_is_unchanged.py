@@ -1,6 +1,6 @@
-"""The API is that of version 1.0.0: paths, parameters, schemas, codes and statuses.
+"""The API changes only on purpose: paths, parameters, schemas, codes and statuses.
 
-`interface-1.0.0.json` is docs/openapi.json without prose. After an intended change of the API,
+`interface.json` is docs/openapi.json without prose. After an intended change of the API,
 regenerate it with `python -m tests.contract.test_interface_is_unchanged`.
 """
 
@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-_PUBLISHED = Path(__file__).parent / "interface-1.0.0.json"
+_PUBLISHED = Path(__file__).parent / "interface.json"
 _DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"
 _PROSE = {"description", "summary", "title", "example", "examples", "tags"}
 

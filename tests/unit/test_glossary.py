@@ -5,7 +5,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _ROWS = re.findall(
-    r"^\| (.+?) \| (.+?) \| `(.+?)` \|$", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE
+    r"^\| (.+?) \| (.+?) \| `(.+?)`(?:, .+)? \|$",
+    (ROOT / "docs/glossary.md").read_text(),
+    re.MULTILINE,
 )
 
 
