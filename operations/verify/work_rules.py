@@ -94,7 +94,7 @@ def expected_picking(picking: StoredPicking) -> StoredPicking:
     lines = [_expected_line(line, is_ended=is_ended) for line in picking.lines]
     after = picking.model_copy(update={"lines": lines})
     if is_ended:
-        return after.model_copy(update={"has_shortage": picking_rules.has_shortage(after)})
+        return after.model_copy(update={"has_shortage": picking_rules.is_incomplete(after)})
     return after
 
 

@@ -181,6 +181,7 @@ class Collection[E: BaseModel](EntityItems[E]):
 
         Sets `updated_at`; `replace` leaves it as it is in the entity.
         """
+        assert values.keys() <= type(entity).model_fields.keys(), values.keys()  # noqa: S101
         return self.replace(tx, record, entity.model_copy(update={**values, "updated_at": tx.now}))
 
     def remove(self, tx: Transaction, record: Record[E]) -> None:

@@ -31,7 +31,7 @@ _LINES = "lines"
 
 
 @contextmanager
-def by_item_code[M: GoodsDraft](store: Store, draft: Checked[M]) -> Iterator[Checked[M]]:
+def gtin_resolved[M: GoodsDraft](store: Store, draft: Checked[M]) -> Iterator[Checked[M]]:
     """Give a draft that names its product by `item_code` to the block.
 
     A draft with a GTIN costs one read. Its quantity becomes the number of units, and problems of
@@ -43,8 +43,8 @@ def by_item_code[M: GoodsDraft](store: Store, draft: Checked[M]) -> Iterator[Che
 
 
 @contextmanager
-def lines_by_item_code[M: BaseModel](store: Store, body: Checked[M]) -> Iterator[Checked[M]]:
-    """Do what `by_item_code` does for a body whose `lines` are goods; all cost one read."""
+def line_gtins_resolved[M: BaseModel](store: Store, body: Checked[M]) -> Iterator[Checked[M]]:
+    """Do what `gtin_resolved` does for a body whose `lines` are goods; all cost one read."""
     lines = _own_lines(body)
     aliases = _read_aliases(store, lines)
     named = [_with_item_code(line, aliases) for line in lines]

@@ -9,7 +9,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
-from shared.warehouse.catalog.gtins import by_item_code
+from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.packing import contents_rules, repository, rules
 from shared.warehouse.packing.models import (
     ContentsDraft,
@@ -75,7 +75,7 @@ def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Un
     Raises:
         RuleBlocked: More than is staged and not packed yet, or more than a unit may hold.
     """
-    with by_item_code(tx.store, checked) as named:
+    with gtin_resolved(tx.store, checked) as named:
         unit, record, draft = _read_for_goods(tx, number, named)
         goods = contents_rules.goods_to_pack(record.entity, unit.entity, draft)
         order, after = contents_rules.changed_by(record.entity, unit.entity, goods, 1)
@@ -89,7 +89,7 @@ def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _
     Raises:
         RuleBlocked: More than is in the unit.
     """
-    with by_item_code(tx.store, checked) as named:
+    with gtin_resolved(tx.store, checked) as named:
         unit, record, draft = _read_for_goods(tx, number, named)
         goods = contents_rules.goods_to_remove(unit.entity, draft)
         order, after = contents_rules.changed_by(record.entity, unit.entity, goods, -1)

@@ -9,7 +9,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.fields import plain
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse.catalog.gtins import by_item_code
+from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.documents import service as documents
 from shared.warehouse.master_data import NamedCodes, picking_refusal
 from shared.warehouse.picking import rules
@@ -59,7 +59,7 @@ def pick(
     Raises:
         Conflict: The goods are allocated to other work.
     """
-    with by_item_code(tx.store, draft) as named:
+    with gtin_resolved(tx.store, draft) as named:
         record = get_exit_picking(tx.store, number)
         ensure_status("Picking", record.entity, "started")
         plan = _plan(tx, record.entity, named, substitution)
@@ -184,13 +184,13 @@ def _free_row(posting: StockPosting, plan: _PickPlan, part: PickPart) -> StockRo
             message = f"serial {part.serial} is not available at {plan.bin_code}"
             raise ValidationFailed([Problem("serials", message)])
         there = plain(row.qty) if row and here else "0"
-        message = f"{plain(part.qty)} picked, {there} available at {plan.bin_code}"
+        message = f"{plain(part.qty)} picked, {there} in stock at {plan.bin_code}"
         raise ValidationFailed([Problem("qty", message)])
     if row.qty - row.allocated < part.qty:
-        free = (row.qty - row.allocated).normalize()
+        free = plain(row.qty - row.allocated)
         raise Conflict(
             f"{plain(part.qty)} of {row.item_code} picked at {plan.bin_code},"
-            f" {free:f} free there; the rest is allocated to other work."
+            f" {free} free there; the rest is allocated to other work."
         )
     return row
 
@@ -223,7 +223,7 @@ def pick_for_transfer_order(
     ensure_status("Picking", before, "pending", "started")
 
     def stage() -> StoredPicking:
-        with by_item_code(tx.store, draft) as named:
+        with gtin_resolved(tx.store, draft) as named:
             plan = _plan(tx, before, named, substitution)
             return _stage_goods(_load_stock(tx, before, plan), before, plan)
 
@@ -233,6 +233,6 @@ def pick_for_transfer_order(
         operator = operator_from_start(before.operator, before.user_id, acting)
     start = {"status": "started", "started_at": before.started_at or tx.now, "operator": operator}
     picking = picking.model_copy(update=start)
-    if not rules.has_shortage(picking):
+    if not rules.is_incomplete(picking):
         return mark_finalized(tx, record, picking, PickingEnd())
     return PICKINGS.save(tx, record, picking)

@@ -377,7 +377,7 @@ def _reduced(
             yield one.model_copy(update={"qty": one.qty - qty})
 
 
-def has_shortage(picking: StoredPicking) -> bool:
+def is_incomplete(picking: StoredPicking) -> bool:
     """Return whether a line was not picked completely."""
     return any(line.picked_qty < line.qty for line in picking.lines)
 

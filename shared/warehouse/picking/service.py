@@ -260,7 +260,7 @@ def mark_finalized(
     tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, end: PickingEnd
 ) -> Record[StoredPicking]:
     """Save `picking`, the changed entity of `record`, as finalized; raise picking.completed."""
-    short = rules.has_shortage(picking)
+    short = rules.is_incomplete(picking)
     lines = [
         line.model_copy(update={"status": rules.line_status(line, ended=True)})
         for line in picking.lines

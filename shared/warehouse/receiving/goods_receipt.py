@@ -15,7 +15,7 @@ from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_vali
 from shared.warehouse import references
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import Approver
-from shared.warehouse.catalog.gtins import by_item_code
+from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.catalog.lines import parts_of
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
@@ -66,7 +66,7 @@ def receive_line(
         Conflict: The receipt is full, or its document is closed.
         ApprovalRequired: More arrives than the tenant's tolerance allows, without an approval.
     """
-    with by_item_code(tx.store, draft) as named:
+    with gtin_resolved(tx.store, draft) as named:
         record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
         posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
         ensure_status("Receipt", record.entity, "started")

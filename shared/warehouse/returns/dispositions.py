@@ -10,7 +10,7 @@ from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse import references
-from shared.warehouse.catalog.gtins import lines_by_item_code
+from shared.warehouse.catalog.gtins import line_gtins_resolved
 from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.returns import disposition_rules as rules
 from shared.warehouse.returns import provider, views
@@ -41,7 +41,7 @@ def decide(
     Raises:
         Conflict: The goods are no longer in quarantine where they were received.
     """
-    with lines_by_item_code(tx.store, checked) as named:
+    with line_gtins_resolved(tx.store, checked) as named:
         record, _ = run_all(lambda: RETURNS.get(tx.store, number), lambda: fence_master_data(tx))
         posting = StockPosting(tx, cause=MovementCause(type="return", id=number))
         one = record.entity

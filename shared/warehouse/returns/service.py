@@ -13,7 +13,7 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, problems_of
 from shared.warehouse import references
-from shared.warehouse.catalog.gtins import lines_by_item_code
+from shared.warehouse.catalog.gtins import line_gtins_resolved
 from shared.warehouse.catalog.lines import ensure_no_problems, parts_of
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
@@ -51,7 +51,7 @@ def create_return(
     Raises:
         RuleBlocked: The draft is valid, but rules forbid it: more than was dispatched, for example.
     """
-    with lines_by_item_code(tx.store, draft) as named:
+    with line_gtins_resolved(tx.store, draft) as named:
         lines = 0 if isinstance(named, InvalidBody) else len(named.lines)
         _, document = run_all(
             lambda: tx.fence(RETURNS.kind), lambda: _document(tx.store, named.exit_document_id)
@@ -94,7 +94,7 @@ def examine_return(
 
     The first value is the id of the return that already has the reference of the draft, or None.
     """
-    with lines_by_item_code(tx.store, draft) as named:
+    with line_gtins_resolved(tx.store, draft) as named:
         document = _document(tx.store, named.exit_document_id)
         found, origin = run_all(
             lambda: tx.store.get_many(return_keys(named, document)),
@@ -169,7 +169,7 @@ def receive_goods(
     Raises:
         RuleBlocked: More arrives than left with the exit document and was not returned so far.
     """
-    with lines_by_item_code(tx.store, arrival) as named:
+    with line_gtins_resolved(tx.store, arrival) as named:
         record, operator, _ = run_all(
             lambda: RETURNS.get(tx.store, number),
             lambda: read_operator(tx),

@@ -50,7 +50,8 @@ class RowKey:
     """What tells a stock row from all others, to find it.
 
     There is one row for a product, warehouse, position, status and batch. A serial has one row,
-    wherever it is. Stock in transit has no position.
+    wherever it is, so compare the place of the row that its key finds. Stock in transit has no
+    position.
     """
 
     product_id: int

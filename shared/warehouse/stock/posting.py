@@ -103,6 +103,7 @@ def fence_master_data(tx: Transaction) -> None:
     """Make the commit fail when a product or a position of the stock is deleted from now on.
 
     Call it before reading them, where stock can arrive that was not there. It costs one read.
+    Movements are counted with the stock, so every change of it checks the fence.
     """
     tx.fence(STOCK.kind)
 

@@ -9,7 +9,7 @@ from shared.kernel.db.items import Item, Key
 from shared.kernel.db.store import Store
 from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
 from shared.kernel.validation import InvalidBody, check, problems_of
-from shared.warehouse.catalog.gtins import by_item_code, lines_by_item_code
+from shared.warehouse.catalog.gtins import gtin_resolved, line_gtins_resolved
 from shared.warehouse.catalog.repository import gtin_key
 from shared.warehouse.packing.models import ContentsDraft
 from shared.warehouse.returns.models import ReturnArrival
@@ -44,7 +44,7 @@ def _store(aliases: _Aliases) -> Store:
 def _named(aliases: _Aliases, *lines: object) -> tuple[list[tuple[Any, Any]], dict[str, str]]:
     """Return item code and quantity of each line of an arrival, and the problems by field."""
     body = check(ReturnArrival, {"lines": list(lines)})
-    with lines_by_item_code(_store(aliases), body) as named:
+    with line_gtins_resolved(_store(aliases), body) as named:
         found = problems_of(named)
     assert isinstance(named, InvalidBody) == bool(found)
     goods = [(line.item_code, line.qty) for line in named.lines or ()]
@@ -102,13 +102,13 @@ def test_problems_of_a_product_are_those_of_its_gtin(
 ) -> None:
     fields = ["lines.0.item_code", "lines.1.item_code", "lines.1.qty", "lines.1.item_code.x"]
     body = check(ReturnArrival, {"lines": [_line(item_code="TILE"), _line(gtin=CASE)]})
-    with pytest.raises(refusal) as refused, lines_by_item_code(_store(aliases), body):
+    with pytest.raises(refusal) as refused, line_gtins_resolved(_store(aliases), body):
         raise refusal([Problem(field, "no") for field in fields])
     assert [one.field for one in refused.value.problems] == [
         "lines.0.item_code", "lines.1.gtin", "lines.1.qty", "lines.1.item_code.x",
     ]  # fmt: skip
     for goods, field in (({"gtin": CASE}, "gtin"), ({"item_code": "BRICK"}, "item_code")):
         draft = check(ContentsDraft, {**goods, "qty": 1})
-        with pytest.raises(refusal) as refused, by_item_code(_store(aliases), draft):
+        with pytest.raises(refusal) as refused, gtin_resolved(_store(aliases), draft):
             raise refusal([Problem("item_code", "no")])
         assert [one.field for one in refused.value.problems] == [field]

@@ -1,6 +1,7 @@
 """Rules of receipts: examples and properties."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -216,7 +217,7 @@ def test_every_problem_has_its_field_and_message(
 
 
 def test_product_no_longer_kept_in_stock_is_refused() -> None:
-    gone = KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=False)
+    gone = replace(CEMENT, in_stock=False)
     arrival = ReceivedGoods(
         draft(), order(line(1, "5")), {1: Decimal(1)}, "A-01", gone, SHELF, "2026-03-01"
     )
