@@ -49,8 +49,9 @@ BARS = (
     Bar(_PICKING, "", "slowest pick, relative", most=12),
     Bar(_PICKING, r"\d+ at one position", "throughput, relative", least=1.5),
     Bar(_PICKING, r"\d+ at a position each", "throughput, relative", least=4),
-    Bar("Cold start", r"\w+ \| a read", "ratio", most=0.75, missed=1.41),
-    Bar("Cold start", r"(?!minimal)\w+ \| another", "ratio", most=0.95, missed=1.3),
+    # Equal code has had ratios up to 0.05 apart, on a machine in another state.
+    Bar("Cold start", r"\w+ \| a read", "ratio", most=0.75, missed=1.45),
+    Bar("Cold start", r"(?!minimal)\w+ \| another", "ratio", most=0.95, missed=1.35),
     Bar("Cold start", r"\w+Function", "peak MB", most=400),
     Bar(imports.TITLE, r"\.xlsx \|", "rows per second", least=20_000),
     Bar(imports.TITLE, "", "peak MB", most=512),
