@@ -180,8 +180,8 @@ class StoredPackingOrder(Stored):
 class StoredUnit(Stored):
     """A handling unit as stored.
 
-    `inside` has the ids of all units in it once it is closed, when they cannot change. It is None
-    while the unit is open: only the packing order knows them then.
+    `inside` has the ids of all units in it once it is closed or dispatched, when they cannot
+    change. It is None while the unit is open: only the packing order knows them then.
     """
 
     id: int

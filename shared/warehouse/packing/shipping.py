@@ -75,19 +75,24 @@ def _ship(tx: Transaction, orders: _Orders) -> list[Record[StoredUnit]] | None:
 def _ship_order(
     tx: Transaction, record: Record[StoredPackingOrder], units: list[Record[StoredUnit]]
 ) -> bool:
-    """Make as many units of a packing order dispatched as fit; return whether all are."""
+    """Make as many units of a packing order dispatched as fit; return whether all are.
+
+    After short packing, units may be open, and only dispatch ends their changes. A unit is not
+    dispatched before those in it, which were created later.
+    """
     order = record.entity
     own = record.cost + Cost(1)  # the order and its event
     if not (tx.is_empty or has_room(tx, own)):
         return False
-    for unit in units:
+    for unit in reversed(units):
         if unit.entity.status == "dispatched":
             continue
         if not (tx.is_empty or has_room(tx, own + unit.cost)):
             if order is not record.entity:
                 change_order(tx, record, order)
             return False
-        after = UNITS.save(tx, unit, unit.entity, status="dispatched").entity
+        inside = rules.units_inside(order, unit.id)
+        after = UNITS.save(tx, unit, unit.entity, status="dispatched", inside=inside).entity
         order = rules.with_entry(order, rules.entry_for(after))
     change_order(tx, record, order, status="shipped", shipped_at=tx.now)
     return True

@@ -2,6 +2,7 @@
 
 import pytest
 
+from operations.verify import verify_tenant
 from shared.kernel.db import steps
 from tests.faults import AwsFaults, kill_after_step
 from tests.integration.conftest import BeforeNextCommit
@@ -56,6 +57,30 @@ def test_many_units_are_dispatched_and_deleted_in_steps(
     assert {unit["status"] for unit in shown["handling_units"]} == {"dispatched"}
     assert stack.event_count() == before + 3  # stock, packing order, shipment
     check_invariants(read_state(stack.unsorted_items()))
+
+
+def test_units_that_are_dispatched_open_keep_what_is_in_them(
+    packing: PackingScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After short packing, units may be open; the dispatch dies between carton and pallet."""
+    monkeypatch.setattr(steps, "STEP_ACTIONS", 1)
+    packing.yard.change_settings(gs1_company_prefix="4006381")
+    document, _ = packing.staged(("BRICK", 2))
+    order = packing.order(document)["id"]
+    pallet = packing.unit(order, "pallet")
+    carton = packing.unit(order, parent_id=pallet)
+    packing.done(packing.put(carton, "BRICK", 1))
+    packing.done(packing.complete(order, short=True, reason="Loose"))
+
+    def labels() -> list[int]:
+        return [packing.erp.get(f"{UNITS}/{unit}/label").status for unit in (pallet, carton)]
+
+    assert aws_faults.kills(kill_after_step(2), lambda: packing.dispatch(document))
+    assert labels() == [200, 200]
+    assert packing.dispatch(document).status == 200
+    assert labels() == [200, 200]
+    drifts = verify_tenant("acme").listed
+    assert not [one for one in drifts if one.kind.startswith("packing")]
 
 
 def test_goods_of_a_dispatch_that_has_begun_are_not_packed(
