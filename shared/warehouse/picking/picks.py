@@ -175,10 +175,10 @@ def _free_row(posting: StockPosting, plan: _PickPlan, part: PickPart) -> StockRo
         ValidationFailed: There are fewer at the position.
         Conflict: There are enough, but they are allocated to other work.
     """
-    row = posting.changes.find(plan.row_key("available", part))
-    here = row is not None and (row.bin_code, row.batch_num, row.inventory_status) == (
-        plan.bin_code, plan.batch, "available",
-    )  # fmt: skip
+    # A serial has one row for all places.
+    key = plan.row_key("available", part)
+    row = posting.changes.find(key)
+    here = row is not None and row.key == key
     if row is None or not here or row.qty < part.qty:
         if part.serial is not None:
             message = f"serial {part.serial} is not available at {plan.bin_code}"

@@ -207,6 +207,19 @@ def test_any_serial_at_the_position_may_be_picked(yard: WarehouseScenario) -> No
     assert yard.level("DRILL") == (3, 2, 1)
 
 
+def test_serial_in_another_warehouse_is_not_picked(yard: WarehouseScenario, stack: Stack) -> None:
+    yard.stock_serials("S-1")
+    yard.adjust("DRILL", increase=1, serial="S-2", warehouse="SHOP").ok(201)
+    number = yard.started(yard.order(("DRILL", 1)))
+
+    for substitution in ("none", "any"):
+        yard.change_settings(pick_substitution=substitution)
+        with stack.unchanged():
+            refused = yard.pick(number, "DRILL", 1, serials=["S-2"])
+            assert refused.invalid_fields == ["serials"]
+            assert "serial S-2 is not available at A-01" in refused.text
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
