@@ -68,8 +68,8 @@ def adjust_stock(
         reads = approvals.reads_ahead(tx, own_entries=1) or reads
     run_all(lambda: posting.load(targets=targets, movements=1), *reads)
     row = posting.changes.find(here.key)
-    # A serial has one row for all positions and statuses.
-    if row and (row.position_id, row.inventory_status) != (here.position_id, status):
+    # A serial has one row for all positions, statuses and batches.
+    if row and row.key != here.key:
         row = None
     before = row.qty if row else ZERO
     today = day_of(tx.now_ms, timezone)

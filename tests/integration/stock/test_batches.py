@@ -125,6 +125,24 @@ def test_serials_of_a_batch_have_its_date(yard: WarehouseScenario) -> None:
     assert dates(yard.erp, "L2") == [("A-01", 1, OTHER)]
 
 
+def test_serial_of_another_batch_is_not_adjusted(yard: WarehouseScenario, stack: Stack) -> None:
+    both = {"item_code": "PUMP", "name": "Pump", "man_btch_num": True, "man_ser_num": True}
+    yard.erp.post("/products", both).ok(201)
+    pump = {"item_code": "PUMP", "serial": "S-1"}
+    adjust(yard.erp, **pump, increase=1, expiry_date=FIRST).ok(201)
+
+    with stack.unchanged():
+        for change in (
+            {"counted_qty": 1}, {"increase": 1}, {"decrease": 1}, {"to_status": "quarantine"},
+        ):  # fmt: skip
+            refused = adjust(yard.erp, **pump, batch="L2", **change)
+            assert (refused.status, refused.code) == (409, "conflict"), change
+        assert adjust(yard.erp, **pump, batch="L2", counted_qty=0).ok()["qty_before"] == 0
+    adjust(yard.erp, **pump, to_status="quarantine").ok(201)
+    assert dates(yard.erp) == [("A-01", 1, FIRST)]
+    assert_invariants(stack.store())
+
+
 def test_index_that_lags_behind_hides_no_new_row(
     yard: WarehouseScenario, clock: Clock, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
