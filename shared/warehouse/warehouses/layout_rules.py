@@ -115,16 +115,15 @@ class _Check:
     # Bays
 
     def _bay_problems(self) -> Iterator[Problem]:
-        names = [
-            None
-            if bay.number is None
-            else (bay.aisle_zone, str(bay.aisle), bay.side, str(bay.number))
-            for bay in self._bays
-        ]
-        yield from _repeated("bays", "number", names, "on its side of its aisle")
         by_number: dict[str, list[Checked[AisleDraft]]] = {}
         for each in self._aisles:
             by_number.setdefault(str(each.number), []).append(each)
+        served = [self._aisle_of(bay, by_number) for bay in self._bays]
+        names = [
+            None if bay.number is None else (*_aisle_name(bay, aisle), bay.side, str(bay.number))
+            for bay, (aisle, _) in zip(self._bays, served, strict=True)
+        ]
+        yield from _repeated("bays", "number", names, "on its side of its aisle")
         shapes: dict[int, Rectangle] = {}
         for number, bay in enumerate(self._bays):
             path = f"bays.{number}"
@@ -135,7 +134,7 @@ class _Check:
             if shape:
                 shapes[number] = shape
                 yield from self._bay_off_floor(path, shape)
-            aisle, unknown = self._aisle_of(bay, by_number)
+            aisle, unknown = served[number]
             if unknown:
                 yield Problem(f"{path}.aisle", unknown)
             zone = aisle.zone if aisle else None
@@ -184,6 +183,15 @@ def _repeated(path: str, field: str, names: Sequence[object], where: str = "") -
         if name is not None and first.setdefault(name, number) != number:
             message = f"is the same as in {path}.{first[name]}; must be unique {where}".rstrip()
             yield Problem(f"{path}.{number}.{field}", message)
+
+
+def _aisle_name(
+    bay: Checked[BayDraft], aisle: Checked[AisleDraft] | None
+) -> tuple[str | None, str | None]:
+    """Return zone and number of the aisle of a bay, which may leave out the zone."""
+    if aisle:
+        return aisle.zone, str(aisle.number)
+    return bay.aisle_zone, None if bay.aisle is None else str(bay.aisle)
 
 
 def _rectangle(bay: Checked[BayDraft]) -> Rectangle | None:

@@ -139,6 +139,21 @@ def test_bay_must_lie_on_the_floor_and_in_the_zone_of_its_aisle(
     assert field in found if field else found == {}
 
 
+def test_number_of_a_bay_is_unique_on_its_side_whether_the_zone_of_its_aisle_is_named() -> None:
+    both = [bay(1, 2, 11.5), bay(1, 8, 11.5, aisle_zone="S")]
+
+    assert problems(bays=both) == {
+        "bays.1.number": "is the same as in bays.0; must be unique on its side of its aisle"
+    }
+
+
+def test_bay_without_an_aisle_is_not_one_of_an_aisle_named_none() -> None:
+    aisles = [{"number": "None", "x1": 2, "y1": 10, "x2": 28, "y2": 10}]
+    both = [bay(1, 2, 11.5, aisle="None"), bay(1, 8, 11.5, aisle=None)]
+
+    assert problems(aisles=aisles, bays=both) == {}
+
+
 def test_overlapping_bay_is_reported_once() -> None:
     found = problems(bays=[bay(1, 5, 5), bay(2, 7.6, 5), bay(3, 20, 5), bay(3, 12, 5)])
 
