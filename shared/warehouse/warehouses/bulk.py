@@ -43,12 +43,16 @@ def create_positions(
     named, wrong = rules.named_positions(draft)
     known = existing_warehouses(repository.read_warehouse_aliases(tx.store))
     warehouse, unknown = rules.warehouse_of(draft, known)
-    draft = ensure_valid(draft, [*unknown, *wrong])
+    problems = [*unknown, *wrong]
+    missing: list[NamedPosition] = []
+    # Codes that are too long may not fit into a key.
+    if warehouse and not any(problem.field == "naming_mask" for problem in wrong):
+        keys = _alias_keys(warehouse, named)
+        existing = present_aliases(tx, keys, tx.store.get_many(keys.values()))
+        missing = [name for name in named if name.bin_code not in existing]
+        problems += _code_problems(tx.store, warehouse, missing)
+    draft = ensure_valid(draft, problems)
     assert warehouse is not None  # noqa: S101 - a valid draft names one
-    keys = _alias_keys(warehouse, named)
-    existing = present_aliases(tx, keys, tx.store.get_many(keys.values()))
-    missing = [name for name in named if name.bin_code not in existing]
-    ensure_valid(draft, _code_problems(tx.store, warehouse, missing))
     commit_in_steps(tx, missing, lambda left: _create_step(tx, warehouse, draft, left))
     return warehouse, _read(tx.store, warehouse, named)
 

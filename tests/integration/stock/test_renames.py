@@ -211,6 +211,10 @@ def test_code_of_a_position_is_kept_for_it(emptied_yard: WarehouseScenario) -> N
     assert_code_belongs_to(
         emptied_yard.erp.post("/warehouse-positions/bulk", mask), "naming_mask", owner
     )
+    wrong = {**mask, "capacity_units": -1, "pick_sequence_start": 1_000_000_000}
+    assert set(emptied_yard.erp.post("/warehouse-positions/bulk", wrong).invalid_fields) == {
+        "capacity_units", "naming_mask", "pick_sequence_start",
+    }  # fmt: skip
     assert emptied_yard.erp.delete(POSITION).status == 200
     assert emptied_yard.erp.post("/warehouse-positions", new).status == 201
     emptied_yard.stock("BRICK", 1, "A-01")
