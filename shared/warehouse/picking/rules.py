@@ -324,7 +324,8 @@ def _split_serials(
         if serial not in same:
             rest.remove(found)
         at, allocation = found
-        parts.append(PickPart(at, allocation, allocation.qty, exact=serial in same, serial=serial))
+        exact = serial in same and _matches(allocation, draft)
+        parts.append(PickPart(at, allocation, allocation.qty, exact=exact, serial=serial))
     return parts, refused
 
 

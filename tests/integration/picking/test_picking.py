@@ -220,6 +220,28 @@ def test_serial_in_another_warehouse_is_not_picked(yard: WarehouseScenario, stac
             assert "serial S-2 is not available at A-01" in refused.text
 
 
+def test_allocated_serial_is_not_picked_at_another_position_or_as_another_batch(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    pump = {"item_code": "PUMP", "name": "Pump", "man_btch_num": True, "man_ser_num": True}
+    yard.erp.post("/products", pump).ok(201)
+    yard.stock("PUMP", 1, batch="L1", serial="S-1")
+    yard.stock_serials("S-1")
+    number = yard.started(yard.order(("PUMP", 1), ("DRILL", 1)))
+    yard.change_settings(pick_substitution="any")
+
+    for item, place in (
+        ("DRILL", {"bin_code": "B-01"}),
+        ("PUMP", {"bin_code": "B-01", "batch": "L1"}),
+        ("PUMP", {"batch": "L2"}),
+    ):
+        with stack.unchanged():
+            refused = yard.pick(number, item, 1, serials=["S-1"], **place)
+            assert refused.invalid_fields == ["serials"], item
+    yard.pick(number, "PUMP", 1, batch="L1", serials=["S-1"]).ok()
+    yard.pick(number, "DRILL", 1, serials=["S-1"]).ok()
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
