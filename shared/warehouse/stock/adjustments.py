@@ -9,7 +9,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.fields import ZERO, plain
-from shared.kernel.validation import Checked, ensure_valid, of_valid_fields
+from shared.kernel.validation import Checked, ensure_valid, given_fields, of_valid_fields
 from shared.warehouse import references
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
@@ -207,14 +207,14 @@ def _required_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
 
 
 def _method_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
-    given = [method for method in ADJUSTMENT_METHODS if getattr(draft, method) is not None]
+    given = given_fields(draft, ADJUSTMENT_METHODS)
     if len(given) != 1:
         wanted = f"exactly one of {', '.join(ADJUSTMENT_METHODS)} is required; {len(given)} given"
         yield Problem(given[1] if given else ADJUSTMENT_METHODS[0], wanted)
     if draft.expiry_date is not None and draft.counted_qty is not None:
         message = "is not allowed with counted_qty; use increase for goods that have a date"
         yield Problem("expiry_date", message)
-    if draft.qty is not None and draft.to_status is None:
+    if draft.qty is not None and "to_status" not in given:
         yield Problem("qty", "is allowed only with to_status")
     status = draft.inventory_status or "available"
     if draft.to_status is not None and draft.to_status == status:
