@@ -108,9 +108,11 @@ def _book_line(posting: StockPosting, line: StoredReceiptLine) -> None:
 def _book_row(posting: StockPosting, line: StoredReceiptLine, number: int) -> None:
     row = posting.row(number)
     if (row.position_id, row.inventory_status) != (line.position_id, line.inventory_status):
+        goods = row.item_code
+        if row.serial_number is not None:
+            goods = f"Serial {row.serial_number} of {goods}"
         raise Conflict(
-            f"Serial {row.serial_number} of {row.item_code} is no longer at {line.bin_code}"
-            f" with the status {line.inventory_status}."
+            f"{goods} is no longer at {line.bin_code} with the status {line.inventory_status}."
         )
     qty = line.qty / len(line.stock_ids)
     try:

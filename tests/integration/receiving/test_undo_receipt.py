@@ -55,6 +55,26 @@ def test_cancelled_or_reverted_goods_leave_the_stock(
     assert_invariants(stack.store())
 
 
+def test_goods_of_a_position_that_was_deleted_are_no_longer_there(
+    receiving_scenario: ReceivingScenario,
+) -> None:
+    erp = receiving_scenario.erp
+    number = receiving_scenario.started(receiving_scenario.order({"qty": 1}))
+    receiving_scenario.receive(number, 1)
+    count = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Count"}
+    erp.post("/stock-adjustments", {**count, "counted_qty": 0}).ok(201)
+    receiving_scenario.act(number, "finalize").ok()
+    erp.delete("/warehouse-positions/1").ok()
+    erp.post("/warehouse-positions", {"whs_code": "YARD", "bin_code": "A-01"}).ok(201)
+    erp.post("/stock-adjustments", {**count, "counted_qty": 1}).ok(201)
+
+    refused = receiving_scenario.act(number, "revert")
+
+    assert (refused.status, refused.json()["message"]) == (
+        409, "BRICK is no longer at A-01 with the status available.",
+    )  # fmt: skip
+
+
 def test_document_is_open_again_after_receipts_without_goods(
     receiving_scenario: ReceivingScenario,
 ) -> None:
