@@ -56,7 +56,7 @@ def examine_product(store: Store, draft: Checked[ProductCreate], *, new: bool) -
     code, found = rules.code_of(draft), rules.code_problems(draft)
     if not code and not invalid_fields(draft) & {"item_code", "sku"}:
         found.append(Problem("item_code", "is required"))
-    if new and code and not found:
+    if new and code:
         found += _taken_code_problems(store, draft, code)
     return found
 
@@ -113,7 +113,7 @@ def change_product(
     before = record.entity
     code, found = rules.code_of(change) or before.item_code, rules.code_problems(change)
     renamed = code != before.item_code
-    if renamed and not found:
+    if renamed:
         found += _taken_code_problems(tx.store, change, code, number)
     change = ensure_valid(change, found)
     values = {"item_code": code, "sku": code, **rules.values(change)}

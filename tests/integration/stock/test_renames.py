@@ -162,6 +162,18 @@ def test_code_that_movements_name_is_kept_for_its_product(emptied_yard: Warehous
     assert emptied_yard.erp.post("/products", new).status == 201
 
 
+def test_taken_code_is_reported_together_with_a_different_sku(
+    emptied_yard: WarehouseScenario,
+) -> None:
+    body = {"item_code": "BRICK", "sku": "PAVER", "name": "Brick"}
+
+    for answer in (emptied_yard.erp.post("/products", body), emptied_yard.erp.patch(CEMENT, body)):
+        assert answer.problems == {
+            "sku": "must be equal to item_code (BRICK)",
+            "item_code": "is already taken by another product",
+        }
+
+
 def test_code_that_only_documents_name_is_kept_for_its_product(
     emptied_yard: WarehouseScenario,
 ) -> None:
