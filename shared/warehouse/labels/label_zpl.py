@@ -39,16 +39,21 @@ def label_zpl(content: LabelContent) -> str:
         for line, x, y in placed_lines(block)
     ]
     size = f"^PW{_dots(label.WIDTH)}^LL{_dots(label.HEIGHT)}^LH0,0"
-    return "\n".join(["^XA^CI28", size, *rules, *texts, bars, "^XZ", ""])
+    return "\n".join(["^XA^CI28", size, *rules, *filter(None, texts), bars, "^XZ", ""])
 
 
 def _field(line: Line, x: int, y: int, dots_per_em: float) -> str:
-    """Return the field of a line whose left end and baseline are at (x, y)."""
+    """Return the field of a line whose left end and baseline are at (x, y).
+
+    It is empty if the line has only characters that print nothing, such as zero-width spaces.
+    """
     text = "".join(glyph.text for run in line.runs for glyph in run.glyphs)
     if all(char <= _LAST_LATIN for char in text):
         height = round(dots_per_em * _FONT_HEIGHT)
         return f"^FT{x},{y}^A0N,{height},{height}^FH^FD{_escaped(text)}^FS"
     bitmap = bitmap_of(line, dots_per_em)
+    if not bitmap.rows:
+        return ""
     size = sum(map(len, bitmap.rows))
     data = b"".join(bitmap.rows).hex().upper()
     left, top = max(0, x + bitmap.left), max(0, y - bitmap.top)

@@ -11,7 +11,7 @@ from itertools import count
 import biip
 import pypdfium2
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shared.warehouse.gs1 import check_digit
@@ -148,6 +148,7 @@ def test_long_texts_stay_on_the_label(text: str) -> None:
 
 @settings(max_examples=30)
 @given(TEXTS)
+@example("\N{ZERO WIDTH SPACE}")
 def test_any_text_is_rendered(text: str) -> None:
     content = _worst(text, [replace(GOODS[0], name=text)])
     zpl = label_zpl(content)
