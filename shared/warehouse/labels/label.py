@@ -36,7 +36,7 @@ def text_blocks(content: LabelContent, sscc_text: str) -> Iterator[TextBlock]:
     yield TextBlock(content.day.isoformat(), right, 11, half, 9)
     yield _caption("SHIP TO", MARGIN, 21)
     yield TextBlock(content.recipient, MARGIN, 28, INNER, 15, lines=2, bold=True)
-    for at, line in enumerate(_address(content.ship_to)):
+    for at, line in enumerate(address_lines(content.ship_to, 4)):
         yield TextBlock(line, MARGIN, 40 + at * 5, INNER, 11)
     yield _caption("ORDER", MARGIN, 61)
     yield TextBlock(content.document, MARGIN, 66, half, 10, bold=True)
@@ -57,9 +57,8 @@ def _caption(text: str, x: float, y: float) -> TextBlock:
     return TextBlock(text, x, y, INNER / 2, 6)
 
 
-def _address(ship_to: str) -> list[str]:
-    """Return the lines of an address; the last one has what does not fit otherwise."""
-    most = 4
+def address_lines(ship_to: str, most: int) -> list[str]:
+    """Return an address in at most `most` lines; the last one has what does not fit otherwise."""
     lines = [line.strip() for line in ship_to.splitlines() if line.strip()]
     return [*lines[: most - 1], ", ".join(lines[most - 1 :])] if len(lines) > most else lines
 

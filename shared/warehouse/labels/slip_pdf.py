@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from shared.kernel.fields import plain
 from shared.warehouse.labels.barcode import sscc_text
+from shared.warehouse.labels.label import address_lines
 from shared.warehouse.labels.label_pdf import draw_block
 from shared.warehouse.labels.models import ShippedGoods, SlipContent, SlipUnit
 from shared.warehouse.labels.pdf import PdfDocument
@@ -20,8 +21,8 @@ _CODE, _NAME, _BATCH, _QTY = 0, 38, 118, 180
 """Columns of the table; quantities end at the last one."""
 _GAP = 2
 _SIZE, _LEADING = 9, 4.4
-_SERIAL_LINES = 400
-"""Most lines of the serials of a product, far more than goods in a unit have."""
+_SERIAL_LINES = 10_000
+"""Most lines of the serials of a product, more than the longest ones of a full unit need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,7 @@ def _head(content: SlipContent) -> Iterator[TextBlock]:
     yield TextBlock(content.sender or "", right, 22, half, 11)
     yield TextBlock("SHIP TO", _MARGIN, 34, half, 7)
     yield TextBlock(content.recipient, _MARGIN, 40, half, 12, lines=2, bold=True)
-    address = [line for line in content.ship_to.splitlines() if line.strip()]
-    for at, text in enumerate(address[:6]):
+    for at, text in enumerate(address_lines(content.ship_to, 6)):
         yield TextBlock(text, _MARGIN, 51 + at * 5, half, 10)
     facts = {
         "ORDER": content.document,

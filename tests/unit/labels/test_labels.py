@@ -20,11 +20,14 @@ from shared.warehouse.labels.label_pdf import label_pdf
 from shared.warehouse.labels.label_zpl import label_zpl
 from shared.warehouse.labels.models import LabelContent, ShippedGoods, SlipUnit
 from shared.warehouse.labels.slip_pdf import slip_pdf
+from shared.warehouse.packing.models import MAX_SERIALS
 from tests.cases import each_case
 from tests.unit.labels import examples
 from tests.unit.labels.examples import EXPECTED, GOODS, LABEL, PICTURE_DPI, PICTURES, SLIP, WORLD
 from tests.unit.labels.pictures import drawn_barcode, picture_of, png_of, rendered, scanned
 
+MAX_CODE = 50
+"""Characters of the longest serial."""
 GS1_128 = "]C1"
 """Symbology identifier of a Code 128 that starts with FNC1."""
 MM = 72 / 25.4
@@ -185,6 +188,19 @@ def test_a_slip_of_many_lines_has_all_of_them_in_order() -> None:
     assert re.findall(r"ITEM-\d+", "".join(pages)) == [one.item_code for one in lines]
     serials = [serial for one in lines for serial in one.serials]
     assert re.findall(r"S\d{3}-\d\d", "".join(pages)) == serials
+
+
+def test_a_slip_has_all_serials_of_a_full_unit_and_the_whole_address() -> None:
+    serials = [f"{n:0>{MAX_CODE}}" for n in range(MAX_SERIALS)]
+    address = [f"Line-{n}" for n in range(9)]
+    goods = ShippedGoods("DRILL", "Drill", Decimal(MAX_SERIALS), serials=serials)
+    content = replace(SLIP, units=[SlipUnit("HU-1", "carton", [goods])], ship_to="\n".join(address))
+
+    with pypdfium2.PdfDocument(slip_pdf(content)) as document:
+        text = "".join(page.get_textpage().get_text_range() for page in document)
+
+    assert re.findall(rf"\d{{{MAX_CODE}}}", text) == serials
+    assert re.findall(r"Line-\d", text) == address
 
 
 @each_case(("render", "most"), [(label_pdf, 40_000), (label_zpl, 300_000)])
