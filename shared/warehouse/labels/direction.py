@@ -5,11 +5,14 @@ rules for these are left out.
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 _NUMBERS = {"EN", "AN"}
 _RIGHT = {"R", "EN", "AN"}
 """Classes that neutral characters take as right to left (rule N1)."""
+_DIRECTED = {"L", *_RIGHT}
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+"""Brackets that make pairs; names and addresses rarely have others."""
 
 
 def is_right_to_left(text: str) -> bool:
@@ -21,9 +24,8 @@ def is_right_to_left(text: str) -> bool:
 def levels(text: str, *, right_to_left: bool) -> list[int]:
     """Return the embedding level of each character: odd from right to left, even otherwise."""
     base = int(right_to_left)
-    classes = _resolve_neutrals(
-        _resolve_weak([unicodedata.bidirectional(c) for c in text], base), base
-    )
+    classes = _resolve_weak([unicodedata.bidirectional(c) for c in text], base)
+    classes = _resolve_neutrals(_resolve_brackets(text, classes, base), base)
     return [_level(one, base) for one in classes]
 
 
@@ -70,7 +72,8 @@ def _separator(one: str, before: list[str], after: list[str], *, is_arabic: bool
     follows = "AN" if follows == "EN" and is_arabic else follows
     if one in {"ES", "CS"} and before and before[-1] == follows and follows in _NUMBERS:
         return follows if one == "CS" or follows == "EN" else "ON"
-    if one == "ET" and not is_arabic and ((before and before[-1] == "EN") or follows == "EN"):
+    number = next((other for other in after if other != "ET"), "")
+    if one == "ET" and not is_arabic and ((before and before[-1] == "EN") or number == "EN"):
         return "EN"
     return "ON"
 
@@ -83,13 +86,37 @@ def _numbers_among_letters(classes: list[str], base: int) -> list[str]:
     return found
 
 
+def _resolve_brackets(text: str, classes: list[str], base: int) -> list[str]:
+    """Give both brackets of a pair the direction of what is in it, or before it (rule N0)."""
+    embedding, found = ("R" if base else "L"), list(classes)
+    for start, end in sorted(_bracket_pairs(text, classes)):
+        inside = [_direction(one) for one in found[start + 1 : end] if one in _DIRECTED]
+        before = (_direction(one) for one in reversed(found[:start]) if one in _DIRECTED)
+        if inside:
+            is_embedded = embedding in inside
+            found[start] = found[end] = embedding if is_embedded else next(before, embedding)
+    return found
+
+
+def _bracket_pairs(text: str, classes: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the places of the two brackets of each pair (BD16)."""
+    opened: list[tuple[str, int]] = []
+    for place, char in enumerate(text):
+        if classes[place] == "ON" and char in _CLOSING:
+            opened.append((_CLOSING[char], place))
+        elif classes[place] == "ON" and any(closing == char for closing, _ in opened):
+            while opened[-1][0] != char:
+                opened.pop()
+            yield opened.pop()[1], place
+
+
 def _resolve_neutrals(classes: list[str], base: int) -> list[str]:
     """Give spaces and other neutral characters the direction of what is around them (N1, N2)."""
     embedding = "R" if base else "L"
     found, place = list(classes), 0
     while place < len(found):
         end = place
-        while end < len(found) and found[end] not in {"L", *_RIGHT}:
+        while end < len(found) and found[end] not in _DIRECTED:
             end += 1
         if end > place:
             before = _direction(found[place - 1]) if place else embedding
