@@ -184,7 +184,8 @@ def _free_row(posting: StockPosting, plan: _PickPlan, part: PickPart) -> StockRo
             message = f"serial {part.serial} is not available at {plan.bin_code}"
             raise ValidationFailed([Problem("serials", message)])
         there = plain(row.qty) if row and here else "0"
-        message = f"{plain(part.qty)} picked, {there} in stock at {plan.bin_code}"
+        batch = "" if plan.batch is None else f" of batch {plan.batch}"
+        message = f"{plain(part.qty)} picked, {there}{batch} in stock at {plan.bin_code}"
         raise ValidationFailed([Problem("qty", message)])
     if row.qty - row.allocated < part.qty:
         free = plain(row.qty - row.allocated)

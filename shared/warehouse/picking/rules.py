@@ -189,6 +189,11 @@ def pick_problems(
     if not usable:
         yield _not_allocated_problem(allocated, draft, substitution)
         return
+    # Products that are managed by batch are always allocated by batch.
+    if (draft.batch is None) != (allocated[0].batch_num is None):
+        is_wanted = draft.batch is None
+        message = f"product {draft.item_code} is {'' if is_wanted else 'not '}managed by batch"
+        yield Problem("batch", f"is required: {message}" if is_wanted else message)
     left = sum((allocation.qty for _, allocation in usable), ZERO)
     if draft.qty is None:
         return

@@ -306,6 +306,26 @@ def test_substitution_follows_the_setting(
         assert yard.level("CEMENT") == (30, 3, 27)
 
 
+def test_pick_that_is_refused_for_its_batch_names_it(yard: WarehouseScenario) -> None:
+    yard.change_settings(pick_substitution="any")
+    yard.stock("CEMENT", 5, batch="L1")
+    yard.stock("BRICK", 5)
+    number = yard.started(yard.order(("CEMENT", 3), ("BRICK", 3)))
+
+    refused = [
+        yard.pick(number, "CEMENT", 1), yard.pick(number, "BRICK", 1, batch="L1"),
+        yard.pick(number, "CEMENT", 1, batch="L2"), yard.pick(number, "CEMENT", 4),
+    ]  # fmt: skip
+
+    wanted = {"field": "batch", "message": "is required: product CEMENT is managed by batch"}
+    assert [answer.json()["errors"] for answer in refused] == [
+        [wanted],
+        [{"field": "batch", "message": "product BRICK is not managed by batch"}],
+        [{"field": "qty", "message": "1 picked, 0 of batch L2 in stock at A-01"}],
+        [wanted, {"field": "qty", "message": "4 picked, 3 of CEMENT left to pick there"}],
+    ]
+
+
 @pytest.mark.parametrize("change", ["disabled", "is_blocked", "is_pickable"])
 def test_allocated_goods_are_picked_at_a_position_that_was_blocked_since(
     yard: WarehouseScenario, stack: Stack, change: str
