@@ -318,7 +318,9 @@ def undo_picking(
     record_progress(tx, picking, rules.document_progress(record.entity, picking, number))
     # Lines that ended short without any picks, too: nothing is picked now.
     lines = [line.model_copy(update={"status": rules.line_status(line)}) for line in picking.lines]
-    return PICKINGS.save(tx, record, picking, status=status, lines=lines)
+    return PICKINGS.save(
+        tx, record, picking, status=status, lines=lines, has_shortage=False, shortage_reason=None
+    )
 
 
 def set_packing_order(tx: Transaction, record: Record[StoredPicking], order: int | None) -> None:

@@ -164,7 +164,7 @@ def test_finalized_picking_can_be_reverted_until_dispatch(yard: WarehouseScenari
     assert "dispatched" in late.json()["message"]
 
 
-def test_no_line_of_a_reverted_picking_is_short(yard: WarehouseScenario) -> None:
+def test_a_reverted_picking_has_no_shortage(yard: WarehouseScenario) -> None:
     yard.stock("BRICK", 5)
     number = yard.started(yard.order(("BRICK", 5), ("CEMENT", 1)))
     yard.pick(number, "BRICK", 2)
@@ -174,6 +174,8 @@ def test_no_line_of_a_reverted_picking_is_short(yard: WarehouseScenario) -> None
 
     assert [line["status"] for line in ended["lines"]] == ["picked", "short", "short"]
     assert [line["status"] for line in reverted["lines"]] == ["open", "open"]
+    assert (ended["has_shortage"], reverted["has_shortage"]) == (True, False)
+    assert yard.erp.get("/pickings", query={"has_shortage": "true"}).data == []
 
 
 def test_document_with_staged_goods_is_not_closed(yard: WarehouseScenario) -> None:
