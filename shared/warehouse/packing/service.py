@@ -207,14 +207,15 @@ def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | N
     for unit in fitting:
         UNITS.remove(tx, unit)
     order = contents_rules.without_units(order, [unit.entity for unit in fitting])
+    not_packed = {"packed_at": None, "short_reason": None}
     rest = sum((picking.cost for picking in pickings), record.cost)
     if order.units or not (tx.is_empty or has_room(tx, rest)):
         status = "in_progress" if order.status == "packed" else order.status
-        change_order(tx, record, order, status=status, packed_at=None, short_reason=None)
+        change_order(tx, record, order, status=status, **not_packed)
         return None
     for picking in pickings:
         picking_service.set_packing_order(tx, picking, None)
-    return change_order(tx, record, order, status="cancelled")
+    return change_order(tx, record, order, status="cancelled", **not_packed)
 
 
 record_passed_validation = repository.put_passed

@@ -192,6 +192,7 @@ def test_cancelling_frees_the_goods_and_deletes_the_units(
 
     assert (cancelled["status"], cancelled["handling_units"]) == ("cancelled", [])
     assert cancelled["qty"] == {"to_pack": 10, "packed": 0}
+    assert cancelled["packed_at"] is None, "as after a cancellation in steps"
     assert packing.erp.get(f"{UNITS}/{unit}").status == 410
     assert packing.cancel(order).code == "conflict"
     assert packing.yard.level("BRICK") == (10, 10, 0)
