@@ -23,7 +23,7 @@ BARS_TOP = 108
 RULES = (17, 57, 75, 102)
 """Where lines divide the label."""
 MAX_GOODS = 5
-"""Products of the summary; others are counted."""
+"""Lines of the summary, one for each product or batch of it; others are counted."""
 
 
 def text_blocks(content: LabelContent, sscc_text: str) -> Iterator[TextBlock]:
@@ -73,4 +73,4 @@ def summary(goods: Sequence[ShippedGoods]) -> list[str]:
     if len(lines) <= MAX_GOODS:
         return lines
     hidden = len(lines) - MAX_GOODS + 1
-    return [*lines[: MAX_GOODS - 1], f"and {hidden} more products"]
+    return [*lines[: MAX_GOODS - 1], f"and {hidden} more"]
