@@ -49,10 +49,9 @@ def slip_pdf(content: SlipContent) -> bytes:
         draw_block(document, block)
     y = _begin_table(document, _FIRST_TOP)
     rows = [row for unit in content.units for row in _unit_rows(unit)]
-    for row in rows:
+    for at, row in enumerate(rows):
         y += row.space + _LEADING
-        needed = _LEADING if row.keeps_with_next else 0
-        if y + needed > _BOTTOM:
+        if y + _kept_below(rows, at) > _BOTTOM:
             document.add_page()
             y = _begin_table(document, _NEXT_TOP) + _LEADING
         for cell in row.cells:
@@ -95,6 +94,14 @@ def _begin_table(document: PdfDocument, y: float) -> float:
     document.text(_MARGIN + _QTY - text_width(quantity.width, _SIZE), y, _SIZE, quantity)
     document.rule(_MARGIN, y + 1.5, _INNER)
     return y + 1.5
+
+
+def _kept_below(rows: Sequence[_Row], at: int) -> float:
+    """Return the height of the rows that stay on the page of the row at an index, below it."""
+    last = at
+    while rows[last].keeps_with_next and last + 1 < len(rows):
+        last += 1
+    return sum(row.space + _LEADING for row in rows[at + 1 : last + 1])
 
 
 def _unit_rows(unit: SlipUnit) -> Iterator[_Row]:

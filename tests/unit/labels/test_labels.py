@@ -203,6 +203,26 @@ def test_a_slip_has_all_serials_of_a_full_unit_and_the_whole_address() -> None:
     assert re.findall(r"Line-\d", text) == address
 
 
+@each_case("products", [2, 7, 9])
+def test_a_unit_with_a_long_head_begins_on_the_page_of_its_first_product(products: int) -> None:
+    units = [
+        SlipUnit(
+            f"HU-{n:02d}",
+            "carton",
+            [ShippedGoods(f"ITEM-{n:02d}", "Item", Decimal(1)) for _ in range(products)],
+            tracking_number="T" * 100,
+        )
+        for n in range(20)
+    ]
+
+    with pypdfium2.PdfDocument(slip_pdf(replace(SLIP, units=units))) as document:
+        pages = [page.get_textpage().get_text_range() for page in document]
+
+    begun = [re.findall(r"HU-(\d\d)", page) for page in pages]
+    listed = [re.findall(r"ITEM-(\d\d)", page) for page in pages]
+    assert all(set(units) <= set(items) for units, items in zip(begun, listed, strict=True))
+
+
 @each_case(("render", "most"), [(label_pdf, 40_000), (label_zpl, 300_000)])
 def test_calls_for_a_label_do_not_grow_with_its_texts(
     render: Callable[[LabelContent], object], most: int
