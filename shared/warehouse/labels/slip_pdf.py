@@ -21,6 +21,8 @@ _CODE, _NAME, _BATCH, _QTY = 0, 38, 118, 180
 """Columns of the table; quantities end at the last one."""
 _GAP = 2
 _SIZE, _LEADING = 9, 4.4
+_CODE_LINES = 5
+"""Lines of the longest code of an item or batch."""
 _SERIAL_LINES = 10_000
 """Most lines of the serials of a product, more than the longest ones of a full unit need."""
 
@@ -117,9 +119,9 @@ def _unit_rows(unit: SlipUnit) -> Iterator[_Row]:
 
 def _goods_rows(goods: ShippedGoods) -> Iterator[_Row]:
     columns = (
-        (_CODE, wrap(goods.item_code, units_of(_NAME - _CODE - _GAP, _SIZE), 3)),
+        (_CODE, wrap(goods.item_code, units_of(_NAME - _CODE - _GAP, _SIZE), _CODE_LINES)),
         (_NAME, wrap(goods.name, units_of(_BATCH - _NAME - _GAP, _SIZE), 4)),
-        (_BATCH, wrap(goods.batch or "", units_of(_QTY - 22 - _BATCH, _SIZE), 3)),
+        (_BATCH, wrap(goods.batch or "", units_of(_QTY - 22 - _BATCH, _SIZE), _CODE_LINES)),
     )
     quantity = _Cell(_QTY, shape(plain(goods.qty)), ends_at_x=True)
     for at in range(max(len(lines) for _, lines in columns)):

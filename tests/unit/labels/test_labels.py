@@ -27,7 +27,7 @@ from tests.unit.labels.examples import EXPECTED, GOODS, LABEL, PICTURE_DPI, PICT
 from tests.unit.labels.pictures import drawn_barcode, picture_of, png_of, rendered, scanned
 
 MAX_CODE = 50
-"""Characters of the longest serial."""
+"""Characters of the longest code, batch or serial."""
 GS1_128 = "]C1"
 """Symbology identifier of a Code 128 that starts with FNC1."""
 MM = 72 / 25.4
@@ -190,10 +190,10 @@ def test_a_slip_of_many_lines_has_all_of_them_in_order() -> None:
     assert re.findall(r"S\d{3}-\d\d", "".join(pages)) == serials
 
 
-def test_a_slip_has_all_serials_of_a_full_unit_and_the_whole_address() -> None:
-    serials = [f"{n:0>{MAX_CODE}}" for n in range(MAX_SERIALS)]
+def test_a_slip_has_whole_codes_all_serials_of_a_full_unit_and_the_whole_address() -> None:
+    code, serials = "上" * MAX_CODE, [f"{n:0>{MAX_CODE}}" for n in range(MAX_SERIALS)]
     address = [f"Line-{n}" for n in range(9)]
-    goods = ShippedGoods("DRILL", "Drill", Decimal(MAX_SERIALS), serials=serials)
+    goods = ShippedGoods(code, "Drill", Decimal(MAX_SERIALS), code, serials)
     content = replace(SLIP, units=[SlipUnit("HU-1", "carton", [goods])], ship_to="\n".join(address))
 
     with pypdfium2.PdfDocument(slip_pdf(content)) as document:
@@ -201,6 +201,7 @@ def test_a_slip_has_all_serials_of_a_full_unit_and_the_whole_address() -> None:
 
     assert re.findall(rf"\d{{{MAX_CODE}}}", text) == serials
     assert re.findall(r"Line-\d", text) == address
+    assert text.count("上") == 2 * MAX_CODE
 
 
 @each_case("products", [2, 7, 9])
