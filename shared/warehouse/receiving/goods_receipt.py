@@ -164,7 +164,7 @@ def _targets(
             status=draft.inventory_status or "available",
             batch=draft.batch,
             serial=serial,
-            expiry_date=rules.expiry_date(draft, goods.document),
+            expiry_date=rules.expiry_date(draft, goods.document, goods.by_line),
             now=tx.now,
         )
         for serial in draft.serials or (None,)

@@ -46,7 +46,7 @@ def examine(goods: ReceivedGoods) -> Iterator[Problem]:
     if product:
         yield from examine_goods(GoodsLine.of("", draft), product)
     yield from _bin_problems(goods)
-    expiry = expiry_date(draft, goods.document)
+    expiry = expiry_date(draft, goods.document, goods.by_line)
     if expired := expiry_refusal(expiry, draft.inventory_status or "available", goods.today):
         yield Problem("expiry_date", expired)
 
@@ -121,13 +121,24 @@ def default_bin(document: Document, by_line: Mapping[int, Decimal]) -> str | Non
     return named.pop() if len(named) == 1 else None
 
 
-def expiry_date(draft: Checked[ReceiptLineDraft], document: Document) -> str | None:
-    """Return the expiry date of the draft, or else of the document's line of the same batch."""
-    code = draft.item_code
-    if draft.expiry_date is not None or code is None:
+def expiry_date(
+    draft: Checked[ReceiptLineDraft], document: Document, by_line: Mapping[int, Decimal]
+) -> str | None:
+    """Return the expiry date of the draft, or else that of the document's lines.
+
+    A batch has one date on a document. Goods without a batch take the earliest date of the lines
+    that they count for.
+    """
+    if draft.expiry_date is not None:
         return draft.expiry_date
-    lines = _lines_of(document, code, draft.batch)
-    return next((line.expiry_date for line in lines if line.batch == draft.batch), None)
+    dates = [
+        line.expiry_date
+        for line in document.lines
+        if line.item_code == draft.item_code
+        and line.batch == draft.batch
+        and (draft.batch is not None or line.line_num in by_line)
+    ]
+    return min(filter(None, dates), default=None)
 
 
 @dataclass(frozen=True, slots=True)

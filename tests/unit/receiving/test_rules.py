@@ -152,14 +152,33 @@ def test_default_position_is_the_destination_of_the_filled_lines() -> None:
     assert default_bin(document, parts_of(document, draft(item_code="BRICK"))) is None
 
 
+def default_date(document: Document, body: ReceiptLineDraft) -> str | None:
+    return expiry_date(body, document, parts_of(document, body))
+
+
 def test_default_expiry_date_comes_from_the_document_line_of_the_same_batch() -> None:
     expected = {"batch": "L1", "expiry_date": "2031-01-31"}
-    document = order(line(1, "5", expiry_date="2030-01-31"), line(2, "5", **expected))
+    document = order(
+        line(1, "5", expiry_date="2030-01-31"), line(2, "5", batch="L1"), line(3, "5", **expected)
+    )
 
-    assert expiry_date(draft(), document) == "2031-01-31"
-    assert expiry_date(draft(batch="L2"), document) is None
-    assert expiry_date(draft(batch=None), document) == "2030-01-31"
-    assert expiry_date(draft(expiry_date="01/02/2032"), document) == "2032-02-01"
+    assert default_date(document, draft()) == "2031-01-31"
+    assert default_date(document, draft(batch="L2")) is None
+    assert default_date(document, draft(batch=None)) == "2030-01-31"
+    assert default_date(document, draft(expiry_date="01/02/2032")) == "2032-02-01"
+
+
+def test_default_expiry_date_without_a_batch_comes_from_the_filled_lines() -> None:
+    document = order(
+        line(1, "5", "5", expiry_date="2030-01-31"),
+        line(2, "5"),
+        line(3, "5", expiry_date="2032-01-31"),
+        line(4, "5", expiry_date="2031-01-31"),
+    )
+
+    assert default_date(document, draft("5", batch=None)) is None
+    assert default_date(document, draft("10", batch=None)) == "2032-01-31"
+    assert default_date(document, draft("15", batch=None)) == "2031-01-31", "the earliest"
 
 
 @pytest.mark.parametrize(
