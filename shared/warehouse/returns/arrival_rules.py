@@ -26,7 +26,7 @@ from shared.warehouse.returns.models import (
     StoredReturnLine,
     return_code,
 )
-from shared.warehouse.returns.rules import Origin, limit_problems, named_goods
+from shared.warehouse.returns.rules import NamedGoods, Origin, limit_problems, named_goods
 
 _MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 12
 """Actions for the lines of an arrival. The other 12 are for the return, what returns have taken of
@@ -69,13 +69,31 @@ def examine_arrival(
         invalid += known.placing_problems(f"{path}.bin_code", one.whs_code, line.bin_code)
     invalid += differing_dates(numbered(lines))
     invalid += _size_problems(lines)
-    blocked: list[Problem] = []
+    announced = {line.product_id for line in one.lines}
+    named = named_goods(arrival, known.products)
+    goods = [each for each in named if each.product_id in announced]
+    blocked = list(_repeated_serials(one, goods))
     if origin:
-        announced = {line.product_id for line in one.lines}
-        named = named_goods(arrival, known.products)
-        goods = [one for one in named if one.product_id in announced]
         blocked += limit_problems(origin, goods, one)
     return LineProblems(invalid, blocked)
+
+
+def _repeated_serials(one: StoredReturn, named: Sequence[NamedGoods]) -> Iterator[Problem]:
+    """Yield a problem for each serial that the return has received already, wherever it is now."""
+    received = {
+        (line.product_id, serial)
+        for line in one.lines
+        for goods in line.goods
+        for serial in goods.serials
+    }
+    for goods in named:
+        for at, serial in enumerate(goods.serials):
+            if (goods.product_id, serial) in received:
+                message = (
+                    f"serial {serial} of {goods.item_code} was received with"
+                    f" {return_code(one.id)} already"
+                )
+                yield Problem(f"{goods.path}.serials.{at}", message)
 
 
 def goods_problems(

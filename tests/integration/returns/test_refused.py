@@ -90,6 +90,26 @@ def test_serial_that_did_not_leave_or_came_back_is_refused(scenario: ReturnScena
     }
 
 
+def test_serial_that_a_return_has_received_is_not_received_by_it_again(
+    scenario: ReturnScenario,
+) -> None:
+    scenario.yard.change_settings(blind_returns=True)
+    blind = {"exit_document_id": None, "warehouse_code": "YARD", "partner_code": "C-1"}
+    drill = {"item_code": "DRILL", "qty": 1, "serials": ["S-1"]}
+    quarantined = {"inventory_status": "quarantine", "serial": "S-1"}
+    announced = [{"item_code": "DRILL", "qty": 2, "serials": ["S-1", "S-2"]}]
+    for lines, more in (([{"item_code": "DRILL", "qty": 2}], blind), (announced, {})):
+        number = scenario.expected(lines=lines, **more)
+        scenario.receive(number, drill).ok()
+        scenario.yard.adjust("DRILL", "B-01", **quarantined, decrease=1).ok(201)
+
+        answer = scenario.receive(number, drill)
+
+        assert answer.blocked == {
+            "lines.0.serials.0": f"serial S-1 of DRILL was received with RT-{number} already"
+        }
+
+
 def test_document_that_is_not_dispatched_has_nothing_to_return(scenario: ReturnScenario) -> None:
     scenario.yard.stock("BRICK", 5)
     order = scenario.yard.order(("BRICK", 5))
