@@ -1,7 +1,8 @@
 """Rules of the goods of returns that arrive, as pure functions: which may, and for which lines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from typing import Any
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Problem
@@ -114,6 +115,20 @@ def goods_problems(
         else:
             yield from examine_goods(GoodsLine.of(path, line), known.products[code])
         yield from repeated_serials(path, code, line.serials, seen)
+
+
+def lines_without_problems(
+    lines: Sequence[Any] | None, found: Iterable[Problem]
+) -> list[tuple[int, Any]]:
+    """Return the lines of a body without problems, except of positions, with their indexes.
+
+    There is none if the body has too many lines: `found` lacks the problems of each then.
+    """
+    paths = [problem.field.split(".") for problem in found]
+    if ["lines"] in paths:
+        return []
+    invalid = {int(path[1]) for path in paths if path[1:] and path[2:] != ["bin_code"]}
+    return [(at, line) for at, line in enumerate(lines or ()) if at not in invalid]
 
 
 def _size_problems(lines: Sequence[Checked[ReturnGoodsDraft]]) -> Iterator[Problem]:

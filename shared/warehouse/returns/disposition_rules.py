@@ -3,7 +3,7 @@
 A disposition takes goods of the return that have none so far, in the order of its lines.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -13,7 +13,7 @@ from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import numbered, parts_of
 from shared.warehouse.master_data import MasterData
-from shared.warehouse.returns.arrival_rules import goods_problems
+from shared.warehouse.returns.arrival_rules import goods_problems, lines_without_problems
 from shared.warehouse.returns.models import (
     Disposition,
     DispositionDraft,
@@ -78,17 +78,32 @@ def examine(
             yield from known.placing_problems(f"{path}.bin_code", one.whs_code, line.bin_code)
 
 
+def valid_lines(
+    draft: Checked[DispositionsDraft], found: Iterable[Problem]
+) -> dict[int, DispositionDraft]:
+    """Return the lines of a body whose goods and action have no problem, by index.
+
+    `found` are the problems of the body. One of the position does not matter.
+    """
+    names = ("item_code", "qty", "action", "batch", "serials")
+    return {
+        at: DispositionDraft.model_construct(**{name: getattr(line, name) for name in names})
+        for at, line in lines_without_problems(draft.lines, found)
+    }
+
+
 def take_goods(
-    one: StoredReturn, drafts: Sequence[DispositionDraft]
+    one: StoredReturn, drafts: Mapping[int, DispositionDraft]
 ) -> tuple[StoredReturn, list[Part], list[Problem]]:
     """Return the return after dispositions, the goods that they take, and problems.
 
-    There is a problem for each disposition of more goods than have arrived and have none so far.
+    `drafts` are the dispositions by the index of their line. There is a problem for each of more
+    goods than have arrived and have none so far.
     """
     lines = list(one.lines)
     parts: list[Part] = []
     problems: list[Problem] = []
-    for at, draft in enumerate(drafts):
+    for at, draft in drafts.items():
         for number, (serial, wanted) in enumerate(parts_of(draft.qty, draft.serials)):
             left = wanted
             for index, line in enumerate(lines):
@@ -158,11 +173,13 @@ def _missing(
     return Problem(f"lines.{at}.qty", message)
 
 
-def _size_problems(drafts: Sequence[DispositionDraft], parts: Sequence[Part]) -> Iterator[Problem]:
-    actions = sum(_actions(draft, at, parts) for at, draft in enumerate(drafts))
-    is_for_provider = any(draft.action == "return_to_provider" for draft in drafts)
+def _size_problems(
+    drafts: Mapping[int, DispositionDraft], parts: Sequence[Part]
+) -> Iterator[Problem]:
+    actions = sum(_actions(draft, at, parts) for at, draft in drafts.items())
+    is_for_provider = any(draft.action == "return_to_provider" for draft in drafts.values())
     if actions + _PROVIDER_ACTIONS * is_for_provider > _MAX_LINE_ACTIONS:
-        serials = sum(len(draft.serials or ()) for draft in drafts)
+        serials = sum(len(draft.serials or ()) for draft in drafts.values())
         message = (
             f"{len(drafts)} lines with {serials} serials take goods from {len(parts)} places, more"
             " than fits into one request; send the rest in further requests"

@@ -8,7 +8,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
-from shared.kernel.validation import Checked, ensure_valid
+from shared.kernel.validation import Checked, ensure_valid, problems_of
 from shared.warehouse import references
 from shared.warehouse.catalog.gtins import line_gtins_resolved
 from shared.warehouse.master_data import MasterData, NamedCodes
@@ -53,9 +53,10 @@ def decide(
             lambda: tx.store.get_many(codes.keys),
         )
         known = codes.known(tx, found)
-        draft = ensure_valid(named, rules.examine(named, one, known))
-        after, parts, problems = rules.take_goods(one, draft.lines)
-        draft = ensure_valid(draft, problems)
+        problems = list(rules.examine(named, one, known))
+        lines = rules.valid_lines(named, [*problems_of(named), *problems])
+        after, parts, more = rules.take_goods(one, lines)
+        draft = ensure_valid(named, [*problems, *more])
     today = day_of(tx.now_ms, timezone)
     moved = _move(posting, one, draft, parts, known, today)
     if external_ref is not None:

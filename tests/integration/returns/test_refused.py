@@ -174,8 +174,7 @@ def test_arrival_that_the_stock_refuses_changes_nothing(
             {"qty": 1, "item_code": "DRILL", "serials": ["S-1"]},
             {"qty": 1, "item_code": "CEMENT", "batch": "L1", "expiry_date": "2031-01-01"},
         )
-
-    assert set(answer.problems) == {"lines.0.serials.0", "lines.1.expiry_date"}
+        assert set(answer.problems) == {"lines.0.serials.0", "lines.1.expiry_date"}
 
 
 def test_more_than_announced_is_received_within_what_was_dispatched(
@@ -243,6 +242,20 @@ def test_every_problem_of_dispositions_is_reported(scenario: ReturnScenario, sta
             {"qty": 1, "action": "scrap", "item_code": "DRILL", "serials": ["S-2"]},
         )
         assert set(answer.problems) == {"lines.1.qty", "lines.2.qty", "lines.3.serials.0"}
+        answer = scenario.decide(
+            number,
+            {"qty": 2, "action": "restock", "bin_code": "X-01"},
+            {"qty": 1, "action": "scrap", "bin_code": 5},
+            {"qty": 1, "action": "burn"},
+            {"qty": 1, "action": "scrap", "item_code": "HAULAGE"},
+            {"qty": 3, "action": "quarantine", "item_code": "CEMENT", "batch": "L1"},
+        )
+        assert set(answer.problems) == {
+            "lines.0.bin_code", "lines.1.bin_code", "lines.1.qty", "lines.2.action",
+            "lines.3.item_code", "lines.4.qty",
+        }, "goods are counted in the lines that name theirs"  # fmt: skip
+        answer = scenario.decide(number, *[{"qty": 9, "action": "burn"}] * 7)
+        assert set(answer.problems) == {"lines"}
 
 
 def test_expired_goods_are_received_and_not_restocked(scenario: ReturnScenario) -> None:

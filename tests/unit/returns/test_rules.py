@@ -125,7 +125,7 @@ def test_status_of_a_line(status: str, goods: int, open_qty: int, shown: str) ->
 
 def decide(one: StoredReturn, *lines: dict[str, Any]) -> tuple[StoredReturn, list[Any], list[Any]]:
     drafts = [DispositionDraft.model_validate({"item_code": "BRICK", **line}) for line in lines]
-    return disposition_rules.take_goods(one, drafts)
+    return disposition_rules.take_goods(one, dict(enumerate(drafts)))
 
 
 def test_dispositions_take_goods_of_several_lines_and_places() -> None:
