@@ -11,10 +11,10 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
-from shared.kernel.validation import Checked, InvalidBody, ensure_valid, problems_of
+from shared.kernel.validation import Checked, InvalidBody, problems_of
 from shared.warehouse import references
 from shared.warehouse.catalog.gtins import line_gtins_resolved
-from shared.warehouse.catalog.lines import ensure_no_problems, parts_of
+from shared.warehouse.catalog.lines import LineProblems, ensure_no_problems, parts_of
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
 from shared.warehouse.master_data import MasterData, NamedCodes
@@ -185,8 +185,16 @@ def receive_goods(
         )
         known = codes.known(tx, found)
         findings = arrival_rules.examine_arrival(named, one, known, origin)
-        arrival = ensure_no_problems(named, findings)
-    _receive(tx, posting, one, arrival, known)
+        parts = _parts(tx, one, named, known, [*problems_of(named), *findings.invalid])
+        is_refused = isinstance(named, InvalidBody) or bool(findings.all)
+        posting.load(
+            targets=[row.key for *_, row in parts], movements=0 if is_refused else len(parts)
+        )
+        invalid = [*findings.invalid, *_stock_problems(posting, parts)]
+        arrival = ensure_no_problems(named, LineProblems(invalid, findings.blocked))
+    for _, _, qty, row in parts:
+        posting.changes.move("return_receipt", qty, target=posting.batches.with_date(row))
+    posting.post()
     after = arrival_rules.with_arrival(one, arrival, known)
     if origin:
         taken = rules.taken_by(one), rules.taken_by(after)
@@ -206,21 +214,24 @@ def _origin_of_arrival(
     return _origin(store, document, with_serials=_names_serials(arrival))
 
 
-def _receive(
+def _parts(
     tx: Transaction,
-    posting: StockPosting,
     one: StoredReturn,
-    arrival: ReturnArrival,
+    arrival: Checked[ReturnArrival],
     known: MasterData,
-) -> None:
-    """Add the stock changes of an arrival; raise ValidationFailed when the stock refuses them."""
+    found: Sequence[Problem],
+) -> list[_Part]:
+    """Return the goods of an arrival; leave out lines with a problem, but not of the position.
+
+    `found` are the problems of the arrival. A serial has one row at any position.
+    """
     parts: list[_Part] = []
-    for at, line in enumerate(arrival.lines):
+    for at, line in arrival_rules.lines_without_problems(arrival.lines, found):
         for number, (serial, qty) in enumerate(parts_of(line.qty, line.serials)):
             row = empty_row(
                 known.products[line.item_code],
                 known.warehouses[one.whs_code],
-                known.positions[one.whs_code, line.bin_code],
+                known.positions.get((one.whs_code, line.bin_code)),
                 status="quarantine",
                 batch=line.batch,
                 serial=serial,
@@ -228,11 +239,7 @@ def _receive(
                 now=tx.now,
             )
             parts.append((at, number, qty, row))
-    posting.load(targets=[row.key for *_, row in parts], movements=len(parts))
-    ensure_valid(arrival, _stock_problems(posting, parts))
-    for _, _, qty, row in parts:
-        posting.changes.move("return_receipt", qty, target=posting.batches.with_date(row))
-    posting.post()
+    return parts
 
 
 def _stock_problems(posting: StockPosting, parts: Sequence[_Part]) -> Iterator[Problem]:

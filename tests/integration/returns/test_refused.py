@@ -176,6 +176,13 @@ def test_arrival_that_the_stock_refuses_changes_nothing(
         )
         assert set(answer.problems) == {"lines.0.serials.0", "lines.1.expiry_date"}
 
+        answer = scenario.receive(
+            number,
+            {"qty": 1, "item_code": "DRILL", "serials": ["S-1"], "bin_code": "X-01"},
+            {"qty": 1, "item_code": "DRILL", "serials": ["S-2", "S-3"]},
+        )
+        assert set(answer.problems) == {"lines.0.bin_code", "lines.0.serials.0", "lines.1.serials"}
+
 
 def test_more_than_announced_is_received_within_what_was_dispatched(
     scenario: ReturnScenario,
