@@ -4,7 +4,7 @@ A disposition takes goods of the return that have none so far, in the order of i
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
@@ -49,13 +49,12 @@ COUNTERS: Mapping[Disposition, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Goods at one position that a disposition takes: line `at` of the body, `line` of the return.
+    """Goods at one position that a disposition takes, of line `at` of the body.
 
     Of a product that is managed by serial, it has one serial.
     """
 
     at: int
-    line: int
     product_id: int
     position_id: int
     bin_code: str
@@ -113,7 +112,6 @@ def take_goods(
                 parts += [
                     Part(
                         at=at,
-                        line=index,
                         product_id=line.product_id,
                         position_id=goods.position_id,
                         bin_code=goods.bin_code,
@@ -126,9 +124,19 @@ def take_goods(
                 left -= sum((qty for _, qty in taken), ZERO)
             if left:
                 problems.append(_missing(one, at, draft, (number, serial), wanted - left))
+    parts = _joined(parts)
     if not problems:
         problems += _size_problems(drafts, parts)
     return one.model_copy(update={"lines": lines}), parts, problems
+
+
+def _joined(parts: Iterable[Part]) -> list[Part]:
+    """Return parts with those of one place together, which lines of the return have apart."""
+    found: dict[Part, Decimal] = {}
+    for part in parts:
+        place = replace(part, qty=ZERO)
+        found[place] = found.get(place, ZERO) + part.qty
+    return [replace(place, qty=qty) for place, qty in found.items()]
 
 
 def _take(

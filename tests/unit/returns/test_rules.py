@@ -134,7 +134,7 @@ def test_dispositions_take_goods_of_several_lines_and_places() -> None:
         one, {"qty": 1, "action": "scrap"}, {"qty": 2, "action": "restock"}
     )
     assert not problems
-    assert [(part.at, part.line, part.qty) for part in parts] == [(0, 0, 1), (1, 0, 1), (1, 1, 1)]
+    assert [(part.at, part.qty) for part in parts] == [(0, 1), (1, 2)], "one movement each"
     assert [line.scrapped_qty for line in changed.lines] == [1, 0]
     assert [line.restocked_qty for line in changed.lines] == [1, 1]
     assert disposition_rules.decided(changed, NOW).status == "dispositioned"
@@ -163,3 +163,10 @@ def test_request_that_takes_goods_from_many_places_is_a_problem() -> None:
     assert [problem.field for problem in problems] == ["lines"]
     assert not decide(one, {"qty": 12, "action": "restock"})[2]
     assert not decide(one, {"qty": 13, "action": "quarantine"})[2]
+
+
+def test_goods_of_many_lines_at_one_place_are_moved_together() -> None:
+    one = after(a_return(*[{"qty": 1}] * 40), {"qty": 40})
+    changed, parts, problems = decide(one, {"qty": 40, "action": "restock"})
+    assert ([part.qty for part in parts], problems) == ([40], [])
+    assert [line.restocked_qty for line in changed.lines] == [1] * 40
