@@ -27,18 +27,20 @@ def alias_entries(collection: Collection[Any], record: Record[Any]) -> Item:
 def bring_alias_up_to_date(
     tx: Transaction, collection: Collection[Any], record: Record[Any]
 ) -> None:
-    """Give the alias of an unchanged entity the entries of the version that is written.
+    """Give the alias of an entity whose text stays the entries of the version that is written.
 
-    Call it with `Collection.bring_up_to_date`, which excludes concurrent changes. An alias that is
-    missing stays so; `stowage verify` finds it.
+    Call it with whatever else writes the entity, which excludes concurrent changes. An alias that
+    is missing stays so; `stowage verify` finds it.
     """
     if collection.search_alias is None:
         return
-    key = collection.search_alias(record.entity)
-    alias = tx.store.get(key)
     written = replace(record, schema=tx.store.version.written)
     before, after = (alias_entries(collection, one) for one in (record, written))
-    if alias is None or alias["id"] != record.id or before == after:
+    if before == after:
+        return
+    key = collection.search_alias(record.entity)
+    alias = tx.store.get(key)
+    if alias is None or alias["id"] != record.id:
         return
     expression, names, values = update_of(after)
     values[":id"] = record.id

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from shared.kernel.db.alias_entries import bring_alias_up_to_date
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
@@ -38,6 +39,7 @@ def change_packaging(
         return record
     values = {"packaging": packaging if packaging != Packaging() else None}
     changed = PRODUCTS.update(tx, record, values)
+    bring_alias_up_to_date(tx, PRODUCTS, record)
     repository.replace_gtin_aliases(tx, before, changed.entity)
     raise_record_event(tx, "product.updated", views.PRODUCT_EVENTS, changed)
     return changed

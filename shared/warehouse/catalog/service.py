@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from shared.kernel.db.actions import StaleRead
+from shared.kernel.db.alias_entries import bring_alias_up_to_date
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import count_search_items
@@ -88,7 +89,9 @@ def search_actions(store: Store, draft: ProductCreate) -> int:
     number = repository.number_of(store, code)
     before = PRODUCTS.get_many(store, [] if number is None else [number])
     present = {
-        repository.search_text(record.entity.item_code, record.entity.name) for record in before
+        repository.search_text(record.entity.item_code, record.entity.name)
+        for record in before
+        if not PRODUCTS.differs(record.schema, store.version.written)
     }
     text = repository.search_text(code, draft.name)
     return 0 if present == {text} else max(map(count_search_items, {text, *present})) - 1
@@ -130,6 +133,8 @@ def change_product(
         repository.put_alias(tx, after, new=renamed, mark=mark)
     elif after.name != before.name:
         rename_alias(tx, repository.alias_of(after), repository.search_entries(tx, after))
+    elif after != before:
+        bring_alias_up_to_date(tx, PRODUCTS, record)
     changed = PRODUCTS.update(tx, record, values)
     if changed is not record:
         raise_record_event(tx, "product.updated", views.PRODUCT_EVENTS, changed)

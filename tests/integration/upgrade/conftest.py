@@ -13,7 +13,7 @@ from tests import recorded
 from tests.clock import Clock
 from tests.lists import LISTS
 from tests.recorded import recorded as read_recorded
-from tests.stack import Stack
+from tests.stack import Stack, set_attributes
 
 type PutTable = Callable[..., None]
 
@@ -30,6 +30,12 @@ def set_version(slug: str, version: int | None) -> None:
         **more,
     )
     directory.clear()
+
+
+def let_write_the_new_form() -> None:
+    """Bring the tenant into the state in which an upgrade lets changes write the new form."""
+    progress = {name: {"N": "3"} for name in ("to", "announced_at", "written_at")}
+    set_attributes(upgrade={"M": progress})
 
 
 def _missing_aliases(

@@ -21,8 +21,8 @@ from tests.cases import each_case
 from tests.clock import Clock
 from tests.faults import AwsFaults, Call, Fault, Killed, before_each
 from tests.integration.call_faults import die
-from tests.integration.upgrade.conftest import set_version
-from tests.stack import Stack, set_attributes
+from tests.integration.upgrade.conftest import let_write_the_new_form, set_version
+from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 from tests.webhook_scenario import WebhookScenario
@@ -34,12 +34,6 @@ _ALL = [1, 2, 3, 4, 5, 6, 7]
 
 def upgrade() -> None:
     list(upgrade_tables(["acme"]))
-
-
-def let_write_the_new_form() -> None:
-    """Bring the tenant into the state in which an upgrade lets changes write the new form."""
-    progress = {name: {"N": "3"} for name in ("to", "announced_at", "written_at")}
-    set_attributes(upgrade={"M": progress})
 
 
 def at_call(
