@@ -3,11 +3,14 @@
 from pathlib import Path
 from statistics import mean
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.kernel.db.facets import SEPARATOR, searchable
-from shared.kernel.db.items import Item, to_attributes
+from shared.kernel.db.items import AttributeMap, Item, to_attributes
+from shared.kernel.db.lists.gathered_list import MAX_SEARCH_PAGES, read_rarest_word
+from shared.kernel.db.lists.plan import AccessPath
 from shared.kernel.db.search import (
     INDEXED_LENGTH,
     SEARCH,
@@ -18,7 +21,9 @@ from shared.kernel.db.search import (
     search_partitions,
     words_of,
 )
+from shared.kernel.db.store import QueryPage
 from shared.kernel.db.table import index_keys
+from shared.kernel.errors import ValidationFailed
 from tests.dynamodb.capacity import item_size
 
 _OWN_ATTRIBUTES = 3
@@ -95,3 +100,18 @@ def test_longest_texts_take_few_items() -> None:
     words = " ".join(f"abc{chr(0x4E00 + at)}" for at in range(600))
     assert count_search_items(words[:600]) <= 60
     assert count_search_items(words[:250]) <= 25, "a code and a name without compatibility signs"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_common_words_are_read_within_the_limit_of_a_query(count: int) -> None:
+    limits: list[int | None] = []
+
+    def read(_: AccessPath, start: AttributeMap | None, limit: int | None) -> QueryPage:
+        limits.append(limit)
+        return QueryPage([], start or {"PK": {"S": "more"}})
+
+    words = [[AccessPath(index, str(word), None) for index in (1, 2)] for word in range(count)]
+    with pytest.raises(ValidationFailed):
+        read_rarest_word(words, read)
+    assert MAX_SEARCH_PAGES - 2 * count < len(limits) <= MAX_SEARCH_PAGES
+    assert all(limit is None or limit < 2**31 for limit in limits)  # DynamoDB refuses others
