@@ -35,7 +35,9 @@ def list_to_http(
         listing = listing_name(tenant.slug, path, request.parameters)
         cursor = Cursor(listing, page.page + 1, page.per_page, page.next_mark).text()
     frame = paging(page, url=tenant.base_url + path, query=query, next_cursor=cursor)
-    return HttpResponse(200, dumps({"data": rows, **frame}))
+    body = dumps({"data": rows, **frame})
+    lasting = body.replace(cursor, page.ids_digest) if cursor and page.ids_digest else body
+    return HttpResponse(200, body, tagged=lasting)
 
 
 def shown_by(operation: Operation, result: ResourceResponse) -> ResourceResponse:

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from shared.http.routes import resource_path
+from tests.clock import Clock
 from tests.gateway import Erp
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
@@ -32,6 +33,28 @@ def test_unchanged_resource_is_304(erp: Erp, bolt: str) -> None:
 
     erp.patch(bolt, {"name": "Bolt M8 zinc"})
     assert erp.get(bolt, headers={"If-None-Match": tag}).status == 200
+
+
+def test_first_page_of_a_filtered_list_is_304_until_a_later_page_changes(
+    erp: Erp, clock: Clock
+) -> None:
+    """The cursor differs from request to request: it has the time at which the rows were read."""
+    for number in (1, 2, 3):
+        erp.post("/products", {"item_code": f"BOLT-{number}", "name": "Bolt"}).ok(201)
+    path = "/products?search=bolt&sort=item_code&per_page=1"
+    clock.advance(60)
+    first = erp.get(path)
+    clock.advance(60)
+    again = erp.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status, again.text) == (304, "")
+    assert erp.get(path).json()["links"]["next"] != first.json()["links"]["next"]
+
+    erp.patch("/products/2", {"item_code": "BOLT-4"}).ok()
+    clock.advance(60)
+    changed = erp.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    assert changed.data == first.data
+    assert changed.json()["meta"]["total"] == 3
+    assert [row["id"] for row in erp.follow(changed.json()["links"]["next"]).data] == [3]
 
 
 def test_if_match_with_an_old_tag_refuses_the_change(erp: Erp, bolt: str) -> None:

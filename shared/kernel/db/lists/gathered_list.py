@@ -4,6 +4,7 @@ What is read is the smallest partition or range that covers the filters; of a se
 the word that has the fewest. The ids in order are stored as a snapshot for the next pages.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -152,8 +153,10 @@ class GatheredList[E: BaseModel]:
             )
         else:
             records = self._records(shown)
-        more = 0 < len(shown) < len(ids) - query.offset
-        return self._request.page(records, len(ids), taken_ms if more else None)
+        if not 0 < len(shown) < len(ids) - query.offset:
+            return self._request.page(records, len(ids), None)
+        digest = hashlib.sha256(json.dumps(ids).encode()).hexdigest()
+        return self._request.page(records, len(ids), taken_ms, digest)
 
     def _state(self) -> tuple[Totals, State]:
         """Return the totals and the state of the list, with moving ranges another one each time."""

@@ -132,6 +132,9 @@ class ListRequest[E: BaseModel]:
         also = map(self._read_with, ids) if self._read_with else ()
         return self.collection.get_many(self.store, ids, also=also, eventually=True)
 
-    def page(self, records: list[Record[E]], total: int, next_mark: Mark | None) -> Page[E]:
+    def page(
+        self, records: list[Record[E]], total: int, next_mark: Mark | None, ids_digest: str = ""
+    ) -> Page[E]:
         """Return the page with these records."""
-        return Page(records, total, self.query.page, self.query.per_page, next_mark)
+        query = self.query
+        return Page(records, total, query.page, query.per_page, next_mark, ids_digest)

@@ -16,3 +16,5 @@ class Page[E]:
     per_page: int
     next_mark: Mark | None
     """None when there is no next page."""
+    ids_digest: str = ""
+    """Digest of the ids of the whole list, if `next_mark` is another one at each request."""
