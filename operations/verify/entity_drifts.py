@@ -87,10 +87,16 @@ def lookup_drifts(read: ReadItems, kind: str, lookup: Item) -> Iterator[Drift]:
     expected = COLLECTIONS[kind].derived_items(record) if record else []
     if key in map(key_of, expected):
         return
-    fix = Fix(("lookup", key), lambda tx: tx.delete(key))
+
+    def remove(tx: Transaction) -> None:
+        if record:
+            check_unchanged(tx, COLLECTIONS[kind], record)
+        tx.delete(key)
+
     subject = f"{kind} {number_of(key)}"
     version = record.version if record else None
-    yield Drift("lookup.orphan", subject, key[1], shown_values(lookup), None, version, fix)
+    yield Drift("lookup.orphan", subject, key[1], shown_values(lookup), None, version,
+                Fix(("lookup", key), remove))  # fmt: skip
 
 
 def _form_drifts(

@@ -10,10 +10,12 @@ from operations.verify import run, verify_tenant
 from operations.verify.metering import default_rate
 from shared.identity.tenancy.directory import read_item, tenant_key
 from shared.kernel.db import schema
+from shared.kernel.db.table import SORT_KEY
 from shared.kernel.errors import Conflict, NotFound, UnservedTable
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, before_first, kill_after
 from tests.integration.held_lease import OTHER_OPERATOR, hold_lease
+from tests.integration.verify.changes import SEARCH_ENTRIES, YARD
 from tests.integration.verify.planting import Table
 from tests.integration.verify.plants import PLANTS
 from tests.sampling import deadly_calls, is_complete, sampled
@@ -154,6 +156,26 @@ def test_repair_never_overwrites_a_concurrent_change(
         found = verify_tenant("acme", repair=True)
     assert {one.kind for one in found.listed} == {"stock.qty"}
     assert small_table.record("stock", 1).entity.qty == before + 7
+    assert verify_tenant("acme").listed == []
+
+
+def test_removal_of_left_over_search_entries_spares_those_of_a_new_name(
+    small_table: Table, aws_faults: AwsFaults
+) -> None:
+    """A request gives the warehouse so long a name that it needs the item that is removed."""
+    second = (SEARCH_ENTRIES[0], "SEARCH#002")
+    small_table.put(second, {**small_table.item(SEARCH_ENTRIES), SORT_KEY: second[1]})
+    erp = small_table.stack.erp()
+    name = "Yard behind the northern building of the printing works"
+
+    def rename() -> None:
+        erp.patch(f"/warehouses/{YARD}", {"name": name}).ok()
+
+    with aws_faults.faulty(before_first("TransactWriteItems", rename)):
+        found = verify_tenant("acme", repair=True)
+    assert {one.kind for one in found.listed} == {"lookup.orphan"}
+    for word in name.split():
+        assert [row["id"] for row in erp.walk("/warehouses", search=word)] == [YARD], word
     assert verify_tenant("acme").listed == []
 
 
