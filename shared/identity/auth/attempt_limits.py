@@ -267,7 +267,7 @@ class AttemptCounters:
             if not over:
                 self._begun = tuple(counts)
                 return
-            self.cancel()  # an attempt that is not checked is not a failure
+            self._take_back()  # an attempt that is not checked is not a failure
             _refuse_if_any(
                 [counter for counter, count in over if count.failed >= counter.limit], now
             )
@@ -297,7 +297,11 @@ class AttemptCounters:
         )
 
     def cancel(self) -> None:
-        """End an attempt in flight without counting it."""
+        """End an attempt in flight without counting it; do nothing if it has not begun."""
+        if self._begun:
+            self._take_back()
+
+    def _take_back(self) -> None:
         map_concurrently(partial(_add_to_counter, in_flight=-1), list(self.counters))
 
     def add_known_address(self, now: float) -> None:

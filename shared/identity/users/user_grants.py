@@ -114,10 +114,10 @@ def password_grant(
     attempts = AttemptCounters.for_user(slug, name, origin.address, now)
     tenant, application = read_tenant_and_application(client_auth, slug, origin, now, attempts)
     store = store_for(tenant) if tenant else None
-    _, account = run_all(
-        partial(attempts.begin, now), lambda: find_account(store, name) if store else None
-    )
     try:
+        _, account = run_all(
+            partial(attempts.begin, now), lambda: find_account(store, name) if store else None
+        )
         login = _verify_credentials(slug, account, credentials, now)
     except Exception:
         attempts.cancel()  # the credentials were not checked

@@ -197,6 +197,16 @@ def test_attempt_that_raises_an_error_is_not_a_failure(
     assert user.sign_in().status == 200
 
 
+def test_attempt_whose_account_cannot_be_read_is_not_a_failure(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(user_grants, "find_account", _fails)
+        answers = {guess(user) for _ in range(PER_USER + 2)}
+    assert answers == {(500, "internal_error")}
+    assert user.sign_in().status == 200
+
+
 def _fails(*_: object) -> None:
     raise RuntimeError
 
