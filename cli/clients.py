@@ -88,7 +88,7 @@ def create(
     if mobile:
         operator.output.one({"client_id": api_clients.create_mobile_client(tenant, name).client_id})
     else:
-        _show_once(operator, api_clients.create_client(tenant, name, scopes))
+        _show_once(operator, api_clients.create_client(tenant, name, dict.fromkeys(scopes)))
 
 
 @client.command("list")
@@ -146,6 +146,7 @@ def change(  # noqa: PLR0913  the options of the command
       stowage client change stw_acme_0123456789abcdef01234567 --name Shop
       stowage client change stw_acme_0123456789abcdef01234567 --scope products:read --yes
     """  # noqa: D301  click reads the backspace
+    scopes = tuple(dict.fromkeys(scopes))
     known = api_clients.show_client(client_id)
     if scopes and (removed := sorted(known.scopes - {*scopes})):
         change = ApiClientChange.model_validate({"scopes": list(scopes)})

@@ -41,7 +41,8 @@ _COLUMNS = ("username", "id", "name", "email", "roles", "is_active", "two_step")
 
 
 def _ids_of(store: Store, names: tuple[str, ...]) -> list[int]:
-    return [roles.get_role_by_name(store, name).id for name in dict.fromkeys(names)]
+    # Two spellings may name one role: case and accents do not matter.
+    return list(dict.fromkeys(roles.get_role_by_name(store, name).id for name in names))
 
 
 def _user_row(store: Store, user: User) -> dict[str, Any]:
@@ -204,7 +205,7 @@ def roles_(  # noqa: PLR0913  the options of the command
         return
     wanted = {"roles": _ids_of(store, names)}
     if {*wanted["roles"]} != {*known.roles}:
-        change = UserChange.model_validate(wanted)
+        change = ensure_valid(check(UserChange, wanted))
         after = known.model_copy(update=wanted)
         administrators.user_loses_permission(store, known, after)
         webhooks = describe_webhooks(

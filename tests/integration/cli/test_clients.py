@@ -47,6 +47,14 @@ def test_name_and_scopes_of_a_client_can_be_changed(stowage: Run) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.usefixtures("stowage")
+def test_scope_given_twice_counts_once() -> None:
+    client_id = created("--scope", "products:read", "--scope", "stocks:read")["client_id"]
+    twice = ("--scope", "stocks:read", "--scope", "stocks:read")
+    changed = as_json("client", "change", client_id, *twice, "--yes")
+    assert changed["scopes"] == ["stocks:read"]
+
+
 def test_clients_of_a_suspended_tenant_can_be_managed(stowage: Run) -> None:
     client_id = created()["client_id"]
     set_state("acme", "suspended")

@@ -7,6 +7,7 @@ import pytest
 
 from operations.provisioning import set_plan, set_state
 from shared.identity.tenancy.access import operator_store
+from shared.identity.users.models import MAX_ROLES
 from shared.identity.users.passwords import verify
 from shared.identity.users.repository import read_account
 from tests.clock import install_for_tokens
@@ -111,6 +112,24 @@ def test_roles_of_a_user_are_replaced_by_name() -> None:
     assert {**as_json("user", "roles", "acme", "ana.ruiz"), "webhooks": []} == shown
     none = as_json("user", "roles", "acme", "ana.ruiz", "--no-roles", "--yes")
     assert none["roles"] == as_json("user", "roles", "acme", "ana.ruiz")["roles"] == []
+
+
+def test_role_given_in_two_spellings_counts_once() -> None:
+    _packers()
+    twice = ("--role", "Packers", "--role", "PACKERS")
+    _ana(*twice)
+    as_json("user", "roles", "acme", "ana.ruiz", "--no-roles", "--yes")
+    assert as_json("user", "roles", "acme", "ana.ruiz", *twice, "--yes")["roles"] == ["Packers"]
+
+
+def test_too_many_roles_of_a_user_are_refused() -> None:
+    _ana()
+    names = [f"Role {number}" for number in range(MAX_ROLES + 1)]
+    for name in names:
+        as_json("role", "create", "acme", name)
+    given = [word for name in names for word in ("--role", name)]
+    text = refused("user", "roles", "acme", "ana.ruiz", *given, "--yes")
+    assert text == "Error: roles: must have at most 20 entries\n"
 
 
 def test_user_can_be_disabled_and_enabled() -> None:
