@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from shared.identity.tenancy.directory import read_item
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.parallel import map_concurrently
@@ -231,9 +232,7 @@ class AttemptCounters:
             others = [counter for counter in self.counters if counter.kind != "address"]
             self.counters = (*others, self._without_tenant)
         if self._known:
-            self._known.load(items.get(self._known.key), now)
-            if self._known.include_present:
-                self.counters = tuple(each for each in self.counters if each.kind != "name")
+            self._leave_out_known(items.get(self._known.key), now)
         _refuse_if_any(
             [
                 counter
@@ -243,6 +242,20 @@ class AttemptCounters:
             ],
             now,
         )
+
+    def read_known_address(self, now: float) -> None:
+        """Leave the counters that apply to the present address, for an attempt with a token.
+
+        `now` is in seconds since the epoch.
+        """
+        if self._known:
+            self._leave_out_known(read_item(self._known.key), now)
+
+    def _leave_out_known(self, known: Mapping[str, Any] | None, now: float) -> None:
+        if self._known:
+            self._known.load(known, now)
+            if self._known.include_present:
+                self.counters = tuple(each for each in self.counters if each.kind != "name")
 
     def record_failure(self) -> None:
         """Count a failure."""

@@ -34,6 +34,7 @@ def credential_problems(  # noqa: PLR0913  the parts of one attempt
         return []
     tenant, login, now = tx.store.slug, account.login, tx.now_ms / 1000
     attempts = AttemptCounters.for_user(tenant, account.record.entity.username, address, now)
+    attempts.read_known_address(now)
     attempts.begin(now)
     found = []
     try:

@@ -14,11 +14,13 @@ from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.user_grants.oauth_requests import (
+    RATE_LIMITED,
     ExampleUser,
     OAuthResponse,
     caller_of,
     create_example_user,
     enable_two_step,
+    guess,
     is_accepted,
     refresh,
 )
@@ -272,6 +274,19 @@ def test_guesses_with_a_token_and_sign_ins_share_their_limit(
     assert anna.sign_in().status == 429, "the limit of sign-ins"
     clock.advance(int(refused.headers["Retry-After"]))
     assert enrol(caller, password=right).status == 200
+
+
+def test_strangers_cannot_keep_a_user_at_a_known_address_from_changing_the_password(
+    stack: Stack, anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempt_limits, "PER_USER_ALL_ADDRESSES", 2)
+    caller = _as(stack, anna.sign_in())
+    for number in range(2):
+        assert guess(anna, f"198.51.100.{number}") == _ENDED
+    assert guess(anna, "198.51.100.99") == RATE_LIMITED
+
+    change = {"current_password": anna.password, "new_password": "ten green bottles hanging"}
+    assert caller.post("/users/me/password", change).status == 200
 
 
 def test_guesses_with_a_token_are_recorded_with_the_user(
