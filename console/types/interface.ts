@@ -292,7 +292,7 @@ export type ApiClientChange = {
      */
     name?: string;
     /**
-     * The new list of scopes. Removing a scope revokes the client's tokens.
+     * The new list of scopes, empty only for a mobile application. Removing a scope revokes the client's tokens.
      */
     scopes?: Array<'warehouses:read' | 'warehouses:write' | 'products:read' | 'products:write' | 'clients:read' | 'clients:write' | 'providers:read' | 'providers:write' | 'receipts:read' | 'receipts:write' | 'pickings:read' | 'pickings:write' | 'transfers:read' | 'transfers:write' | 'stocks:read' | 'stocks:write' | 'webhooks:manage' | 'settings:manage'>;
     /**

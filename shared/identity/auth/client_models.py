@@ -15,7 +15,7 @@ type _Name = Annotated[
 ]
 type _Scopes = Annotated[
     list[Scope],
-    Field(min_length=1, max_length=len(SCOPES), json_schema_extra={"uniqueItems": True}),
+    Field(max_length=len(SCOPES), json_schema_extra={"uniqueItems": True}),
     distinct(len(SCOPES)),
 ]
 
@@ -36,7 +36,8 @@ class ApiClientChange(Input):
     name: _Name = ""
     scopes: _Scopes = Field(
         default_factory=list,
-        description="The new list of scopes. Removing a scope revokes the client's tokens.",
+        description="The new list of scopes, empty only for a mobile application. Removing a scope"
+        " revokes the client's tokens.",
     )
     deactivate_webhooks: DeactivateWebhooks = False
 

@@ -6,7 +6,7 @@ spans both. A change that must revoke tokens adds a revocation entry to it.
 
 import operator
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from shared.identity.audit import service as audit
@@ -20,6 +20,7 @@ from shared.identity.auth.client_secrets import (
 )
 from shared.identity.auth.clients import (
     ID_PREFIXES,
+    ClientKind,
     ClientSecret,
     OAuthClient,
     client_from_item,
@@ -123,7 +124,8 @@ def create_client(
     Raises:
         ServiceError: limit_reached, the plan allows no more clients.
     """
-    draft = ensure_valid(draft, _scope_problems(draft))
+    is_checked = not invalid_fields(draft) & {"kind", "scopes"}
+    draft = ensure_valid(draft, _scope_problems(draft.kind, draft.scopes) if is_checked else ())
     count_one_more(tx, *_COUNTERS[draft.kind])
     client_id = f"{ID_PREFIXES[draft.kind]}_{tx.store.slug}_{secrets.token_hex(12)}"
     secret = new_secret() if draft.kind == "integration" else None
@@ -155,21 +157,14 @@ def _stored_secret(tx: Transaction, client_id: str, secret: str) -> ClientSecret
     return ClientSecret(hash_of_digest(digest), tx.now, sealed)
 
 
-def _scope_problems(draft: Checked[ApiClientDraft]) -> list[Problem]:
-    if invalid_fields(draft) & {"kind", "scopes"}:
-        return []
-    if draft.kind == "mobile":
-        return [_NO_SCOPES] if draft.scopes else []
-    return (
-        []
-        if draft.scopes
-        else [Problem("scopes", "an integration client needs at least one scope")]
-    )
-
-
-_NO_SCOPES = Problem(
-    "scopes", "must be empty for a mobile application, whose users have permissions"
-)
+def _scope_problems(kind: ClientKind | None, scopes: Collection[str] | None) -> list[Problem]:
+    """Return the problem of the scopes of a client, both valid; None stands for no scopes."""
+    if kind == "mobile" and scopes:
+        message = "must be empty for a mobile application, whose users have permissions"
+        return [Problem("scopes", message)]
+    if kind == "integration" and not scopes:
+        return [Problem("scopes", "an integration client needs at least one scope")]
+    return []
 
 
 def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChange]) -> OAuthClient:
@@ -179,8 +174,8 @@ def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChan
     """
     client = get_client(tx.store, client_id)
     sent = change.model_fields_set
-    gives_scopes = client.kind == "mobile" and "scopes" in sent and change.scopes
-    found = [_NO_SCOPES] if gives_scopes else []
+    is_checked = "scopes" in sent - invalid_fields(change)
+    found = _scope_problems(client.kind, change.scopes) if is_checked else []
     found += deactivation_problems(
         deactivate=change.deactivate_webhooks, allowed="scopes" in sent, needed="scopes"
     )

@@ -52,7 +52,7 @@ def test_created_client_has_a_secret_and_its_scopes(stack: Stack, erp: Erp) -> N
 
 
 def test_mobile_application_has_no_secret_and_no_scopes(stack: Stack, erp: Erp) -> None:
-    made = erp.post("/api-clients", APPLICATION).data
+    made = erp.post("/api-clients", {**APPLICATION, "scopes": []}).ok(201)
 
     assert made["id"].startswith("stm_acme_")
     assert (made["kind"], made["scopes"], made["secrets"]) == ("mobile", [], [])
@@ -65,6 +65,7 @@ def test_mobile_application_has_no_secret_and_no_scopes(stack: Stack, erp: Erp) 
     assert erp.patch(f"/api-clients/{made['id']}", {"scopes": ["stocks:read"]}).invalid_fields == [
         "scopes"
     ]
+    assert erp.patch(f"/api-clients/{made['id']}", {"scopes": []}).ok()["scopes"] == []
     assert erp.patch(f"/api-clients/{made['id']}", {"name": "Tablets"}).data["name"] == "Tablets"
     assert stored_client_counts(stack) == (0, 1)
 
