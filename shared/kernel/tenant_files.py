@@ -31,7 +31,7 @@ class TenantFiles:
         slug: The tenant. The keys of its files begin with `SLUG/`, names do not.
 
     Raises:
-        FileMissing: A file to be read or copied does not exist; from every method.
+        FileMissing: A file to be read, measured or copied does not exist.
     """
 
     client: Any
@@ -69,6 +69,15 @@ class TenantFiles:
         with _missing_files():
             response = self.client.head_object(Bucket=self.bucket, Key=self.key(name))
         return int(response["ContentLength"])
+
+    def is_replaced(self, name: str, etag: str | None) -> bool:
+        """Return whether the file with this entity tag was replaced by another of its name."""
+        try:
+            with _missing_files():
+                response = self.client.head_object(Bucket=self.bucket, Key=self.key(name))
+        except FileMissing:
+            return False
+        return bool(response["ETag"] != etag)
 
     def delete(self, name: str) -> None:
         """Delete a file, if it exists."""

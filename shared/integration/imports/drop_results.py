@@ -18,12 +18,15 @@ _STATES_WITH_RESULT = frozenset({"validated", "invalid", "committed", "failed", 
 def write_drop_results(context: ImportContext, record: Record[StoredImport]) -> None:
     """Write the results of an import if its file was dropped into the bucket.
 
-    May be repeated: the results of an unchanged import are the same.
+    May be repeated: the results of an unchanged import are the same. Results of a later file of the
+    same name are kept.
     """
     stored = record.entity
     if stored.way != "drop" or stored.status not in _STATES_WITH_RESULT:
         return
     files, name = context.import_files, stored.source.name
+    if files.is_replaced(name, stored.source.etag):
+        return
     if stored.report:
         try:
             report = context.work_files.read(stored.report)
@@ -31,5 +34,7 @@ def write_drop_results(context: ImportContext, record: Record[StoredImport]) -> 
             pass  # reports expire; the result still has the counts
         else:
             files.put(name + ERRORS_SUFFIX, report, REPORT_MEDIA)
+    else:
+        files.delete(name + ERRORS_SUFFIX)  # of an earlier file of the same name
     result = import_view(stored, context.tenant.base_url).model_dump()
     files.put(name + RESULT_SUFFIX, dumps(result).encode(), "application/json")

@@ -97,7 +97,9 @@ def _receive_drop(context: ImportContext, file: ReceivedFile) -> int | None:
     kind = next((kind for kind in IMPORT_KINDS if kind == kind_name), None)
     reason = _drop_refusal(context, file, kind)
     if reason or kind is None:
-        _move_to_rejected(context, file.name, reason or "")
+        # A file that replaced it meanwhile stays: a notification of its own reports it.
+        if not context.import_files.is_replaced(file.name, file.etag):
+            _move_to_rejected(context, file.name, reason or "")
         return None
     location = FileLocation(bucket="arrivals", name=file.name, etag=file.etag)
     alias_key = origin_alias_key(f"{file.name}#{file.etag}#{file.sequencer}")

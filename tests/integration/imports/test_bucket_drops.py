@@ -25,6 +25,7 @@ from tests.tenant_cache import apply_now
 from tests.warehouse_scenario import WarehouseScenario
 
 GOODS = as_csv([["item_code", "name"], ["A", "Good"], ["B", ""]])
+NEW_GOODS = as_csv([["item_code", "name"], ["C", "New"]])
 PROBLEMS = {(3, "name", "is required")}
 
 
@@ -280,17 +281,52 @@ def test_each_created_file_is_imported_once(scenario: ImportScenario) -> None:
     scenario.drain_queue()
     assert len(all_imports(scenario)) == 1
 
-    new = as_csv([["item_code", "name"], ["C", "New"]])
-    drop(scenario, "products/goods.csv", new)
+    drop(scenario, "products/goods.csv", NEW_GOODS)
     assert not scenario.deliver(notification)
     scenario.drain_queue()
     first, second = all_imports(scenario)
     assert (first["rows"]["total"], second["rows"]["total"]) == (2, 1)
     # The same content with another sequencer is a new file.
-    scenario.put_file("drop/products/goods.csv", new)
+    scenario.put_file("drop/products/goods.csv", NEW_GOODS)
     [repeated] = scenario.take_messages()
     assert not scenario.deliver(repeated.replace('"sequencer": "', '"sequencer": "1'))
     assert len(all_imports(scenario)) == 3
+
+
+def drop_twice(scenario: ImportScenario, first: bytes, second: bytes) -> list[str]:
+    """Drop two files under one name before the worker runs; return their notifications."""
+    for content in (first, second):
+        scenario.put_file("drop/products/goods.csv", content)
+    return scenario.take_messages()
+
+
+def test_a_file_that_replaces_a_refused_one_is_imported(scenario: ImportScenario) -> None:
+    for notification in drop_twice(scenario, b"", NEW_GOODS):
+        assert not scenario.deliver(notification)
+    scenario.drain_queue()
+    [one] = all_imports(scenario)
+    assert (one["status"], one["rows"]["valid"]) == ("validated", 1)
+    files = scenario.files()
+    assert set(files) == {"drop/products/goods.csv", "drop/products/goods.csv.result.json"}
+    assert result(files, "products/goods.csv") == one
+
+
+def test_results_are_those_of_the_last_file_of_the_name(scenario: ImportScenario) -> None:
+    replaced, newest = drop_twice(scenario, GOODS, NEW_GOODS)
+    for notification in (newest, replaced):
+        assert not scenario.deliver(notification)
+        scenario.drain_queue()
+    new, old = all_imports(scenario)
+    assert (new["status"], old["status"]) == ("validated", "failed")
+    assert result(scenario.files(), "products/goods.csv") == new
+
+
+def test_a_file_without_errors_removes_the_report_of_an_earlier_one(
+    scenario: ImportScenario,
+) -> None:
+    assert "drop/products/goods.csv.errors.xlsx" in drop(scenario, "products/goods.csv")
+    files = drop(scenario, "products/goods.csv", NEW_GOODS)
+    assert set(files) == {"drop/products/goods.csv", "drop/products/goods.csv.result.json"}
 
 
 def test_keys_in_notifications_are_url_decoded(scenario: ImportScenario) -> None:
