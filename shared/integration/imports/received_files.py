@@ -134,7 +134,7 @@ def _drop_refusal(
     if file.size == 0:
         return "The file is empty."
     try:
-        ensure_acceptable(None, file.name)
+        ensure_acceptable(None, safe_file_name(file.name))
     except ServiceError as error:
         return error.message
     return tenant_refusal(context.tenant, kind)

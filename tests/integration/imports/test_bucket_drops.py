@@ -81,6 +81,7 @@ def test_the_error_report_is_written_next_to_the_file(scenario: ImportScenario) 
         "a&b;c,d.csv",
         "%2B.csv",
         "UPPER.CSV",
+        "space at the end.csv ",
         f"{'long' * 50}.csv",
     ],
 )
@@ -106,6 +107,7 @@ def test_file_names_may_have_any_characters(name: str, scenario: ImportScenario)
         ("products/a.csv.exe", GOODS, "The name of the file must end in .xlsx"),
         ("products/a", GOODS, "The name of the file must end in .xlsx"),
         ("products/a.csv", b"", "The file is empty."),
+        ("products/ .csv", GOODS, "The name of the file must end in .xlsx"),
     ],
 )
 def test_a_refused_file_is_moved_with_the_reason(
