@@ -56,6 +56,18 @@ def test_field_names_are_recognized_as_headers(folder: Path) -> None:
         assert fields(read(folder, [header, ["x"] * len(header)], kind)) == header
 
 
+@EACH_KIND
+def test_a_required_column_that_is_missing_is_named(folder: Path, kind: ImportKind) -> None:
+    columns = LAYOUTS[kind].columns
+    required = [column for column in columns if column.required]
+    for header in (columns, required):
+        for missing in required:
+            names = [column.field for column in header if column is not missing]
+            errors = read(folder, [names, ["x"] * len(names)], kind).structure_errors
+            name = f"{missing.header.en} ({missing.field})"
+            assert errors == [f"The required column {name} is missing."]
+
+
 @pytest.mark.parametrize("above", range(10))
 def test_the_header_is_found_in_the_first_ten_rows(folder: Path, above: int) -> None:
     rows = [*[["Title", "name"]] * above, ["item_code", "name"], ["A", "Good"]]

@@ -171,7 +171,7 @@ def _header_errors(
             " keep one of them."
             for name, count in header.repeated.items()
         ]
-    other = _matching_kind(rows, other_than=kind)
+    other = _matching_kind(rows, header, other_than=kind)
     if other:
         return [
             f"The file has the columns of {other}, not of {kind}. Upload it with the kind {other}."
@@ -185,14 +185,20 @@ def _header_errors(
     ]
 
 
-def _matching_kind(rows: Sequence[Row], *, other_than: ImportKind) -> ImportKind | None:
-    """Return another kind whose required columns are all there."""
+def _matching_kind(
+    rows: Sequence[Row], header: _Header, *, other_than: ImportKind
+) -> ImportKind | None:
+    """Return another kind whose required columns are all there.
+
+    More columns must be recognized than in `header`: the few that a return requires are also those
+    of a document that lacks one.
+    """
     for kind in IMPORT_KINDS:
         layout = importer_of(kind).layout
-        _, header = _find_header(rows, layout)
-        found = {column.field for _, column in header.columns}
+        _, other = _find_header(rows, layout)
+        found = {column.field for _, column in other.columns}
         complete = all(column.field in found for column in layout.columns if column.required)
-        if kind != other_than and complete:
+        if kind != other_than and complete and len(other.columns) > len(header.columns):
             return kind
     return None
 
