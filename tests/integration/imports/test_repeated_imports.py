@@ -64,6 +64,19 @@ def test_existing_entities_are_errors_if_requested(
         assert all("already exists" in reason or "is already taken" in reason for reason in reasons)
 
 
+def test_entities_that_exist_since_the_validation_are_the_same_errors(
+    scenario: ImportScenario,
+) -> None:
+    for example in each_example(scenario, KIND_EXAMPLES):
+        content = as_csv(table(example.kind, example.rows()))
+        early = scenario.import_file(example.kind, "early.csv", content, on_duplicate="fail")
+        assert early["status"] == "validated"
+        late = import_twice(scenario, example, on_duplicate="fail")
+        done = scenario.commit(early["id"])
+        assert done["documents"]["committed"] == 0
+        assert report_problems(scenario, done) == report_problems(scenario, late)
+
+
 def test_existing_products_and_pick_faces_are_skipped_if_requested(
     scenario: ImportScenario,
 ) -> None:

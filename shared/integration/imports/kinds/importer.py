@@ -137,7 +137,9 @@ class ReferencedImporter(Importer):
     def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool:
         """See Importer."""
         created = self.create(tx, draft, options.import_id)
-        return ensure_not_duplicate(created.record.id, options, new=created.new)
+        if not created.new and options.on_duplicate == "fail":
+            raise ValidationFailed(already_exists(created.record.id))
+        return created.new
 
 
 def already_exists(entity_id: int | None, field: str = "external_ref") -> list[Problem]:
@@ -145,10 +147,3 @@ def already_exists(entity_id: int | None, field: str = "external_ref") -> list[P
     return [
         Problem(field, f"already exists with the id {entity_id}" if entity_id else "already exists")
     ]
-
-
-def ensure_not_duplicate(entity_id: int | None, options: ApplyOptions, *, new: bool) -> bool:
-    """Return `new`; raise ValidationFailed for an existing entity if the import must fail on it."""
-    if not new and options.on_duplicate == "fail":
-        raise ValidationFailed(already_exists(entity_id))
-    return new

@@ -4,17 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.importer import (
-    ApplyOptions,
-    Importer,
-    already_exists,
-    ensure_not_duplicate,
-)
+from shared.integration.imports.kinds.importer import ApplyOptions, Importer, already_exists
 from shared.integration.imports.kinds.standard_columns import LINE_ITEM_CODE, WAREHOUSE, same_text
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem
+from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.validation import Checked
 from shared.warehouse.pick_faces import service as pick_faces
 from shared.warehouse.pick_faces.models import PickFaceDraft
@@ -56,6 +51,7 @@ _COLUMNS = (
         aliases=("max",),
     ),
 )
+_DUPLICATE = already_exists(None, "item_code")
 
 
 class PickFaceImporter(Importer):
@@ -88,13 +84,15 @@ class PickFaceImporter(Importer):
         """See Importer."""
         problems = pick_faces.examine_pick_face(tx, draft)
         if options.on_duplicate == "fail" and self._exists(tx, draft):
-            return [*problems, *already_exists(None, "item_code")]
+            return [*problems, *_DUPLICATE]
         return problems
 
     def apply(self, tx: Transaction, draft: PickFaceDraft, options: ApplyOptions) -> bool:
         """See Importer."""
         if options.on_duplicate and self._exists(tx, draft):
-            return ensure_not_duplicate(None, options, new=False)
+            if options.on_duplicate == "fail":
+                raise ValidationFailed(_DUPLICATE)
+            return False
         pick_faces.assign_pick_face(tx, draft)
         return True
 
