@@ -292,6 +292,22 @@ def test_reasons_are_in_the_language_of_the_headers(case: Case, scenario: Import
     assert {reason for *_, reason in expected}.isdisjoint(reason for *_, reason in case.problems)
 
 
+def test_a_code_that_another_product_had_is_refused_in_the_language_of_the_headers(
+    scenario: ImportScenario,
+) -> None:
+    product = scenario.erp.post("/products", {"item_code": "OLD", "name": "Product"}).ok(201)
+    rows: Rows = [DOCUMENT, line("A", item_code="OLD")]
+    scenario.commit(scenario.import_file("entry_documents", "a.csv", as_csv(rows))["id"])
+    scenario.erp.post("/entry-documents/1/close").ok()
+    scenario.erp.patch(f"/products/{product['id']}", {"item_code": "NEW"}).ok()
+
+    file = as_csv([["Código de artículo", "Nombre"], ["OLD", "Otro"]])
+    one = scenario.import_file("products", "malo.csv", file, on_duplicate="fail")
+
+    reason = "fue el código de NEW (artículo, id 5); hay documentos o movimientos que lo nombran"
+    assert report_problems(scenario, one) == {(2, "Código de artículo", reason)}
+
+
 def test_an_import_without_valid_rows_is_invalid(scenario: ImportScenario) -> None:
     rows: Rows = [DOCUMENT, line("A"), line("A", item_code="GHOST")]
     one = scenario.import_file("entry_documents", "bad.csv", as_csv(rows))

@@ -31,6 +31,9 @@ _SPANISH: Mapping[str, str] = {
     "must be yes or no": "debe ser sí o no",
     "is not a valid value: {}": "no es un valor válido: {}",
     "is already taken by another product": "ya lo usa otro artículo",
+    "was the code of {} (product, id {}); documents or stock movements name it": (
+        "fue el código de {} (artículo, id {}); hay documentos o movimientos que lo nombran"
+    ),
     "already exists": "ya existe",
     "already exists with the id {}": "ya existe con el id {}",
     # numbers and dates
