@@ -25,7 +25,7 @@ from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import Product, ProductChange, StoredProduct
 from shared.warehouse.references import reserve_code
 from shared.warehouse.stock.models import StockRow
-from shared.warehouse.stock.repository import LEVELS, STOCK, TOTALS, row_key
+from shared.warehouse.stock.repository import LEVELS, STOCK, TOTALS, level_id, row_key
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import (
     Position,
@@ -119,12 +119,15 @@ def _rename_code(tx: Transaction, before: Product, after: Product) -> None:
 def _rename_warehouse(tx: Transaction, before: StoredWarehouse, after: StoredWarehouse) -> None:
     """Commit the new code of a warehouse to its levels, in steps.
 
-    Its rows are shown with the present code, and get it when stock comes to them.
+    Its rows are shown with the present code, and get it when stock comes to them. Levels of a
+    deleted warehouse that had the code keep it.
     """
 
     def change(own: Transaction, found: Sequence[_Found]) -> None:
         for collection, record in found:
-            if record.entity.whs_code == before.whs_code:
+            level = record.entity
+            is_own = record.id == level_id(level.product_id, before.id)
+            if is_own and level.whs_code == before.whs_code:
                 collection.update(own, record, {"whs_code": after.whs_code})
 
     levels = _pages(tx.store, LEVELS, "whs_code", before.whs_code)

@@ -93,6 +93,15 @@ def test_stock_follows_the_code_of_a_warehouse(emptied_yard: WarehouseScenario) 
     assert latest["to"]["whs_code"] == "MAIN"
 
 
+def test_levels_of_a_deleted_warehouse_keep_its_code(emptied_yard: WarehouseScenario) -> None:
+    delete_positions(emptied_yard)
+    assert emptied_yard.erp.delete(YARD).status == 200
+    new = emptied_yard.erp.post("/warehouses", {"whs_code": "YARD", "name": "New"}).data["id"]
+    assert emptied_yard.erp.patch(f"/warehouses/{new}", {"whs_code": "MAIN"}).status == 200
+    assert levels(emptied_yard, warehouse="MAIN") == []
+    assert levels(emptied_yard, item_code="BRICK") == [("BRICK", "YARD")]
+
+
 def test_levels_that_an_interrupted_rename_has_changed_follow_their_stock(
     emptied_yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
 ) -> None:
