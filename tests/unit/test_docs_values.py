@@ -289,7 +289,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"attempts of a commit without progress | {import_worker.MAX_ATTEMPTS} |",
         # Webhooks
         f"| body of an event | {outbox._MAX_BODY // 1000} kB;",
-        f"{http_client._MAX_BODY // 1024} kB; the log shows {http_client._LOGGED_BYTES // 1024} kB",
+        f"{http_client._MAX_BODY // 1024} kB are read; the log shows {http_client._LOGGED_BYTES // 1024} kB",
         f"| `Retry-After` of the receiver | {http_client._MAX_RETRY_AFTER // _DAY} day |",
         f"before a subscription is deactivated | {webhook_rules.MAX_FAILURES} |",
         f"| attempts of a delivery in the log | {webhook_rules._MAX_LOGGED_ATTEMPTS} |",
@@ -395,14 +395,14 @@ QUOTED: Mapping[str, Sequence[str]] = {
     "docs/webhooks.md": [
         f"up to {_WORDS[webhook_rules._MAX_OLD_SECRETS]} previous secrets",
         f"its last {webhook_rules._MAX_LOGGED_ATTEMPTS} attempts",
-        f"or {http_client._MAX_BODY // 1024} kB; see the two queues",
+        f"{http_client._MAX_BODY // 1024} kB of the body are read",
         f"After {_RELAY_LIMIT} the batch is discarded",
         f"the message after {_queue('WebhookQueue', 'VisibilityTimeout') // _MINUTE} minutes",
         f"fails {_queue('WebhookQueue', 'RedrivePolicy')['maxReceiveCount']} times",
     ],
     "examples/webhooks/README.md": [
         f"A body has at most {outbox._MAX_BODY // 1000} kB",
-        f"must not exceed {http_client._MAX_BODY // 1024} kB",
+        f"{http_client._MAX_BODY // 1024} kB of the body are read",
         f"at most {_WORDS[http_client._MAX_RETRY_AFTER // _DAY]} day",
         f"each up to {100 * webhook_rules._JITTER:.0f} % later",
         f"After {_WORDS[webhook_rules.MAX_FAILURES]} consecutive failed deliveries",

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 _MAX_BODY = 64 * 1024
 _MAX_RECEIVED = 4 * _MAX_BODY
 """Most bytes of a response body, and of all received data: certificates, headers, framing."""
-_TOO_LARGE = "the response is larger than 64 kB"
 _LOGGED_BYTES = 1024
 """Bytes of the response body that the log keeps."""
 _MAX_RETRY_AFTER = 86_400
@@ -84,8 +83,8 @@ class AttemptResult:
     retry_after: int | None = None
 
 
-class _ResponseRejectedError(Exception):
-    """The response is too large or encoded; the message is the error text of the attempt."""
+class _TooMuchReceivedError(Exception):
+    """The endpoint sent too much besides the body; the message is the error text of the attempt."""
 
 
 class _LimitedSocket(socket.socket):
@@ -101,7 +100,7 @@ class _LimitedSocket(socket.socket):
         self._allowance = _MAX_RECEIVED
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
-        """Receive; raises TimeoutError or _ResponseRejectedError at the limits."""
+        """Receive; raises TimeoutError or _TooMuchReceivedError at the limits."""
         self.settimeout(_remaining_seconds(self._deadline))
         data = super().recv(size, flags)
         self._count(len(data))
@@ -124,7 +123,7 @@ class _LimitedSocket(socket.socket):
     def _count(self, received: int) -> None:
         self._allowance -= received
         if self._allowance < 0:
-            raise _ResponseRejectedError(_TOO_LARGE)
+            raise _TooMuchReceivedError("the response is too large")
 
 
 class _CompleteLineReader(io.BufferedReader):
@@ -155,16 +154,16 @@ class _ReceivedResponse:
     body: bytearray = field(default_factory=bytearray)
 
     def read(self, response: "BaseHTTPResponse") -> None:
-        """Read a response; _ResponseRejectedError if it is too large or encoded."""
+        """Read a response: its status, and at most 64 kB of its body unless that is encoded."""
         self.status = response.status
         if self.status in _RETRY_AFTER_STATUSES:
             self.retry_after = _retry_after_seconds(response.headers.get("Retry-After", ""))
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise _ResponseRejectedError("the response has an unsupported Content-Encoding")
-        while chunk := response.read1(_MAX_BODY + 1 - len(self.body), decode_content=False):
+            return
+        while chunk := response.read1(_MAX_BODY - len(self.body), decode_content=False):
             self.body += chunk
-            if len(self.body) > _MAX_BODY:
-                raise _ResponseRejectedError(_TOO_LARGE)
+            if len(self.body) == _MAX_BODY:
+                return
 
     @property
     def error(self) -> str | None:
@@ -184,7 +183,9 @@ def post_event(
     seconds: float = 10.0,
     localhost: bool = False,
 ) -> AttemptResult:
-    """POST an event; a 2xx status with a complete response is a success.
+    """POST an event; a 2xx status is a success, unless the connection ends before its response.
+
+    Of a response, 64 kB are read; what follows does not matter.
 
     `seconds` limit the attempt, from the DNS query to the last byte of the response; `localhost`
     allows `http://localhost:PORT`.
@@ -209,7 +210,7 @@ def post_event(
             )
             with closing(connection.getresponse()) as response:
                 received.read(response)
-    except (InvalidTarget, _ResponseRejectedError, OSError, HTTPException, HTTPError) as error:
+    except (InvalidTarget, _TooMuchReceivedError, OSError, HTTPException, HTTPError) as error:
         failure = _error_text(error, target.host, seconds)
     return AttemptResult(
         milliseconds=round((seconds - deadline.remaining) * 1000),
@@ -285,7 +286,7 @@ def _error_text(error: Exception, host: str, seconds: float) -> str:
     """Return the text of an error, without internal details."""
     while isinstance(error, HTTPError) and isinstance(error.__cause__, Exception):
         error = error.__cause__
-    if isinstance(error, InvalidTarget | _ResponseRejectedError):
+    if isinstance(error, InvalidTarget | _TooMuchReceivedError):
         return str(error)
     if isinstance(error, TimeoutError):
         return f"timed out after {seconds:g} s"

@@ -169,28 +169,23 @@ def test_response_text_has_the_first_1024_bytes_without_control_characters(
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "gzip, gzip", "GZIP", "x"])
-def test_a_response_with_a_content_encoding_is_rejected_unread(
-    internet: FakeInternet, encoding: str
-) -> None:
+def test_a_body_with_a_content_encoding_is_not_read(internet: FakeInternet, encoding: str) -> None:
     bomb = gzip.compress(bytes(10_000_000))
     coded = f"Content-Encoding: {encoding}"
 
     result = internet.post(responding(answer("200 OK", coded, body=bomb)))
     rejected = internet.post(responding(answer("500 Oh", coded, body=bomb)))
 
-    assert result.error == "the response has an unsupported Content-Encoding"
+    assert (result.status, result.error) == (200, None)
     assert rejected.error == "responded with status 500"
     assert result.response == rejected.response == ""
 
 
-@pytest.mark.parametrize(
-    ("size", "error"), [(65536, None), (65537, "the response is larger than 64 kB")]
-)
+@pytest.mark.parametrize("size", [65_536, 65_537, 10_000_000])
 @pytest.mark.parametrize("chunked", [False, True])
-def test_a_response_may_have_at_most_64_kb(
+def test_a_success_may_have_a_body_of_which_64_kb_are_read(
     internet: FakeInternet,
     size: int,
-    error: str | None,
     chunked: bool,  # noqa: FBT001
 ) -> None:
     body = b"." * size
@@ -202,7 +197,7 @@ def test_a_response_may_have_at_most_64_kb(
 
     result = internet.post(responding(pieces if chunked else whole))
 
-    assert (result.status, result.error) == (200, error)
+    assert (result.status, result.error) == (200, None)
     assert result.response == "." * 1024
 
 
