@@ -289,7 +289,8 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"attempts of a commit without progress | {import_worker.MAX_ATTEMPTS} |",
         # Webhooks
         f"| body of an event | {outbox._MAX_BODY // 1000} kB;",
-        f"{http_client._MAX_BODY // 1024} kB are read; the log shows {http_client._LOGGED_BYTES // 1024} kB",
+        f"{http_client._MAX_BODY // 1024} kB are read;",
+        f"the log shows {http_client._LOGGED_BYTES // 1024} kB",
         f"| `Retry-After` of the receiver | {http_client._MAX_RETRY_AFTER // _DAY} day |",
         f"before a subscription is deactivated | {webhook_rules.MAX_FAILURES} |",
         f"| attempts of a delivery in the log | {webhook_rules._MAX_LOGGED_ATTEMPTS} |",
