@@ -50,7 +50,7 @@ def add_etag(
     response: HttpResponse, headers: Mapping[str, str], volatile: Collection[str] = ()
 ) -> HttpResponse:
     """Add the entity tag; return 304 without body when the caller has this response already."""
-    etag = etag_of(response.tagged or response.body, volatile)
+    etag = etag_of(response.etag_text or response.body, volatile)
     tagged = replace(response, headers={**response.headers, "ETag": etag})
     known = headers.get("if-none-match")
     if known is not None and _has_tag(known, etag):

@@ -21,8 +21,8 @@ class HttpResponse:
     """Status, body, and the headers besides those that every response has.
 
     The body of a file is base64 (`is_base64`), which the gateway decodes. A response with
-    `has_secret` is stored encrypted. The entity tag covers `tagged` in place of a body that differs
-    from request to request although nothing has changed.
+    `has_secret` is stored encrypted. The entity tag is that of `etag_text` in place of a body
+    that differs from request to request although nothing has changed.
     """
 
     status: int
@@ -30,7 +30,7 @@ class HttpResponse:
     headers: Mapping[str, str] = field(default_factory=dict)
     is_base64: bool = False
     has_secret: bool = False
-    tagged: str | None = None
+    etag_text: str | None = None
 
     @property
     def fits(self) -> bool:

@@ -37,7 +37,7 @@ def list_to_http(
     frame = paging(page, url=tenant.base_url + path, query=query, next_cursor=cursor)
     body = dumps({"data": rows, **frame})
     lasting = body.replace(cursor, page.ids_digest) if cursor and page.ids_digest else body
-    return HttpResponse(200, body, tagged=lasting)
+    return HttpResponse(200, body, etag_text=lasting)
 
 
 def shown_by(operation: Operation, result: ResourceResponse) -> ResourceResponse:
