@@ -187,21 +187,12 @@ def test_attempts_in_flight_that_failed_count_as_failures(
     assert (refused.outcome, refused.headers["Retry-After"]) == (RATE_LIMITED, str(WINDOW - 1))
 
 
+@pytest.mark.parametrize("step", ["find_account", "_verify_credentials"])
 def test_attempt_that_raises_an_error_is_not_a_failure(
-    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
+    step: str, user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(user_grants, "_verify_credentials", _fails)
-        answers = {guess(user) for _ in range(PER_USER + 2)}
-    assert answers == {(500, "internal_error")}
-    assert user.sign_in().status == 200
-
-
-def test_attempt_whose_account_cannot_be_read_is_not_a_failure(
-    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(user_grants, "find_account", _fails)
+        patch.setattr(user_grants, step, _fails)
         answers = {guess(user) for _ in range(PER_USER + 2)}
     assert answers == {(500, "internal_error")}
     assert user.sign_in().status == 200
