@@ -93,10 +93,10 @@ def lookup_drifts(read: ReadItems, kind: str, lookup: Item) -> Iterator[Drift]:
             check_unchanged(tx, COLLECTIONS[kind], record)
         tx.delete(key)
 
+    fix = Fix(("lookup", key), remove)
     subject = f"{kind} {number_of(key)}"
     version = record.version if record else None
-    yield Drift("lookup.orphan", subject, key[1], shown_values(lookup), None, version,
-                Fix(("lookup", key), remove))  # fmt: skip
+    yield Drift("lookup.orphan", subject, key[1], shown_values(lookup), None, version, fix)
 
 
 def _form_drifts(

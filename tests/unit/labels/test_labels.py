@@ -219,9 +219,9 @@ def test_a_unit_with_a_long_head_begins_on_the_page_of_its_first_product(product
     with pypdfium2.PdfDocument(slip_pdf(replace(SLIP, units=units))) as document:
         pages = [page.get_textpage().get_text_range() for page in document]
 
-    begun = [re.findall(r"HU-(\d\d)", page) for page in pages]
+    heads = [re.findall(r"HU-(\d\d)", page) for page in pages]
     listed = [re.findall(r"ITEM-(\d\d)", page) for page in pages]
-    assert all(set(units) <= set(items) for units, items in zip(begun, listed, strict=True))
+    assert all(set(units) <= set(items) for units, items in zip(heads, listed, strict=True))
 
 
 @each_case(("render", "most"), [(label_pdf, 40_000), (label_zpl, 300_000)])
