@@ -26,6 +26,7 @@ from shared.kernel.db.lists.list_request import ListRequest
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.lists.plan import (
     ITEM_COST,
+    PAGE_ENTRIES,
     AccessPath,
     AliasPlan,
     GatheredPlan,
@@ -44,8 +45,6 @@ MAX_SEARCH_PAGES = 100
 _FIRST_ENTRIES = 400
 """Entries that the first Queries of a search with several words examine together."""
 _GROWTH = 4
-_PAGE_ENTRIES = 20_000
-"""More entries than a Query returns at once. Its Limit is a number of 32 bits."""
 _TOO_MANY = (
     "matches too much in a list of this size; search for more characters, at least one word of"
     f" {INDEXED_LENGTH}"
@@ -86,7 +85,7 @@ def read_rarest_word(
         pages += len(waiting)
         if pages > MAX_SEARCH_PAGES:
             raise ValidationFailed([Problem(SEARCH, _TOO_MANY)])
-        limit = min(first * _GROWTH**turn, _PAGE_ENTRIES) if len(words) > 1 else None
+        limit = min(first * _GROWTH**turn, PAGE_ENTRIES) if len(words) > 1 else None
 
         def read_next(one: _Reading, limit: int | None = limit) -> None:
             one.add(read(one.path, one.start, limit))

@@ -16,7 +16,7 @@ from shared.kernel.db.lists.bookmarks import ListPosition, State
 from shared.kernel.db.lists.cursor import InvalidCursor, Mark
 from shared.kernel.db.lists.list_request import ListRequest
 from shared.kernel.db.lists.page import Page
-from shared.kernel.db.lists.plan import OrderedPlan
+from shared.kernel.db.lists.plan import PAGE_ENTRIES, OrderedPlan
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import key_attributes
@@ -27,8 +27,6 @@ _MARK_BYTES = 1024
 """Size of a sort key that is accepted as a mark, which the caller may have invented."""
 _FIXED_SORTS = frozenset({"id", "created_at"})
 """Orders in which only new and deleted entities change the pages; every total shows these."""
-_PAGE_ENTRIES = 5_000
-"""More index entries than a Query returns at once, at most 1 MB."""
 
 
 class OrderedList[E: BaseModel]:
@@ -170,7 +168,7 @@ class OrderedList[E: BaseModel]:
                 values=values,
                 ProjectionExpression=sort_name,
                 ScanIndexForward=not descending,
-                Limit=min(missing * spacing * 2, _PAGE_ENTRIES) if filters else missing,
+                Limit=min(missing * spacing * 2, PAGE_ENTRIES) if filters else missing,
                 **filters,
                 **more,
             )

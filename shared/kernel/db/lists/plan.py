@@ -22,6 +22,9 @@ ITEM_COST = 40
 """Index entries that cost as much as an item: a page of a Query has some 4 000 entries, a call of
 BatchGetItem 100 items."""
 
+PAGE_ENTRIES = 5_000
+"""More index entries than a Query returns at once, at most 1 MB. A Limit has 32 bits."""
+
 _SPACING = 4
 """Entries that are read for each one of a list that leaves out few: these may lie side by side."""
 
