@@ -6,7 +6,7 @@ normalized (NFC) and has no control characters and no unpaired surrogates.
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -224,6 +224,12 @@ def distinct(most: int) -> WrapValidator:
         return valid
 
     return WrapValidator(check)
+
+
+def keep_order(sent: dict[str, Any], name: str, former: Sequence[Any]) -> None:
+    """Give the distinct entries of a field the order of `former`, if they are the same entries."""
+    if name in sent and set(sent[name]) == set(former):
+        sent[name] = former
 
 
 def plain(number: Decimal) -> str:

@@ -15,6 +15,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, NotFound, Problem
+from shared.kernel.fields import keep_order
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, ensure_valid
 
@@ -60,6 +61,7 @@ def change_role(
     ]
     change = ensure_valid(change, found)
     sent = change.model_dump(exclude_unset=True, exclude={"deactivate_webhooks"})
+    keep_order(sent, "permissions", before.permissions)
     after = before.model_copy(update=sent)
     administrators.ensure_role_not_last(tx, fence, before, after)
     former, present = map(repository.role_name_key, (before.name, after.name))

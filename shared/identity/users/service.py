@@ -23,6 +23,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound, Problem, ServiceError
+from shared.kernel.fields import keep_order
 from shared.kernel.validation import Checked, ensure_valid
 
 _COUNTER = "users"
@@ -86,6 +87,7 @@ def change_user(
     ]
     change = ensure_valid(change, found)
     sent = change.model_dump(exclude_unset=True, exclude={"deactivate_webhooks"})
+    keep_order(sent, "roles", before.roles)
     after = before.model_copy(update=sent)
     administrators.ensure_user_not_last(tx, fence, before, after)
     role_changes = rules.role_count_changes(before.roles, after.roles)

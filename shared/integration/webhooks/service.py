@@ -35,6 +35,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, NotFound, Problem
 from shared.kernel.events.kinds import TEST_EVENT
 from shared.kernel.events.outbox import Event, is_event_id, raise_event, request_redelivery
+from shared.kernel.fields import keep_order
 from shared.kernel.validation import Checked, ensure_valid
 
 _RESOLVE_SECONDS = 5
@@ -165,6 +166,7 @@ def change_webhook(
     found = get_webhook(tx.store, number)
     before = found.record.entity
     sent = ensure_valid(change, _url_problems(change.url)).model_dump(exclude_unset=True)
+    keep_order(sent, "events", before.events)
     after = before.model_copy(update={**sent, "updated_at": tx.now})
     health = found.health
     if sent.get("is_active"):

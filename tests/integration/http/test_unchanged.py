@@ -7,10 +7,18 @@ import pytest
 from tests.gateway import Erp
 from tests.integration.stored_entities import collections
 from tests.integration.write_routes import EXAMPLES
+from tests.integration.write_users import MARIA, PACKERS
 from tests.stack import Stack
+from tests.webhook_scenario import URL
 
 CHANGES = [name for name in EXAMPLES if name.startswith(("PUT ", "PATCH "))]
 CHANGES.remove("PUT /warehouses/{id}/layout")  # publishes the next version, whatever is sent
+
+_WITH_ENTRIES = {
+    "/roles": PACKERS,
+    "/users": {**MARIA, "roles": [2, 1]},
+    "/webhooks": {"url": URL, "events": ["wave.planned", "stock.updated"]},
+}
 
 
 def _heads(stack: Stack) -> dict[str, Any]:
@@ -43,3 +51,23 @@ def test_same_values_leave_version_time_and_tag_and_raise_no_event(
         assert erp.get(target).text == before.text
         assert _heads(stack) == heads
         assert stack.event_count() == events
+
+
+@pytest.mark.parametrize(
+    ("path", "field"), [("/roles", "permissions"), ("/users", "roles"), ("/webhooks", "events")]
+)
+def test_same_entries_in_another_order_change_nothing(
+    stack: Stack, erp: Erp, path: str, field: str
+) -> None:
+    for name in ("A", "B"):
+        erp.post("/roles", {"name": name, "permissions": ["exits.manage", "users.manage"]})
+    made = erp.post(path, _WITH_ENTRIES[path])
+    target = f"{path}/{made.id}"
+    before, heads, audited = erp.get(target), _heads(stack), erp.get("/audit-log").data
+
+    answer = erp.patch(target, {field: made.data[field][::-1]})
+
+    assert (answer.status, answer.data[field]) == (200, made.data[field])
+    assert erp.get(target).text == before.text
+    assert _heads(stack) == heads
+    assert erp.get("/audit-log").data == audited
