@@ -151,6 +151,31 @@ def test_a_product_deleted_between_validation_and_commit_rejects_its_rows(
     }
 
 
+def test_what_existing_products_do_not_allow_is_rejected_by_the_commit(
+    scenario: ImportScenario,
+) -> None:
+    erp = scenario.erp
+    number = erp.post("/products", {"item_code": "OLD", "name": "Product"}).id
+    rows = [entry_row("A", item_code="OLD"), entry_row("B", item_code="BRICK")]
+    file = as_csv(table("entry_documents", rows))
+    scenario.commit(scenario.import_file("entry_documents", "in.csv", file)["id"])
+    erp.post("/entry-documents/1/close").ok()
+    erp.patch(f"/products/{number}", {"item_code": "NEW"}).ok()
+    products = [["item_code", "name", "man_btch_num"], ["OLD", "Other", ""], ["BRICK", "B", "yes"]]
+
+    one = scenario.import_file("products", "products.csv", as_csv(products))
+    assert one["rows"] == {"total": 2, "valid": 2, "error": 0}
+    done = scenario.commit(one["id"])
+
+    assert done["rows"] == {"total": 2, "valid": 0, "error": 2}
+    former, in_use = sorted(report_problems(scenario, done))
+    assert former[1:] == (
+        "item_code",
+        f"was the code of NEW (product, id {number}); documents or stock movements name it",
+    )
+    assert "BRICK is on open documents" in in_use[2]
+
+
 def test_an_existing_document_is_skipped_although_its_product_is_deleted(
     scenario: ImportScenario,
 ) -> None:
