@@ -141,7 +141,8 @@ class DocumentProgress:
 
     `done` has the change of the received or picked quantity by line_num; it is negative if
     work is undone. `started_work` and `ended_work` are ids of work that begins or ends; it may
-    end `with_goods` in stock or staged. `closes_document` closes the document.
+    end `with_goods` in stock or staged. `closes_document` closes the document. `item_codes` has the
+    present codes of products by their ids; their lines get these, unless the document is closed.
     """
 
     done: Mapping[int, Decimal] = field(default_factory=dict)
@@ -149,6 +150,7 @@ class DocumentProgress:
     ended_work: int | None = None
     with_goods: bool = False
     closes_document: bool = False
+    item_codes: Mapping[int, str] = field(default_factory=dict)
 
 
 class EntryDocumentLine(TypedDict):

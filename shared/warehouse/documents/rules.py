@@ -1,6 +1,6 @@
 """Rules of documents on plain data: checks of new documents, progress and closing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict
@@ -171,6 +171,8 @@ def advanced(document: Document, progress: DocumentProgress) -> Document:
     if document.status == "closed":
         # Undoing work on a closed document does not reopen its lines.
         lines = [_closed_line(line) for line in lines]
+    elif progress.item_codes:
+        lines = [_with_present_code(line, progress.item_codes) for line in lines]
     after = document.model_copy(
         update={
             "lines": lines,
@@ -189,6 +191,11 @@ def _advanced(line: DocumentLine, more: Decimal) -> DocumentLine:
     left = max(ZERO, line.qty - done)
     status = "complete" if not left else "partial" if done else "open"
     return line.model_copy(update={"done_qty": done, "open_qty": left, "status": status})
+
+
+def _with_present_code(line: DocumentLine, item_codes: Mapping[int, str]) -> DocumentLine:
+    code = item_codes.get(line.product_id, line.item_code)
+    return line.model_copy(update={"item_code": code})
 
 
 def _status(

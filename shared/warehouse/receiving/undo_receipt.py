@@ -54,13 +54,15 @@ def _undo(
         receipt = record.entity
         ensure_status("Receipt", receipt, *allowed)
         lines = rules.lines_to_undo(receipt)
-        undone = _undo_lines(tx, receipt, lines)
+        undone, item_codes = _undo_lines(tx, receipt, lines)
         is_last = len(undone) == len(lines)
         if is_first and not is_last:
             _ensure_can_leave(tx, receipt, lines)
         is_first = False
         progress = DocumentProgress(
-            done=rules.undone_quantities(receipt, undone), ended_work=number if is_last else None
+            done=rules.undone_quantities(receipt, undone),
+            ended_work=number if is_last else None,
+            item_codes=item_codes,
         )
         documents.advance_document(tx, "entry", entry_document_of(tx.store, receipt), progress)
         changed = rules.with_undone(receipt, undone)
@@ -72,8 +74,14 @@ def _undo(
     return run_steps(tx, step)
 
 
-def _undo_lines(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -> list[int]:
-    """Record that the goods of as many lines as fit leave the stock; return these lines."""
+def _undo_lines(
+    tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]
+) -> tuple[list[int], dict[int, str]]:
+    """Record that the goods of as many lines as fit leave the stock.
+
+    Returns:
+        These lines, and the present codes of their products, which may have got others since.
+    """
     posting = StockPosting(tx, cause=MovementCause(type="receipt", id=receipt.id))
 
     def rows_of(at: int) -> int:
@@ -85,7 +93,8 @@ def _undo_lines(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -
     posting.load(rows=_stock_ids(receipt, ahead), movements=sum(map(rows_of, ahead)))
     undone = posting.add_while_fitting(ahead, lambda at: _book_line(posting, receipt.lines[at]))
     posting.post(later={receipt.lines[at].product_id for at in lines[len(undone) :]})
-    return undone
+    rows = map(posting.row, _stock_ids(receipt, undone))
+    return undone, {row.product_id: row.item_code for row in rows}
 
 
 def _ensure_can_leave(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -> None:

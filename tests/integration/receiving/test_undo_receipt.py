@@ -248,3 +248,25 @@ def test_if_match_holds_for_a_long_receipt_undone_in_steps(
     assert receiving_scenario.stock() == []
     again = erp.post(f"{path}/cancel", headers={"If-Match": tag})
     assert (again.status, again.code) == (409, "stale_state")
+
+
+def test_reopened_document_has_the_present_code_of_its_product(
+    receiving_scenario: ReceivingScenario,
+) -> None:
+    receiving, yard = receiving_scenario, receiving_scenario.yard
+    order = receiving.order({"qty": 10}, {"qty": 5})
+    first, second = receiving.started(order), receiving.started(order)
+    receiving.receive(first, 10).ok()
+    receiving.receive(second, 5).ok()
+    for number in (first, second):
+        receiving.act(number, "finalize").ok()
+    yard.adjust(counted_qty=0).ok(201)
+    receiving.erp.patch("/products/1", {"item_code": "BLOCK"}).ok()
+    yard.stock("BLOCK", 10)
+
+    receiving.act(first, "revert").ok()
+
+    assert [line["item_code"] for line in receiving.document(order)["lines"]] == ["BLOCK"] * 2
+    again = receiving.started(order)
+    receiving.receive(again, 10, item_code="BLOCK").ok()
+    assert receiving.document(order)["status"] == "completed"

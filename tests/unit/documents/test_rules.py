@@ -175,11 +175,14 @@ def test_undone_work_does_not_reopen_a_closed_document() -> None:
     )
     closed = rules.closed(received)
 
+    codes = {line.product_id: "NEW" for line in closed.lines}
     after = rules.advanced(
-        closed, DocumentProgress(done={1: Decimal(-10), 2: Decimal(-2)}, ended_work=3)
+        closed,
+        DocumentProgress(done={1: Decimal(-10), 2: Decimal(-2)}, ended_work=3, item_codes=codes),
     )
 
     assert (after.status, after.finished) == ("closed", [])
+    assert [one.item_code for one in after.lines] == [one.item_code for one in closed.lines]
     assert [(line.done_qty, line.open_qty, line.status) for line in after.lines] == [
         (Decimal(0), Decimal(0), "closed"),
         (Decimal(0), Decimal(0), "closed"),
