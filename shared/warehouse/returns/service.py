@@ -1,9 +1,10 @@
 """Use cases of returns: create, receive, finish, cancel, read and list them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
-from shared.kernel.db.items import Key
+from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import CreatedRecord, Record
 from shared.kernel.db.store import Store
@@ -30,6 +31,7 @@ from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
+from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import read_operator
 
 type _Part = tuple[int, int, Decimal, StockRow]
@@ -68,7 +70,7 @@ def create_return(
                 record = RETURNS.get(tx.store, existing)
                 differing = rules.differences(named, record.entity)
                 return CreatedRecord(record, new=False, differing=differing)
-        known = _codes(named, document).known(tx, found)
+        known, found = _known(tx, named, document, found)
         draft = ensure_no_problems(named, rules.examine(named, known, origin, settings))
     number = tx.next_id(RETURNS.kind)
     line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
@@ -100,7 +102,7 @@ def examine_return(
             lambda: tx.store.get_many(return_keys(named, document)),
             lambda: _origin(tx.store, document, with_serials=_names_serials(named)),
         )
-        known = _codes(named, document).known(tx, found)
+        known, found = _known(tx, named, document, found)
         findings = rules.examine(named, known, origin, settings)
         more = [one for one in problems_of(named) if one not in problems_of(draft)]
         return repository.REFERENCES.holder(found, named.external_ref), [*more, *findings.all]
@@ -139,6 +141,31 @@ def _codes(draft: Checked[ReturnDraft], document: Record[Document] | None) -> Na
     code = rules.warehouse_code(draft, document.entity if document else None)
     items = (line.item_code for line in draft.lines or ())
     return NamedCodes(products=items, warehouses=[code])
+
+
+def _known(
+    tx: Transaction,
+    draft: Checked[ReturnDraft],
+    document: Record[Document] | None,
+    found: dict[Key, Item],
+) -> tuple[MasterData, dict[Key, Item]]:
+    """Return the master data that a draft names, and its aliases, of which `found` were read.
+
+    The code of the document's warehouse leads to that warehouse also if it has another code now.
+    """
+    known = _codes(draft, document).known(tx, found)
+    if document is None or draft.warehouse_code is not None:
+        return known, found
+    former = document.entity.whs_code
+    if former in known.warehouses:
+        return known, found
+    code = warehouses.present_code(tx.store, document.entity.named["warehouse"][0])
+    codes = NamedCodes(warehouses=[code])
+    aliases = tx.store.get_many(codes.keys)
+    present = codes.known(tx, aliases).warehouses
+    if code is not None and code in present:
+        known = replace(known, warehouses={former: present[code]})
+    return known, found | aliases
 
 
 def _put_taken(

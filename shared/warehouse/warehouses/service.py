@@ -320,6 +320,12 @@ def find_warehouse(store: Store, code: str) -> KnownWarehouse | None:
     return repository.known_warehouse(alias) if alias and not is_former(alias) else None
 
 
+def present_code(store: Store, number: int) -> str | None:
+    """Return the code that a warehouse has now; None if it was deleted."""
+    found = WAREHOUSES.get_many(store, [number])
+    return found[0].entity.whs_code if found else None
+
+
 def all_warehouses(store: Store) -> dict[int, KnownWarehouse]:
     """Return the codes and names of all warehouses, by id."""
     return {

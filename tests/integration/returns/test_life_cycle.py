@@ -1,5 +1,7 @@
 """Returns from the announcement to the disposition of the last unit."""
 
+from shared.warehouse.references import UNUSED
+from shared.warehouse.warehouses.repository import warehouse_key
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.people import PICKER
@@ -206,3 +208,21 @@ def test_returned_cases_count_their_units(scenario: ReturnScenario, aws_faults: 
     assert (line["restocked_qty"], line["scrapped_qty"]) == (6, 2)
     refused = scenario.draft(lines=[{"gtin": case, "qty": 1}])
     assert refused.code == "rule_blocked", refused.text
+
+
+def test_goods_come_back_to_their_warehouse_under_its_present_code(
+    scenario: ReturnScenario, stack: Stack
+) -> None:
+    erp = scenario.erp
+    for position in erp.walk("/warehouse-positions", warehouse="YARD"):
+        erp.delete(f"/warehouse-positions/{position['id']}").ok()
+    erp.patch("/warehouses/1", {"whs_code": "DEPOT"}).ok()
+
+    assert scenario.draft(("BRICK", 1), reason=5).invalid_fields == ["reason"]
+    number = scenario.expected(("BRICK", 1))
+
+    assert scenario.shown(number)["warehouse_code"] == "DEPOT"
+    [alias] = stack.store().get_many([warehouse_key("DEPOT")]).values()
+    assert UNUSED not in alias
+    erp.post("/warehouse-positions", {"whs_code": "DEPOT", "bin_code": "B-01"}).ok(201)
+    scenario.receive(number, {"qty": 1}).ok()
