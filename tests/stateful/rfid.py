@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from math import ceil
 from typing import NamedTuple
 
 from hypothesis import strategies as st
@@ -163,15 +164,16 @@ def _tag(item: str, gtin: str, units: int, serial: int | str) -> Tag:
 
 
 def _tags_of(goods: Iterable[Goods]) -> list[Tag]:
-    """Return tags for the whole units of goods: as many as possible for two bricks each."""
+    """Return tags for goods, rounded up: as many as possible for two bricks each."""
     tags: list[Tag] = []
-    sums: dict[str, int] = {}
+    sums: dict[str, Decimal] = {}
     for one in goods:
         if one.serial:
             tags.append(_tag("DRILL", *GTINS["DRILL"], one.serial))
         else:
-            sums[one.item] = sums.get(one.item, 0) + int(one.qty)
-    for item, qty in sums.items():
+            sums[one.item] = sums.get(one.item, ZERO) + one.qty
+    for item, total in sums.items():
+        qty = ceil(total)
         gtin, units = GTINS[item]
         # Any serial counts for drills that are to be handled.
         serials = [f"S{at}" if item == "DRILL" else at for at in range(1, 1 + qty // units)]
@@ -229,8 +231,9 @@ def _compare(goods: Iterable[Goods], own: set[str], tags: Iterable[Tag]) -> dict
         absent = serials - {tag.serial for tag in found}
         if right < wanted:
             missing[item] = (wanted - right, sorted(absent))
-        if right < units:
-            unexpected[item] = (units - right, sorted(wrong))
+        most = right + ceil(wanted) - wanted  # a part of a unit has a whole tag
+        if most < units:
+            unexpected[item] = (units - most, sorted(wrong))
         total, matched = total + wanted, matched + right
     is_passed = not (missing or unexpected or unknown or unreadable)
     return {

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
+from math import ceil
 
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO
@@ -98,13 +99,13 @@ class _Count:
         others = [one for one in self.read_serials if one not in self.serials]
         without_serial = max(ZERO, self.expected - len(self.serials))
         counted = Decimal(len(others) + self.units)
-        accepted = min(without_serial, counted)
-        matched = len(right) + accepted
+        matched = len(right) + min(without_serial, counted)
+        most = max(0, ceil(self.expected) - len(self.serials))  # a part of a unit has a whole tag
         missing = [one for one in self.serials if one not in self.read_serials]
         return (
             matched,
             self._goods(self.expected - matched, missing),
-            self._goods(counted - accepted, others[int(without_serial) :]),
+            self._goods(max(ZERO, counted - most), others[most:]),
         )
 
     def _goods(self, qty: Decimal, serials: Sequence[str] = ()) -> TagGoods:

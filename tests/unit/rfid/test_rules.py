@@ -90,8 +90,11 @@ def _drill_tags(*serials: str) -> list[str]:
         ([bricks(3)], pieces(1, 2, 3), [], []),
         ([bricks(3)], pieces(1), [("BRICK", 2, [])], []),
         ([bricks(3)], pieces(1, 2, 3, 4, 5), [], [("BRICK", 2, [])]),
+        # a part of a unit has the tag of a whole one
         ([bricks(2.5)], pieces(1, 2), [("BRICK", 0.5, [])], []),
-        ([bricks(2.5)], pieces(1, 2, 3), [], [("BRICK", 0.5, [])]),
+        ([bricks(2.5)], pieces(1, 2, 3), [], []),
+        ([bricks(2.5)], pieces(1, 2, 3, 4), [], [("BRICK", 1, [])]),
+        ([bricks(2.5), bricks(0.75)], pieces(1, 2, 3, 4), [], []),
         ([bricks(3)], [], [("BRICK", 3, [])], []),
         # of a case that counts more than is expected, the rest is unexpected
         ([bricks(10)], [tag_of(CASE, 1)], [], [("BRICK", 2, [])]),
