@@ -132,7 +132,7 @@ export type AdjustmentDraft = {
      */
     inventory_status?: ShelfStatus | null;
     /**
-     * Expiry date of stock that `increase` adds. Not with `counted_qty`. All stock of a batch has one date, which is the default. Without a quantity: the corrected date of the batch, for all its stock.
+     * Expiry date of stock that `increase` adds. Not with `counted_qty`, `decrease` or `to_status`. All stock of a batch has one date, which is the default. Without a quantity: the corrected date of the batch, for all its stock.
      */
     expiry_date?: string | null;
     /**

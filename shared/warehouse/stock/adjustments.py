@@ -211,8 +211,9 @@ def _method_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
     if len(given) != 1:
         wanted = f"exactly one of {', '.join(ADJUSTMENT_METHODS)} is required; {len(given)} given"
         yield Problem(given[1] if given else ADJUSTMENT_METHODS[0], wanted)
-    if draft.expiry_date is not None and draft.counted_qty is not None:
-        message = "is not allowed with counted_qty; use increase for goods that have a date"
+    others = [name for name in given if name != "increase"]
+    if draft.expiry_date is not None and others:
+        message = f"is not allowed with {others[0]}; only increase adds goods with a date"
         yield Problem("expiry_date", message)
     if draft.qty is not None and "to_status" not in given:
         yield Problem("qty", "is allowed only with to_status")

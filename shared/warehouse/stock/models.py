@@ -217,9 +217,9 @@ class AdjustmentDraft(Input):
     )
     expiry_date: Day | None = Field(
         default=None,
-        description="Expiry date of stock that `increase` adds. Not with `counted_qty`. All stock"
-        " of a batch has one date, which is the default. Without a quantity: the corrected date of"
-        " the batch, for all its stock.",
+        description="Expiry date of stock that `increase` adds. Not with `counted_qty`, `decrease`"
+        " or `to_status`. All stock of a batch has one date, which is the default. Without a"
+        " quantity: the corrected date of the batch, for all its stock.",
     )
     counted_qty: Measure | None = None
     increase: Quantity | None = None

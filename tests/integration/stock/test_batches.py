@@ -105,10 +105,11 @@ def test_batch_that_is_not_in_stock_gets_another_date(
     assert_invariants(stack.store())
 
 
-def test_date_of_a_count_is_refused(yard: WarehouseScenario) -> None:
+def test_date_of_goods_that_are_not_added_is_refused(yard: WarehouseScenario) -> None:
     for goods in ({}, {"item_code": "BRICK", "batch": None}):
-        refused = adjust(yard.erp, counted_qty=2, expiry_date=FIRST, **goods)
-        assert_names(refused, "is not allowed with counted_qty")
+        for change in ({"counted_qty": 2}, {"decrease": 1}, {"to_status": "damaged"}):
+            refused = adjust(yard.erp, expiry_date=FIRST, **change, **goods)
+            assert_names(refused, f"is not allowed with {next(iter(change))}")
 
 
 def test_serials_of_a_batch_have_its_date(yard: WarehouseScenario) -> None:
