@@ -96,7 +96,7 @@ class Scheduler:
         self._index_results: dict[str, Answer] = {}
         self._conflict_rate = self._switch_rate = self._lag_rate = 0.0
         # Keep parallel reads in the thread of their request.
-        monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
+        monkeypatch.setattr("shared.kernel.db.parallel._run", self._run_in_any_order)
 
     def run[R](self, actions: Sequence[Act[R]], seed: int) -> list[R]:
         """Run all actions to their end; return their results in the order of `actions`."""
@@ -153,6 +153,22 @@ class Scheduler:
             if len(self.commits) > seen_commits:
                 seen_commits = len(self.commits)
                 self.after_commit()
+
+    def _run_in_any_order(self, calls: Sequence[Callable[[], object]]) -> list[object]:
+        """Run parallel calls one after the other; raise the first error after all have ended."""
+        order = list(range(len(calls)))
+        if self._current.worker:
+            self._random.shuffle(order)
+        results: dict[int, object] = {}
+        failures: dict[int, Exception] = {}
+        for number in order:
+            try:
+                results[number] = calls[number]()
+            except Exception as failure:  # noqa: BLE001 - raised again below
+                failures[number] = failure
+        if failures:
+            raise failures[min(failures)]
+        return [results[number] for number in range(len(calls))]
 
     def _pause(self) -> _Worker | None:
         """Let other workers run before this thread continues; return None outside a run."""

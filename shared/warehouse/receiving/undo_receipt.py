@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
@@ -13,7 +14,7 @@ from shared.warehouse.receiving.models import StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.receiving.service import entry_document_of
 from shared.warehouse.stock.models import MovementCause, StockRefused
-from shared.warehouse.stock.posting import StockPosting, read_ahead
+from shared.warehouse.stock.posting import StockPosting, fence_master_data, read_ahead
 from shared.warehouse.work_records import WorkStatus, ensure_status
 
 _ACTIONS_PER_ROW = 2
@@ -50,7 +51,8 @@ def _undo(
 
     def step() -> Record[StoredReceipt] | None:
         nonlocal is_first
-        record = RECEIPTS.get(tx.store, number)
+        # Between the reads of a deletion, stock could become an open document that refers to it.
+        record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
         receipt = record.entity
         ensure_status("Receipt", receipt, *allowed)
         lines = rules.lines_to_undo(receipt)

@@ -210,6 +210,17 @@ def adjustment_during_the_deletion_of_the_product(stack: Stack) -> Acts:
     ]
 
 
+def revert_of_the_receipt_during_the_deletion_of_the_product(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    receipt = receiving.started(receiving.order({"qty": 5}))
+    receiving.receive(receipt, 5)
+    receiving.act(receipt, "finalize")
+    return [
+        lambda: receiving.act(receipt, "revert"),
+        lambda: receiving.erp.delete(_BRICK),
+    ]
+
+
 def receiving_during_the_deletion_of_the_position(stack: Stack) -> Acts:
     receiving = _receiving(stack)
     receipt = receiving.started(receiving.order({"qty": 10}))
