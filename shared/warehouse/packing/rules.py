@@ -268,8 +268,12 @@ def end_problems(end: Checked[PackingEnd]) -> Iterator[Problem]:
         yield Problem("reason", "is required with short")
 
 
-def ensure_complete(order: StoredPackingOrder) -> None:
-    """Raise Conflict when goods are not packed, or a unit is open."""
+def short_reason(order: StoredPackingOrder, end: PackingEnd) -> str | None:
+    """Return why goods are left unpacked or units open; None when everything is packed.
+
+    Raises:
+        Conflict: Something is not packed, and `end` does not leave it so.
+    """
     missing = [
         f"{plain(line.qty - line.packed_qty)} of {line.item_code}"
         + (f" batch {line.batch_num}" if line.batch_num else "")
@@ -282,11 +286,12 @@ def ensure_complete(order: StoredPackingOrder) -> None:
         parts.append(f"{_listed(missing)} not packed")
     if open_ones:
         parts.append(f"{_units(open_ones)} not closed")
-    if parts:
+    if parts and not end.short:
         code = packing_order_code(order.id)
         raise Conflict(
             f"{code} is not completely packed: {'; '.join(parts)}. Send short to leave it so."
         )
+    return end.reason if parts else None
 
 
 # Dispatch

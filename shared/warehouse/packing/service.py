@@ -166,12 +166,10 @@ def complete_packing_order(
     end = ensure_valid(checked, of_valid_fields(checked, rules.end_problems(checked)))
     order = record.entity
     rules.ensure_status(order, "open", "in_progress")
-    if not end.short:
-        rules.ensure_complete(order)
+    reason = rules.short_reason(order, end)
     if settings.rfid_required and not repository.has_passed(tx.store, record):
         code = packing_order_code(number)
         raise Conflict(f"{code} needs a passed RFID validation of the order after its last change.")
-    reason = end.reason if end.short else None
     changed = change_order(
         tx, record, order, status="packed", packed_at=tx.now, short_reason=reason
     )

@@ -180,6 +180,19 @@ def test_short_packing_leaves_the_rest_unpacked_and_ships_everything(
     assert packing.yard.level("BRICK") == (0, 0, 0)
 
 
+def test_an_order_that_is_packed_completely_keeps_no_reason_for_less(
+    packing: PackingScenario,
+) -> None:
+    order = packing.staged_order(("BRICK", 2))
+    unit = packing.unit(order)
+    packing.done(packing.put(unit, "BRICK", 2))
+    packing.done(packing.act(unit, "close", weight_kg=1))
+
+    packed = packing.done(packing.complete(order, short=True, reason="Loose"))
+
+    assert (packed["status"], packed["short_reason"]) == ("packed", None)
+
+
 def test_cancelling_frees_the_goods_and_deletes_the_units(
     packing: PackingScenario, stack: Stack
 ) -> None:
