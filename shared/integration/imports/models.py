@@ -66,7 +66,10 @@ class ImportOptions(Input):
     updated.
     """
 
-    on_duplicate: OnDuplicate | None = None
+    # An empty field of a form counts as absent.
+    on_duplicate: Annotated[
+        OnDuplicate | None, BeforeValidator(lambda value: None if value == "" else value)
+    ] = None
     auto_allocate: FormBoolean = Field(
         default=None, description="Allocate stock to the exit documents that are created."
     )

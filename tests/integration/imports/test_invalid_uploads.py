@@ -93,6 +93,11 @@ def test_booleans_in_forms_are_texts(scenario: ImportScenario) -> None:
         assert scenario.erp.post("/imports", Form(fields, GOOD.file)).status == 202, text
 
 
+def test_an_empty_option_of_a_form_counts_as_absent(scenario: ImportScenario) -> None:
+    fields = {"kind": "products", "options[on_duplicate]": "", "options[auto_allocate]": ""}
+    assert scenario.erp.post("/imports", Form(fields, GOOD.file)).status == 202
+
+
 def test_other_types_of_files_are_refused(scenario: ImportScenario) -> None:
     for name in ("goods.exe", "goods.csv.exe", "goods", "goods.xlsm", ".", "csv", "a.csv/b"):
         body = {"kind": "products", "filename": name}

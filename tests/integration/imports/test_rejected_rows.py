@@ -181,7 +181,7 @@ RETURNS: Rows = [
     ["A", "", "YARD", "C-1", "BRICK", "1", "damaged"],
     ["B", "", "", "", "BRICK", "1"],
     ["C", "999", "", "", "BRICK", "1"],
-    ["D", "x", "YARD", "C-1", "BRICK", "1", "bored"],
+    ["D", "x", "", "", "BRICK", "1", "bored"],
     ["E", "", "GHOST", "C-1", "HAULAGE", "1"],
     ["F", "", "YARD", "C-1", "DRILL", "2", "", "L-1", "S-1"],
 ]

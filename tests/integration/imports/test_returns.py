@@ -45,3 +45,15 @@ def test_returns_of_one_document_take_at_most_what_was_dispatched(
         ("R-4", "import", "C-1"),
     ]
     assert_invariants(stack.store())
+
+
+@pytest.mark.usefixtures("dispatched")
+def test_an_exit_document_that_cannot_be_read_is_the_only_problem_of_its_row(
+    scenario: ImportScenario,
+) -> None:
+    header: list[object] = ["external_ref", "exit_document_id", "item_code", "qty"]
+    rows: list[list[object]] = [header, ["R-1", "EX-12", "BRICK", "1"]]
+
+    one = scenario.import_file("returns", "returns.csv", as_csv(rows))
+
+    assert report_problems(scenario, one) == {(2, "exit_document_id", "must be a number")}

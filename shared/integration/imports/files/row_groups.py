@@ -209,8 +209,8 @@ def add_problem(group: RowGroup, problem: Problem, indexes: Mapping[str, int]) -
     """Add a problem of the body of `group` to the row and the column of its field.
 
     A cell that cannot be converted has a problem already, and its field is missing from the body;
-    the problem that the field is required is then left out. `indexes` are the column indexes of the
-    fields.
+    the problem that the field is required, or that another one is required without it, is then left
+    out. `indexes` are the column indexes of the fields.
     """
     row, name = _origin(group, problem.field)
     known = group.problems.setdefault(row.number, [])
@@ -218,11 +218,17 @@ def add_problem(group: RowGroup, problem: Problem, indexes: Mapping[str, int]) -
         known[_MAX_PROBLEMS:] = [
             RowProblem(None, "", f"has more problems; only the first {_MAX_PROBLEMS} are listed")
         ]
-    elif problem.message != "is required" or all(one.field != name for one in known):
+    elif not _is_unread(problem.message, name, known):
         message = _LINE_PATH.sub(
             lambda path: f"row {group.rows[int(path[1])].number}", problem.message
         )
         known.append(RowProblem(indexes.get(name), name, message))
+
+
+def _is_unread(message: str, name: str, known: Iterable[RowProblem]) -> bool:
+    """Return whether a field is only missing because a cell of its row cannot be converted."""
+    names = {name, message.removeprefix("is required without ")}
+    return message.startswith("is required") and any(one.field in names for one in known)
 
 
 def _has_unknown_type(key: _GroupKey) -> bool:
