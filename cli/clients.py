@@ -16,6 +16,7 @@ from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.access import operator_store
 from shared.integration.webhooks.ended_access import webhooks_of, webhooks_of_changed_client
 from shared.kernel.errors import Gone
+from shared.kernel.validation import check, ensure_valid
 
 _COLUMNS = ("client_id", "kind", "name", "active", "secrets", "created_at")
 _WIDTH = max(map(len, SCOPES))
@@ -149,7 +150,8 @@ def change(  # noqa: PLR0913  the options of the command
     scopes = tuple(dict.fromkeys(scopes))
     known = api_clients.show_client(client_id)
     if scopes and (removed := sorted(known.scopes - {*scopes})):
-        change = ApiClientChange.model_validate({"scopes": list(scopes)})
+        raw = {"scopes": list(scopes)} | ({} if name is None else {"name": name})
+        change = ensure_valid(check(ApiClientChange, raw))
         after = replace(known, scopes=frozenset(scopes))
         webhooks = describe_webhooks(
             operator_store(known.tenant),

@@ -136,8 +136,11 @@ def change(  # noqa: PLR0913  the options of the command
     raw = {field: value for field, value in raw.items() if value is not None}
     if permissions or no_permissions:
         raw["permissions"] = list(dict.fromkeys(permissions))
+    change = check(RoleChange, {**raw, "deactivate_webhooks": deactivate_webhooks})
+    if "permissions" in raw:
         known = roles.get_role_by_name(store, name).entity
         if removed := sorted({*known.permissions} - {*permissions}):
+            ensure_valid(change, roles.name_taken(store, change.name, known.id))
             administrators.role_loses_permission(store, known, permissions)
             narrowing = RoleChange.model_validate({"permissions": raw["permissions"]})
             after = known.model_copy(update={"permissions": raw["permissions"]})
@@ -152,7 +155,6 @@ def change(  # noqa: PLR0913  the options of the command
                 f"{_holders(store, known)}; their tokens stop working within 10 s.{webhooks}",
                 yes=yes,
             )
-    change = check(RoleChange, {**raw, "deactivate_webhooks": deactivate_webhooks})
 
     def use_case(tx: Transaction) -> tuple[StoredRole, list[StoredWebhook] | None]:
         number = roles.get_role_by_name(tx.store, name).id

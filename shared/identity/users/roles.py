@@ -22,7 +22,7 @@ from shared.kernel.validation import Checked, ensure_valid
 
 def create_role(tx: Transaction, draft: Checked[RoleCreate]) -> Record[StoredRole]:
     """Create a role."""
-    draft = ensure_valid(draft, _name_taken(tx.store, draft.name, None))
+    draft = ensure_valid(draft, name_taken(tx.store, draft.name, None))
     role_id = tx.next_id(ROLES.kind)
     role = StoredRole(id=role_id, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
     repository.insert_alias(tx, repository.role_name_key(role.name), role_id)
@@ -52,7 +52,7 @@ def change_role(
     record = ROLES.get(tx.store, role_id)
     before = record.entity
     found = [
-        *_name_taken(tx.store, change.name, role_id),
+        *name_taken(tx.store, change.name, role_id),
         *deactivation_problems(
             deactivate=change.deactivate_webhooks,
             allowed="permissions" in change.model_fields_set,
@@ -115,7 +115,7 @@ def get_role_by_name(store: Store, name: str) -> Record[StoredRole]:
 list_roles = list_of(ROLES)
 
 
-def _name_taken(store: Store, name: str | None, owner: int | None) -> list[Problem]:
+def name_taken(store: Store, name: str | None, owner: int | None) -> list[Problem]:
     """Return a problem if another role has the name; empty or None if absent or invalid."""
     if not name:
         return []

@@ -147,6 +147,24 @@ def test_command_that_is_not_confirmed_changes_nothing(
     assert _stored(company) == before
 
 
+@each_case(
+    ("text", "said"),
+    [
+        ("role change acme Packers --no-permissions --name Clerks", "name: is already taken"),
+        (f"role change acme Packers --no-permissions --name {'x' * 101}", "name: must have at"),
+        (f"client change CLIENT --scope stocks:read --name {'x' * 201}", "name: must have at most"),
+    ],
+)
+def test_command_with_an_invalid_name_asks_nothing(
+    text: str, said: str, command: Callable[[str], list[str]]
+) -> None:
+    words = command(text)
+    assert run("role", "create", "acme", "Clerks").exit_code == 0
+    for error in (refused(*words), refused(*words, "--yes")):
+        assert said in error
+        assert "loses" not in error
+
+
 @pytest.mark.usefixtures("terminal")
 def test_confirmed_command_is_run(command: Callable[[str], list[str]]) -> None:
     done = run(*command("tenant suspend acme"), typed="y\n")
