@@ -16,9 +16,12 @@ from shared.kernel.json_text import dumps, loads
 
 type Row = Mapping[str, Any]
 
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 """Characters that control a terminal or the direction of text, except the line feed: C0, DEL, C1,
-separators of lines and paragraphs, marks, overrides and isolates of directions."""
+separators of lines and paragraphs, marks, overrides and isolates of directions. Also surrogates,
+which stand for the bytes of a file name that are not UTF-8; no output can encode them."""
 
 _UNLIMITED_WIDTH = 1_000_000
 """Width in characters, wider than any table."""

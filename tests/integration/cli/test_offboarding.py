@@ -1,5 +1,6 @@
 """The command line for export and deletion of tenants, and for domains."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,15 @@ def test_export_prints_the_number_of_lines(company: Company, tmp_path: Path) -> 
     people = run("tenant", "export", "acme", "--to", str(to))
     assert people.exit_code == 0
     assert "items" in people.stderr
+
+
+def test_export_into_a_directory_whose_name_is_not_utf_8_prints_its_result(
+    company: Company, tmp_path: Path
+) -> None:
+    assert company
+    to = str(tmp_path / os.fsdecode(b"acme-\xff"))
+    assert as_json("tenant", "export", "acme", "--to", to)["directory"] == to
+    assert run("tenant", "export", "acme", "--to", to).exit_code == 0
 
 
 def test_export_into_a_directory_that_cannot_be_written_is_refused(
