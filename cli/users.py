@@ -328,7 +328,10 @@ def unlock(operator: CommandContext, *, tenant: str, username: str) -> None:
     row = {"username": found.user.username, "id": found.user.id}
     operator.output.one(row | {"failures": found.failures, "addresses": found.addresses})
     if not found.failures:
-        operator.output.say("The user has no failed attempts in this quarter of an hour.")
+        operator.output.say(
+            "The user has no failed attempts in this quarter of an hour. Attempts that were "
+            "interrupted count until it ends."
+        )
 
 
 @user.command("reset-password")

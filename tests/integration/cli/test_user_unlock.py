@@ -81,6 +81,7 @@ def test_unlocking_a_user_without_failures_changes_nothing(user: ExampleUser, er
     result = run("user", "unlock", "acme", "anna")
     assert result.exit_code == 0
     assert "has no failed attempts" in result.stderr
+    assert "Attempts that were interrupted count until it ends." in result.stderr
     assert audit_entries(erp, action="user.unlocked") == []
     assert user.sign_in().status == 200
     assert "nobody" in refused("user", "unlock", "acme", "nobody")
