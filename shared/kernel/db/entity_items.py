@@ -9,7 +9,7 @@ from typing import Self
 
 from pydantic import BaseModel
 
-from shared.kernel.db.facets import ID, ID_DIGITS, Facets, id_text, sort_text
+from shared.kernel.db.facets import ID, ID_DIGITS, SEPARATOR, Facets, id_text, plain, sort_text
 from shared.kernel.db.indexes import (
     AnyLookup,
     IndexBySort,
@@ -118,6 +118,17 @@ class EntityItems[E: BaseModel]:
             since={},
         )
 
+    def facets_of(self, entity: E) -> Facets:
+        """Return the facets of an entity; the text to search in also with plain words.
+
+        In a table that is being upgraded, the words of a search are not plain yet.
+        """
+        facets = self.facets(entity)
+        if self.searched is None:
+            return facets
+        text = facets[SEARCH] or ""
+        return {**facets, SEARCH: SEPARATOR.join(dict.fromkeys((text, plain(text))))}
+
     def differs(self, older: int, newer: int) -> bool:
         """Return whether the items have another form in the newer of two versions."""
         return any(older < since <= newer for since in self.since.values())
@@ -131,14 +142,14 @@ class EntityItems[E: BaseModel]:
     def derived_attributes(self, record: Record[E]) -> Item:
         """Return the attributes of a head that follow from its entity: facets and index keys."""
         form = self.at(record.schema)
-        facets = form.facets(record.entity)
+        facets = form.facets_of(record.entity)
         schema = {SCHEMA: record.schema} if record.schema > FIRST_VERSION else {}
         return schema | form._facet_attributes(facets) | form._index_entries(record.id, facets)
 
     def derived_items(self, record: Record[E]) -> list[Item]:
         """Return the items besides its own: further lookups, fixed facets and search entries."""
         form = self.at(record.schema)
-        facets = form.facets(record.entity)
+        facets = form.facets_of(record.entity)
         return [
             *form._lookup_items(record),
             *form._fixed_items(record.id, facets),

@@ -31,6 +31,15 @@ comes before `A!`."""
 AFTER_SEPARATOR = "\x20"
 
 
+_PLAIN = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "\u0131": "i"}
+    | {"æ": "ae", "œ": "oe", "þ": "th"}
+    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff", "")
+)
+"""Letters that Unicode does not decompose, also the `i` without a dot; the soft hyphen, and
+characters without a width."""
+
+
 def fold(text: str) -> str:
     """Return a text for sorting and comparing without case and accents."""
     return _folded(text)[:_FOLDED_LENGTH]
@@ -39,6 +48,11 @@ def fold(text: str) -> str:
 def searchable(text: str) -> str:
     """Return a text for searching without case and accents."""
     return _folded(text)[:_SEARCHED_LENGTH]
+
+
+def plain(text: str) -> str:
+    """Return a folded text with base letters, such as `o` for `ø`, and only visible characters."""
+    return text if text.isascii() else text.translate(_PLAIN)
 
 
 def _folded(text: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from shared.kernel.db.lists import gathered_list
 from shared.kernel.db.search import SEARCH_ITEM
+from tests.cases import each_case
 from tests.dynamodb.in_memory_table import InMemoryTable
 from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp
@@ -51,6 +52,28 @@ def test_words_are_found_in_any_order_and_anywhere_in_a_word(screw: Erp) -> None
         assert _found(screw, search) == [], search
     assert _found(screw, "screw", type="metal") == [1]
     assert _found(screw, "screw", type="wood") == []
+
+
+@each_case(
+    ("name", "searches"),
+    [
+        ("Smørrebrød, Œufs", ("smorrebrod", "SMØRRE", "smorrebrød", "ø", "o", "oeuf", "œ")),
+        ("Łódź KIRMIZI \u0131s\u0131", ("lodz kirmizi", "łodz", "k\u0131rm", "İSİ", "\u0131s")),
+        ("Đá Straße", ("da strasse", "đá", "đa STRAẞE")),
+        ("Ce\u00adment\u200bsack", ("cementsack", "ce\u00adment", "nt\u200bsa", "c\u200be")),
+        ("Smorrebrod Kirmizi", ("smørrebrød k\u0131rm", "smorre\u00adbrod", "ø")),
+    ],
+)
+def test_base_letters_and_invisible_characters_do_not_matter(
+    name: str, searches: tuple[str, ...], erp: Erp, stack: Stack
+) -> None:
+    code = f"P-{len(name)}-{len(searches)}"
+    number = erp.post("/products", {"item_code": code, "name": name}).ok(201)["id"]
+    for search in searches:
+        assert number in _found(erp, search), search
+        assert number in _found(erp, search, item_code=code), search
+    assert erp.get("/products", query={"search": "\u00ad\u200b"}).invalid_fields == ["search"]
+    assert_derived_items_match(stack)
 
 
 def test_change_that_does_not_touch_the_text_writes_no_search_entries(

@@ -40,6 +40,26 @@ def test_products_that_change_during_the_upgrade_are_found_by_all_words(
     assert_derived_items_match(stack)
 
 
+def test_letters_with_a_base_letter_are_found_before_during_and_after_the_upgrade(
+    stack: Stack, clock: Clock
+) -> None:
+    assert clock  # waits take no time
+    set_version("acme", 2)
+    erp = stack.erp()
+
+    def found(search: str) -> list[int]:
+        return [row["id"] for row in erp.walk("/products", search=search)]
+
+    erp.post("/products", {"item_code": "P-1", "name": "Smørrebrød"}).ok(201)
+    assert (found("smørre"), found("smorre")) == ([1], [])
+    let_write_the_new_form()
+    erp.post("/products", {"item_code": "P-2", "name": "Smørrebrød"}).ok(201)
+    assert (found("smørre"), found("smorre")) == ([1, 2], [2])
+    list(upgrade_tables(["acme"]))
+    assert (found("smørre"), found("smorre"), found("ø")) == ([1, 2], [1, 2], [1, 2])
+    assert_derived_items_match(stack)
+
+
 def _file(names: list[str], type_: str) -> bytes:
     rows = (f"P-{at};{name};{type_}\n" for at, name in enumerate(names))
     return "".join(("item_code;name;type\n", *rows)).encode()

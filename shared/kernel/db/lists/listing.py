@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
+from shared.kernel.db.facets import plain
 from shared.kernel.db.lists.gathered_list import GatheredList
 from shared.kernel.db.lists.list_request import ListRequest, ReadWith
 from shared.kernel.db.lists.ordered_list import OrderedList
@@ -20,6 +21,7 @@ from shared.kernel.db.lists.plan import (
     plan_list,
 )
 from shared.kernel.db.parallel import once, run_all
+from shared.kernel.db.search import SEARCH, words_of
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys, index_name
 
@@ -39,6 +41,9 @@ def read_page[E: BaseModel](
     if query.is_empty:
         return Page([], 0, query.page, query.per_page, None)
     collection = collection.at(store.version.complete)
+    if collection.searched is not None and (words := query.contains.get(SEARCH)):
+        plain_words = words_of(plain(" ".join(words)))
+        query = replace(query, contains={**query.contains, SEARCH: plain_words})
     own = [
         f"{facet}={value}" for facet, value in query.equal.items() if collection.own_shards(facet)
     ]
