@@ -49,9 +49,7 @@ def assign_pick_face(tx: Transaction, request: Request[Checked[PickFaceDraft]]) 
     """Assign a product to a position, or change the quantities of its pick face there."""
     assigned = service.assign_pick_face(tx, request.body)
     face = assigned.record.entity
-    if assigned.new:
-        return ResourceResponse(face, 201, f"/pick-faces/{face.id}")
-    return ResourceResponse(face)
+    return ResourceResponse(face, 201 if assigned.new else 200, f"/pick-faces/{face.id}")
 
 
 @routes.read(

@@ -51,6 +51,7 @@ def test_repeated_assignment_changes_only_the_sent_fields(depot: Erp, stack: Sta
 
     assert [one.status for one in (more, none, same)] == [200, 200, 200]
     assert "Location" not in more.headers
+    assert same.headers["ETag"] == depot.get("/pick-faces/1").headers["ETag"]
     assert (more.data["minimum"], more.data["maximum"]) == (5, 60)
     assert more.data["updated_at"] >= made["updated_at"]
     assert (none.data["minimum"], none.data["maximum"]) == (None, 60)
