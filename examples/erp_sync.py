@@ -14,6 +14,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+import httpx
+
 from examples.stowage_client import Stowage, StowageError
 
 LISTS = {
@@ -49,10 +51,15 @@ def enqueue_order(database: sqlite3.Connection, path: str, body: Mapping[str, An
 
 
 def send_orders(stowage: Stowage, database: sqlite3.Connection) -> None:
-    """Send the orders that have no answer yet. A refusal stays in `problem` for a person."""
+    """Send the orders that have no answer yet. A refusal stays in `problem` for a person.
+
+    An order that the service cannot answer waits for the next run and does not stop the others;
+    if it answers none, the run ends.
+    """
     waiting = database.execute(
         "SELECT key, path, body FROM outgoing WHERE sent_as IS NULL AND problem IS NULL"
     ).fetchall()
+    failures: list[Exception] = []
     for key, path, body in waiting:
         sent_as = problem = None
         try:
@@ -60,14 +67,22 @@ def send_orders(stowage: Stowage, database: sqlite3.Connection) -> None:
             # A warning: the reference exists with another content, which stays as it is.
             sent_as, problem = answer["data"]["id"], answer.get("warning")
         except StowageError as refusal:
+            if refusal.answer.is_server_error or refusal.code == "duplicate_in_flight":
+                failures.append(refusal)
+                continue
             if refusal.status not in {413, 422}:
                 raise  # The order is not the cause: send it in the next run.
             problem = f"{refusal} {refusal.problems}"
+        except httpx.TransportError as failure:
+            failures.append(failure)
+            continue
         with database:
             database.execute(
                 "UPDATE outgoing SET sent_as = ?, problem = ? WHERE key = ?",
                 (sent_as, problem, key),
             )
+    if failures and len(failures) == len(waiting):
+        raise failures[-1]
 
 
 def copy_changes(stowage: Stowage, database: sqlite3.Connection, path: str) -> None:

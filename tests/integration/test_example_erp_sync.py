@@ -11,7 +11,7 @@ import pytest
 
 from examples import erp_sync
 from examples.erp_sync import copy_changes, enqueue_order, open_database, run
-from examples.stowage_client import Stowage
+from examples.stowage_client import Stowage, StowageError
 from operations import api_clients
 from tests.clock import Clock
 from tests.integration.test_example_client import ORDER, FaultyTransport, InjectedFault
@@ -184,6 +184,35 @@ def test_refused_order_does_not_stop_the_others(
     assert [row["external_ref"] for row in copies(database, "/entry-documents")] == ["PO-2"]
     (problem,) = values(database, "SELECT problem FROM outgoing WHERE sent_as IS NULL")
     assert "no warehouse has the code NONE" in str(problem)
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["503", "no response"])
+def test_order_that_gets_no_answer_does_not_stop_the_others(
+    lost: bool,  # noqa: FBT001 - a parameter of the test
+    stowage: Stowage,
+    transport: FaultyTransport,
+    database: sqlite3.Connection,
+) -> None:
+    def fail(request: httpx.Request) -> httpx.Response | None:
+        if b'"PO-1"' not in request.content:
+            return None
+        if lost:
+            raise httpx.ReadTimeout("no answer", request=request)
+        return httpx.Response(503)
+
+    enqueue_order(database, "/entry-documents", ORDER | {"external_ref": "PO-1"})
+    transport.before = [fail] * 10
+    with pytest.raises((StowageError, httpx.ReadTimeout)):
+        run(stowage, database)  # No order was answered.
+
+    enqueue_order(database, "/entry-documents", ORDER | {"external_ref": "PO-2"})
+    transport.before = [fail] * 50
+    run(stowage, database)
+    assert values(database, "SELECT sent_as FROM outgoing") == [None, 1]
+
+    transport.before = []
+    run(stowage, database)
+    assert values(database, "SELECT sent_as FROM outgoing") == [2, 1]
 
 
 def test_order_that_differs_from_the_existing_one_is_reported(
