@@ -346,13 +346,14 @@ def _success(operation: Operation, status: int, wrappers: Wrappers) -> Schema:
     if isinstance(operation.response, str) and not _is_drawing(operation.response):
         sent.append("Content-Disposition")
     sent.append("X-Ignored-Parameters")
-    content = _content(operation, wrappers)
+    content, sent_headers = _content(operation, wrappers), counted(*sent)
     if operation.finds_existing and status == HTTPStatus.OK:
         content = _or_id_only(content, wrappers)
+        sent_headers["ETag"] = {**HEADERS["ETag"], "required": False}
     announced = DEPRECATION_HEADERS if operation.deprecation else {}
     return {
         "description": _STATUS_DESCRIPTIONS[status],
-        "headers": {**counted(*sent), **announced},
+        "headers": {**sent_headers, **announced},
         "content": content,
     }
 

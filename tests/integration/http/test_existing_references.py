@@ -9,6 +9,7 @@ from shared.identity.auth.scopes import SCOPES
 from tests.gateway import Erp, Response
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
+from tests.openapi import complaints
 from tests.stack import Stack
 
 _READ_SCOPES = {
@@ -44,6 +45,7 @@ def test_client_without_the_scope_to_read_learns_the_id_only(route: str, stack: 
             " PO-7 exists already and was not changed. The request differs from it."
         )
         assert not refused.headers.keys() & {"ETag", "Location"}
+        assert not complaints("POST", path, refused)
     assert sent(writer, body, "k2").json() == {"data": {"id": number}}
 
     for reader in (owner, Erp(stack.gateway, stack.user_token(permissions=_permission(route)))):
