@@ -9013,7 +9013,7 @@ export type ErrorDetail = {
      */
     doc_url: string;
     /**
-     * Id of the request, as in the header `X-Request-Id`; include it in support requests.
+     * Id of the request, as in the header `X-Request-Id`; include it in support requests. In a repeated response it is that of the first request.
      */
     request_id: string;
     /**
