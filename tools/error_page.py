@@ -237,8 +237,9 @@ ADVICE = {
         "`request_id`.",
     ),
     "service_unavailable": Advice(
-        "The service is busy: many requests changed the same resource at the same time, the "
-        "database throttled, or the function could not be started or did not complete.",
+        "The service is busy: many requests changed the same resource at the same time, a "
+        "service of AWS throttled or failed, or the function could not be started or did not "
+        "complete.",
         "The service is busy; try again.",
         "Wait for the seconds in `Retry-After` and repeat the request with the same "
         "Idempotency-Key.",

@@ -1,6 +1,7 @@
 """Errors of AWS that a caller may see again or not: temporary ones, and a table that is gone."""
 
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 
 from botocore.exceptions import ClientError, HTTPClientError
@@ -14,19 +15,28 @@ _TRANSIENT_ERRORS = frozenset(
         "InternalServerError",
         "ProvisionedThroughputExceededException",
         "RequestLimitExceeded",
+        "RequestThrottled",
         "RequestTimeout",
         "ServiceUnavailable",
+        "Throttling",
         "ThrottlingException",
         "TransactionConflictException",
         "TransactionInProgressException",
     }
 )
+"""SQS throttles with RequestThrottled, STS with Throttling."""
 
 
 def is_transient(error: Exception) -> bool:
-    """Return whether an error is temporary: throttling, conflict, lost connection."""
+    """Return whether an error is temporary: throttling, conflict, failure of AWS, lost connection.
+
+    A failure of AWS has the status 5xx. Its code differs by service, and botocore takes the status
+    for the code if the response has none.
+    """
     if isinstance(error, ClientError):
-        return error.response["Error"]["Code"] in _TRANSIENT_ERRORS
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        return is_failure or error.response["Error"]["Code"] in _TRANSIENT_ERRORS
     return isinstance(error, BotocoreConnectionError | HTTPClientError)
 
 

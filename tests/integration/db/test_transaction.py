@@ -93,6 +93,7 @@ _PASSING: dict[str, Callable[[Call], Answer]] = {
     "throttling": lambda _: refusal("ThrottlingException"),
     "the same token in progress": lambda _: refusal("TransactionInProgressException"),
     "a failure of AWS": lambda _: refusal("InternalServerError", status=500),
+    "a failure without a code": lambda _: refusal("503", status=503),
     "a conflict": lambda call: cancelled_transaction(call, "TransactionConflict"),
     "throttling of one action": lambda call: cancelled_transaction(call, "ThrottlingError"),
     "no answer": lambda _: lost(),
