@@ -235,7 +235,8 @@ def log_consumed() -> None:
     prefix = f"{os.environ.get('STACK_NAME', '')}-tenant-"
     tables = {*_reads, *_writes}
     for table in sorted(table for table in tables if table.startswith(prefix)):
-        tenant = table.removeprefix(prefix)
+        # The name of a restored table ends in a dot and the time of the restore.
+        tenant = table.removeprefix(prefix).partition(".")[0]
         logger.info("consumed", extra={"tenant": tenant, **_consumed(table.__eq__)})
     if any(not table.startswith(prefix) for table in tables):
         shared = _consumed(lambda table: not table.startswith(prefix))

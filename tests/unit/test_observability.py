@@ -10,7 +10,7 @@ import pytest
 from shared.identity.auth.client_secrets import SECRET_PREFIX
 from shared.identity.users.sessions import new_refresh_token
 from shared.kernel.clock import instant, now_ms
-from shared.kernel.observability import bind, count, flush, logger
+from shared.kernel.observability import add_units, bind, count, flush, log_consumed, logger
 from tests.log_lines import captured
 
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdHdfMSJ9." + "A" * 86
@@ -121,3 +121,13 @@ def test_next_invocation_drops_unflushed_metrics(capsys: pytest.CaptureFixture[s
     bind(request_id="r2", route="b")
     flush()
     assert capsys.readouterr().out == ""
+
+
+def test_units_of_a_restored_table_are_those_of_its_tenant(
+    log: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STACK_NAME", "wms")
+    bind(request_id="r1")
+    add_units("wms-tenant-acme.r20260301T093000", 2, is_read=True)
+    log_consumed()
+    assert (line(log)["tenant"], line(log)["read_units"]) == ("acme", 2)
