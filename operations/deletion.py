@@ -12,6 +12,7 @@ the tombstone is written.
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import batched
 from typing import Any
 
@@ -19,6 +20,7 @@ from operations.control_table import list_objects, read_items_of_tenant
 from operations.domains import list_domains, release_domain
 from operations.draining import wait_for_running_invocations
 from operations.progress import ReportProgress, no_progress
+from operations.retries import PAUSE_SECONDS, retry_transient_errors
 from operations.tenant_tables import describe_table, find_own, remove_tables, tables_of
 from shared.identity.tenancy.directory import host_key, read_item, tenant_key
 from shared.kernel.aws import client, read_pages
@@ -183,10 +185,10 @@ def _remove_events(slug: str, progress: ReportProgress) -> None:
 def _delete_batch(table: str, keys: list[dict[str, Any]]) -> None:
     wanted: dict[str, Any] = {table: [{"DeleteRequest": {"Key": key}} for key in keys]}
     while wanted:
-        answer = client("dynamodb").batch_write_item(RequestItems=wanted)
-        wanted = answer.get("UnprocessedItems") or {}
+        request = partial(client("dynamodb").batch_write_item, RequestItems=wanted)
+        wanted = retry_transient_errors(request).get("UnprocessedItems") or {}
         if wanted:
-            time.sleep(1)
+            time.sleep(PAUSE_SECONDS)
 
 
 def _remove_files(slug: str, progress: ReportProgress) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from operations.operator_identity import operator_name
 from operations.progress import ReportProgress
+from operations.retries import retry_transient_errors
 from operations.tenant_changes import tenant_item
 from shared.identity.tenancy.directory import HIDDEN_STATES, read_item, tenant_key
 from shared.kernel.aws import client
@@ -78,22 +79,23 @@ class Lease:
             "until": {"N": str(now + LEASE_SECONDS * 1000)},
         }
         dynamodb = self.dynamodb()
+        request = {
+            "TableName": config().control_table,
+            "Key": {"pk": {"S": tenant_key(self.slug)}},
+            "UpdateExpression": "SET #lease = :lease",
+            "ConditionExpression": (
+                f"attribute_exists(pk) AND NOT #state IN ({', '.join(hidden)}) AND "
+                f"(attribute_not_exists(#lease) OR {_IS_MINE} OR #lease.#until < :now)"
+            ),
+            "ExpressionAttributeNames": {
+                "#lease": _LEASE, "#run": "run", "#until": "until", "#state": "state",
+            },
+            "ExpressionAttributeValues": {
+                ":lease": {"M": lease}, ":run": lease["run"], ":now": {"N": str(now)}, **hidden,
+            },
+        }  # fmt: skip
         try:
-            dynamodb.update_item(
-                TableName=config().control_table,
-                Key={"pk": {"S": tenant_key(self.slug)}},
-                UpdateExpression="SET #lease = :lease",
-                ConditionExpression=(
-                    f"attribute_exists(pk) AND NOT #state IN ({', '.join(hidden)}) AND "
-                    f"(attribute_not_exists(#lease) OR {_IS_MINE} OR #lease.#until < :now)"
-                ),
-                ExpressionAttributeNames={
-                    "#lease": _LEASE, "#run": "run", "#until": "until", "#state": "state",
-                },
-                ExpressionAttributeValues={
-                    ":lease": {"M": lease}, ":run": lease["run"], ":now": {"N": str(now)}, **hidden,
-                },
-            )  # fmt: skip
+            retry_transient_errors(lambda: dynamodb.update_item(**request))
         except dynamodb.exceptions.ConditionalCheckFailedException:
             return False
         self._renewed_ms = now
@@ -117,16 +119,18 @@ class Lease:
             Conflict: Another run has taken over the lease, or the tenant was deleted.
         """
         dynamodb = self.dynamodb()
+        request = self.update(expression, values)
         try:
-            dynamodb.update_item(**self.update(expression, values))
+            retry_transient_errors(lambda: dynamodb.update_item(**request))
         except dynamodb.exceptions.ConditionalCheckFailedException:
             raise self.lost() from None
 
     def release(self) -> None:
         """Give the lease back, if this run still has it."""
         dynamodb = self.dynamodb()
+        request = self.update("REMOVE #lease", {})
         try:
-            dynamodb.update_item(**self.update("REMOVE #lease", {}))
+            retry_transient_errors(lambda: dynamodb.update_item(**request))
         except dynamodb.exceptions.ConditionalCheckFailedException:
             return
 

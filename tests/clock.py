@@ -88,8 +88,8 @@ def install(monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> Cloc
     monkeypatch.setattr("operations.deletion.time", clock)
     monkeypatch.setattr("operations.draining.time", clock)
     for module in (
-        "pace", "restore", "smoke", "table_indexes", "table_lease", "tenant_tables",
-        "verify.settling",
+        "pace", "restore", "retries", "smoke", "table_indexes", "table_lease",
+        "tenant_import.comparing", "tenant_import.writing", "tenant_tables", "verify.settling",
     ):  # fmt: skip
         monkeypatch.setattr(f"operations.{module}.time", clock)
     # botocore sleeps between its retries.

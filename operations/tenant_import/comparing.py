@@ -1,6 +1,7 @@
 """Reading of everything that was written, and comparison with the export, item by item."""
 
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import batched
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 from operations.export import outbox_entries
 from operations.moved_items import Digest, is_moved, opened, opened_client, to_json
 from operations.progress import ReportProgress
+from operations.retries import PAUSE_SECONDS, retry_transient_errors
 from operations.tenant_import.reading import TenantExport
 from operations.tenant_import.writing import relayed_events
 from shared.kernel.aws import client, read_pages
@@ -96,9 +98,12 @@ def _read_batch(table: str, items: list[AttributeMap]) -> dict[tuple[str, ...], 
     wanted: Any = {table: {"Keys": keys, "ConsistentRead": True}}
     found: dict[tuple[str, ...], AttributeMap] = {}
     while wanted:
-        answer = client("dynamodb").batch_get_item(RequestItems=wanted)
+        request = partial(client("dynamodb").batch_get_item, RequestItems=wanted)
+        answer = retry_transient_errors(request)
         found |= {_key(item): item for item in answer["Responses"].get(table, ())}
         wanted = answer.get("UnprocessedKeys")
+        if wanted:
+            time.sleep(PAUSE_SECONDS)
     return found
 
 

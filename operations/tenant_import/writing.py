@@ -8,6 +8,7 @@ from typing import Any
 
 from operations.moved_items import sealed, sealed_client
 from operations.progress import ReportProgress
+from operations.retries import PAUSE_SECONDS, retry_transient_errors
 from operations.tenant_import.reading import TenantExport
 from shared.identity.tenancy.access import TenantAccess
 from shared.identity.tenancy.directory import host_key, revoked_partition
@@ -92,9 +93,10 @@ def _put_all(
 def _put_batch(dynamodb: Callable[[], Any], table: str, items: list[AttributeMap]) -> None:
     wanted: Any = {table: [{"PutRequest": {"Item": item}} for item in items]}
     while wanted:
-        wanted = dynamodb().batch_write_item(RequestItems=wanted).get("UnprocessedItems")
+        request = partial(dynamodb().batch_write_item, RequestItems=wanted)
+        wanted = retry_transient_errors(request).get("UnprocessedItems")
         if wanted:
-            time.sleep(1)
+            time.sleep(PAUSE_SECONDS)
 
 
 def _put_client(dynamodb: Any, item: AttributeMap, slug: str) -> None:

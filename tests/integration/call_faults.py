@@ -1,10 +1,11 @@
 """Faults that concern the calls of one operation."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Container
 from itertools import count
 
-from tests.faults import Answer, Call, Fault, Forward, Killed
+from tests.faults import Answer, Call, Fault, Forward, Killed, refusal
 
 
 def die() -> None:
@@ -40,5 +41,16 @@ def at_calls(
         result = forward()
         after()
         return result
+
+    return fault
+
+
+def throttled_at_first(*operations: str, code: str = "ThrottlingException") -> Fault:
+    """Refuse the first four calls of each operation: botocore gives up after three."""
+    turns = Counter[str]()
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        turns[call.operation] += call.operation in operations
+        return refusal(code) if 1 <= turns[call.operation] <= 4 else forward()
 
     return fault

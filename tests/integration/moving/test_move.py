@@ -18,6 +18,7 @@ from shared.kernel.db.items import unpack
 from shared.kernel.json_text import loads
 from tests.faults import AwsFaults, Killed, kill_after
 from tests.gateway import Erp, LambdaContext, _function
+from tests.integration.call_faults import throttled_at_first
 from tests.integration.moving.two_deployments import (
     ADDRESS,
     HOST,
@@ -179,6 +180,16 @@ def test_import_that_died_at_any_call_is_completed_by_the_next_run(
         assert done.compared in {complete.compared, ()}
         assert "import_pending" not in control_items(both.other)["TENANT#acme"]
         assert len(both.target.events()) == len(both.source.events())
+
+
+def test_import_goes_on_when_dynamodb_has_throttled_whole_batches(
+    both: TwoDeployments, aws_faults: AwsFaults, tmp_path: Path
+) -> None:
+    folder = both.export(tmp_path / "acme")
+    before = table_items("stowage")
+    with aws_faults.faulty(throttled_at_first("BatchWriteItem", "BatchGetItem")):
+        both.import_(folder)
+    assert before.keys() <= table_items("other").keys()
 
 
 def _without_shards(items: Iterable[str]) -> set[str]:

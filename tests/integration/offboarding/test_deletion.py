@@ -17,6 +17,7 @@ from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound, ServiceError
 from tests.clock import Clock
 from tests.faults import AwsFaults, before_each, kill_after, kill_before
+from tests.integration.call_faults import throttled_at_first
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.sampling import sampled
 from tests.stack import ADDRESS, Stack
@@ -121,6 +122,15 @@ def test_more_events_than_one_batch_are_removed(company: Company) -> None:
             Item={"PK": {"S": f"acme#{number % 4:x}"}, "SK": {"S": f"evt_{number:032x}"}},
         )
     company.delete()
+    assert_deleted(company)
+
+
+def test_deletion_goes_on_when_dynamodb_has_throttled_a_whole_batch(
+    company: Company, aws_faults: AwsFaults
+) -> None:
+    company.cancel()
+    with aws_faults.faulty(throttled_at_first("BatchWriteItem")):
+        delete_tenant("acme")
     assert_deleted(company)
 
 

@@ -13,7 +13,8 @@ from shared.kernel.db import schema
 from shared.kernel.db.table import SORT_KEY
 from shared.kernel.errors import Conflict, NotFound, UnservedTable
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, before_first, kill_after
+from tests.faults import AwsFaults, Killed, before_first, kill_after, refusal
+from tests.integration.call_faults import at_calls
 from tests.integration.held_lease import OTHER_OPERATOR, hold_lease
 from tests.integration.verify.changes import SEARCH_ENTRIES, YARD
 from tests.integration.verify.planting import Table
@@ -203,6 +204,24 @@ def test_run_that_lost_its_lease_ends(small_table: Table, clock: Clock) -> None:
     assert small_table
     with pytest.raises(Conflict, match="Another run has taken over the verification of acme"):
         verify_tenant("acme", report=overtake)
+
+
+def test_lease_is_kept_while_transactions_have_the_item_of_the_tenant(
+    clock: Clock, aws_faults: AwsFaults
+) -> None:
+    """A request that changes a user or a setting writes the item, too."""
+    conflict = at_calls(
+        "UpdateItem", range(0, 100, 2), answer=lambda _: refusal("TransactionConflictException")
+    )
+    lease = Lease("acme", "verification", by="ana")
+    with aws_faults.faulty(conflict):
+        assert lease.take()
+        clock.advance(LEASE_SECONDS / 2)
+        lease.keep()
+        lease.save("SET verification = :none", {":none": {"M": {}}})
+        assert {"table_lease", "verification"} <= _tenant().keys()
+        lease.release()
+    assert "table_lease" not in _tenant()
 
 
 @pytest.mark.parametrize(
