@@ -39,8 +39,12 @@ type Body = Mapping[str, Any]
 """A call or an action, in the form of the DynamoDB API; binary values are bytes."""
 
 
-class Refused(AssertionError):
-    """DynamoDB refuses a call with ValidationException or IdempotentParameterMismatchException."""
+class Refused(BaseException):
+    """DynamoDB refuses a call with ValidationException or IdempotentParameterMismatchException.
+
+    No code under test may catch it: moto has applied the call, so that a request under an
+    Idempotency-Key would find its response stored.
+    """
 
 
 @dataclass(frozen=True, slots=True)
