@@ -23,6 +23,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.http.envelope import HttpResponse
 from shared.kernel.clock import now_ms
+from shared.kernel.db.actions import MAX_BYTES
 from shared.kernel.db.claim import LEASE_MS, RELEASED, WINDOW_SECONDS, Claim, record_key
 from shared.kernel.db.items import (
     PART_SIZE,
@@ -36,7 +37,7 @@ from shared.kernel.db.records import HEAD, tail_keys
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import BadRequest, DuplicateInFlight, ServiceError
+from shared.kernel.errors import BadRequest, Conflict, DuplicateInFlight, ServiceError
 from shared.kernel.observability import logger
 from shared.kernel.sealing import seal, unseal
 
@@ -85,11 +86,20 @@ class IdempotencyClaim:
     claim: Claim
 
     def complete(self, tx: Transaction, response: HttpResponse) -> None:
-        """Store the response in the transaction that makes the change."""
+        """Store the response in the transaction that makes the change.
+
+        Raises:
+            Conflict: Together they are larger than a transaction.
+        """
         head, tails = self._completed(response)
         tx.end_claim(head)
         for tail in tails:
             tx.put(tail)
+        if tails and (size := tx.cost.size) > MAX_BYTES:
+            raise Conflict(
+                f"The change and its response have {size} bytes, at most {MAX_BYTES} can be stored"
+                " together. Repeat the request without an Idempotency-Key."
+            )
 
     def end_with_error(self, error: ServiceError, response: HttpResponse) -> HttpResponse | None:
         """End the claim of a refused request: store the response, or release the key.

@@ -9,6 +9,8 @@ from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 
 MAX_ACTIONS = 100
 """Actions that DynamoDB allows in one transaction."""
+MAX_BYTES = 4 * 1024 * 1024
+"""Bytes of all items that DynamoDB allows in one transaction."""
 MAX_PLANNED_ACTIONS = 80
 """Actions that an operation may plan, so that a new counter, event or mark needs no new design.
 

@@ -24,7 +24,7 @@ OWN_ATTRIBUTES = (PARTITION_KEY, SORT_KEY, "id", "version", "parts", "data")
 """The attributes of a head that do not depend on the version of the schema."""
 
 MAX_PARTS = 8
-"""Most items of an entity: 2.8 MB of the 4 MB of a transaction, which also holds the response."""
+"""Most items of an entity: 2.8 MB of the 4 MB of a transaction, which also holds a response."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,17 @@
 """Idempotency-Key: a repeated request gets the same response and takes effect once."""
 
 import json
+import random
 
 import pytest
 
 from shared.http.envelope import HttpResponse
 from shared.http.idempotency import IdempotencyClaim, claim_key
 from shared.kernel.db.collection import Collection
-from shared.kernel.errors import DuplicateInFlight, ServiceUnavailable
+from shared.kernel.db.items import PART_SIZE, item_at
+from shared.kernel.db.records import MAX_PARTS
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, DuplicateInFlight, ServiceUnavailable
 from tests.clock import Clock
 from tests.faults import (
     Answer,
@@ -232,6 +236,29 @@ def test_failure_of_aws_releases_the_key(erp: Erp, aws_faults: AwsFaults, clock:
     assert int(answer.headers["Retry-After"]) >= 1
 
     assert erp.post("/products", BOLT, key="k1").status == 201
+
+
+# A response that is as large as what is changed
+
+
+def test_response_that_does_not_fit_beside_the_change_is_refused(stack: Stack) -> None:
+    claim = _claim(stack, "one")
+    text = random.Random(1).randbytes(1_300_000).hex()  # noqa: S311 - it is compressed to half
+
+    def change(parts: int) -> Transaction:
+        tx = Transaction(claim.store)
+        for part in range(parts):
+            tx.put(item_at((f"crate#{part}", "HEAD"), data=bytes(PART_SIZE)))
+        return tx
+
+    with pytest.raises(Conflict, match=r"have 4\d{6} bytes, at most 4194304 .* without an Idem"):
+        claim.complete(change(MAX_PARTS), HttpResponse(200, text))
+    fitting = change(MAX_PARTS - 1)
+    claim.complete(fitting, HttpResponse(200, text))
+    fitting.commit()
+    replayed = claim_key(stack.store(), partition="idempotency#erp#k1", fingerprint="one")
+    assert isinstance(replayed, HttpResponse)
+    assert replayed.body == text
 
 
 # The name of a request
