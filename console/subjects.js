@@ -80,7 +80,7 @@ export const SUBJECTS = [
     title: 'doc_num',
     create: 'POST /entry-documents',
     actions: [
-      { operation: 'POST /receipts' },
+      { operation: 'POST /receipts', when: { status: ['open', 'assigned', 'partial-complete'] } },
       {
         operation: 'POST /entry-documents/{id}/close',
         when: { status: ['open', 'partial-complete'] },
@@ -140,12 +140,19 @@ export const SUBJECTS = [
     title: 'doc_num',
     create: 'POST /exit-documents',
     actions: [
-      { operation: 'POST /pickings' },
-      { operation: 'POST /packing-orders', field: 'exit_document_id' },
-      { operation: 'POST /exit-documents/{id}/dispatch' },
+      { operation: 'POST /pickings', when: { status: ['open', 'partial-complete'] } },
+      {
+        operation: 'POST /packing-orders',
+        field: 'exit_document_id',
+        when: { status: ['partial-complete', 'completed'] },
+      },
+      {
+        operation: 'POST /exit-documents/{id}/dispatch',
+        when: { status: ['partial-complete', 'completed'] },
+      },
       {
         operation: 'POST /exit-documents/{id}/close',
-        when: { status: ['open', 'assigned', 'partial-complete'] },
+        when: { status: ['open'] },
         endsWork: true,
       },
     ],
@@ -377,7 +384,7 @@ export const SUBJECTS = [
     change: 'PATCH /users/{id}',
     actions: [
       { operation: 'POST /users/{id}/reset-password', endsWork: true },
-      { operation: 'DELETE /users/{id}/totp', endsWork: true },
+      { operation: 'DELETE /users/{id}/totp', when: { two_step: [true] }, endsWork: true },
       { operation: 'DELETE /users/{id}', endsWork: true },
     ],
   },
@@ -403,8 +410,16 @@ export const SUBJECTS = [
     create: 'POST /api-clients',
     change: 'PATCH /api-clients/{id}',
     actions: [
-      { operation: 'POST /api-clients/{id}/rotate-secret', endsWork: true },
-      { operation: 'DELETE /api-clients/{id}/previous-secret', endsWork: true },
+      {
+        operation: 'POST /api-clients/{id}/rotate-secret',
+        when: { kind: ['integration'] },
+        endsWork: true,
+      },
+      {
+        operation: 'DELETE /api-clients/{id}/previous-secret',
+        when: { kind: ['integration'] },
+        endsWork: true,
+      },
       { operation: 'DELETE /api-clients/{id}', endsWork: true },
     ],
   },
@@ -418,7 +433,7 @@ export const SUBJECTS = [
     create: 'POST /webhooks',
     change: 'PATCH /webhooks/{id}',
     actions: [
-      { operation: 'POST /webhooks/{id}/test' },
+      { operation: 'POST /webhooks/{id}/test', when: { is_active: [true] } },
       { operation: 'POST /webhooks/{id}/rotate-secret', endsWork: true },
       { operation: 'DELETE /webhooks/{id}', endsWork: true },
     ],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { itemPath, listPath } from '../../console/core/subject.js';
+import { allowedActions, itemPath, listPath } from '../../console/core/subject.js';
 import { SUBJECT, SUBJECTS } from '../../console/subjects.js';
 
 const CONSOLE = new URL('../../console/', import.meta.url);
@@ -45,7 +45,8 @@ for (const subject of SUBJECTS) {
       for (const [name, values] of Object.entries(when)) {
         const field = detail?.fields.find((one) => one.name === name);
         assert.ok(field, `${operation}: ${name}`);
-        assert.deepEqual(values.filter((value) => !field.choices?.some((one) => one === value)), []);
+        const choices = field.type === 'boolean' ? [true, false] : (field.choices ?? []);
+        assert.deepEqual(values.filter((value) => !choices.some((one) => one === value)), []);
       }
     }
     for (const [name, target] of Object.entries(subject.links ?? {})) {
@@ -61,6 +62,23 @@ for (const subject of SUBJECTS) {
     }
   });
 }
+
+test('what the status of a document forbids is not offered', () => {
+  const every = new Set([...writes.values()].map(({ permission }) => permission ?? ''));
+  const merged = { lists: {}, details: {}, actions: Object.fromEntries(writes) };
+  const offered = (/** @type {string} */ name, /** @type {Record<string, unknown>} */ resource) =>
+    allowedActions(/** @type {any} */ (SUBJECT.get(name)), merged, resource, every).map(
+      ({ operation }) => operation.split('/').at(-1),
+    );
+  assert.deepEqual(offered('exit-documents', { status: 'open' }), ['pickings', 'close']);
+  assert.deepEqual(offered('exit-documents', { status: 'assigned' }), []);
+  const staged = ['packing-orders', 'dispatch'];
+  assert.deepEqual(offered('exit-documents', { status: 'partial-complete' }), ['pickings', ...staged]);
+  assert.deepEqual(offered('exit-documents', { status: 'completed' }), staged);
+  assert.deepEqual(offered('exit-documents', { status: 'closed' }), []);
+  assert.deepEqual(offered('entry-documents', { status: 'completed' }), []);
+  assert.deepEqual(offered('entry-documents', { status: 'closed' }), []);
+});
 
 test('every write of the interface is offered', () => {
   const offered = SUBJECTS.flatMap(({ create, more = [], change, actions = [] }) => [
