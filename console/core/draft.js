@@ -5,6 +5,7 @@
  * it was written, instead of being judged twice.
  */
 
+import { language } from './words.js';
 import { instantOf, localTime } from './zone.js';
 
 /**
@@ -121,14 +122,21 @@ function valueOfParts(field, entry) {
 
 /**
  * Return a number as a person writes it, with a point or a comma before the decimals; the text
- * itself if it is none.
+ * itself if it is none. What the language writes for a thousand, such as `1,000`, is none: nobody
+ * shall book one unit who means a thousand.
  *
  * @param {string} entry
  */
 function numberOf(entry) {
-  const trimmed = entry.trim().replace(',', '.');
-  const value = Number(trimmed);
-  return trimmed === '' || Number.isNaN(value) ? entry : value;
+  const trimmed = entry.trim();
+  const value = Number(trimmed.replace(',', '.'));
+  const isThousands = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(trimmed) && !trimmed.includes(decimalMark());
+  return trimmed === '' || isThousands || !Number.isFinite(value) ? entry : value;
+}
+
+/** @returns {string} what the language writes before decimals: a point or a comma */
+function decimalMark() {
+  return new Intl.NumberFormat(language.value).format(0.5).charAt(1);
 }
 
 /** @param {string} entry */
@@ -161,5 +169,5 @@ function entryOf(field, value) {
   if (field.type === 'date-time') {
     return localTime(String(value));
   }
-  return String(value);
+  return field.type === 'number' ? String(value).replace('.', decimalMark()) : String(value);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { bodyOf, changesOf, draftOf } from '../../console/core/draft.js';
+import { language } from '../../console/core/words.js';
 import { timeZone } from '../../console/core/zone.js';
 
 /** @type {import('../../console/core/subject.js').Field[]} */
@@ -52,6 +53,25 @@ test('a draft becomes a body of the types of the interface, without empty fields
 
 test('what is no number is sent as it was written: the service names the field', () => {
   assert.deepEqual(bodyOf(FIELDS, { qty: 'many', ids: 'x' }), { qty: 'many', ids: ['x'] });
+});
+
+test('a thousand as the language writes it is not taken for a one', async (context) => {
+  const sent = (/** @type {string[]} */ ...entries) =>
+    entries.map((qty) => bodyOf(FIELDS, { qty }).qty);
+  const ambiguous = ['1,000', '12.000', '1.250,5', '0,125', '0.125', '1234,567', '1.25', '1e999'];
+  assert.deepEqual(
+    sent(...ambiguous),
+    ['1,000', 12, '1.250,5', 0.125, 0.125, 1234.567, 1.25, '1e999'],
+  );
+  context.after(() => (language.value = 'en'));
+  language.value = 'es';
+  assert.deepEqual(
+    sent(...ambiguous),
+    [1, '12.000', '1.250,5', 0.125, 0.125, 1234.567, 1.25, '1e999'],
+  );
+  const draft = draftOf(FIELDS, { qty: 1.125 });
+  assert.deepEqual(draft, { qty: '1,125' });
+  assert.deepEqual(bodyOf(FIELDS, draft), { qty: 1.125 });
 });
 
 test('changes have what differs, and null for what was emptied', () => {
