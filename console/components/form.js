@@ -4,7 +4,7 @@
 
 import { calls, newAction } from '../core/app.js';
 import { readable } from '../core/links.js';
-import { NoAnswer, Refusal } from '../core/refusal.js';
+import { isUnknown, Refusal } from '../core/refusal.js';
 import { text } from '../core/words.js';
 import { useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
@@ -22,8 +22,8 @@ import { Notice } from './notice.js';
  *   error: unknown,
  *   carryOut: (operation: string, parameters: Record<string, string | number>, body?: unknown,
  *     etag?: string | null) => Promise<any>,
- * }} `carryOut` returns the answer, or null if there is an error; `isOpen`: whether the last
- *   request had no answer, so that only the same request may be sent again
+ * }} `carryOut` returns the answer, or null if there is an error; `isOpen`: whether it is not
+ *   known what became of the last request, so that only the same request may be sent again
  */
 export function useAction() {
   const action = useRef(/** @type {import('../core/calls.js').Action | null} */ (null));
@@ -32,7 +32,7 @@ export function useAction() {
   const { current } = action;
   return {
     ...state,
-    isOpen: state.error instanceof NoAnswer && current.isOpen,
+    isOpen: isUnknown(state.error) && current.isOpen,
     carryOut: async (operation, parameters, body, etag = null) => {
       setState({ isBusy: true, error: null });
       try {

@@ -4,7 +4,7 @@
 
 import { session } from '../core/app.js';
 import { href } from '../core/address.js';
-import { NoAnswer, Refusal, SessionEnded } from '../core/refusal.js';
+import { isUnknown, NoAnswer, Refusal, SessionEnded } from '../core/refusal.js';
 import { errorLabel, fieldLabel, text } from '../core/words.js';
 import { h } from '../vendor/preact.js';
 
@@ -24,7 +24,8 @@ export function Notice({ error, isWrite = false, onRetry, shownFields = [] }) {
     shownFields.some((one) => path === one || path.startsWith(`${one}.`));
   const rest = (refusal?.problems ?? []).filter(({ field }) => !isShown(field));
   return h('div', { class: 'notice', role: 'alert' }, [
-    h('p', {}, sentence(error, isWrite)),
+    h('p', {}, sentence(error)),
+    isWrite && isUnknown(error) && h('p', {}, text('outcome_unknown')),
     rest.length > 0 &&
       h(
         'ul',
@@ -48,13 +49,10 @@ export function Notice({ error, isWrite = false, onRetry, shownFields = [] }) {
   ]);
 }
 
-/**
- * @param {unknown} error
- * @param {boolean} isWrite
- */
-function sentence(error, isWrite) {
+/** @param {unknown} error */
+function sentence(error) {
   if (error instanceof NoAnswer) {
-    return text(isWrite ? 'no_answer_write' : 'no_answer');
+    return text('no_answer');
   }
   if (!(error instanceof Refusal)) {
     return error instanceof Error ? error.message : String(error);

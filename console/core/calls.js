@@ -3,7 +3,7 @@
  * action, repetitions of what may be repeated, and one renewal of a refused token.
  */
 
-import { NoAnswer, Refusal, refusalOf } from './refusal.js';
+import { isUnknown, NoAnswer, Refusal, refusalOf } from './refusal.js';
 
 /**
  * @typedef {import('../interface/operations.js').Operations} Operations
@@ -25,8 +25,6 @@ const ATTEMPTS = 4;
 
 /** Longest wait in seconds before an attempt that nobody asks for. */
 const LONGEST_WAIT = 20;
-
-const REPEATED = new Set([429, 500, 502, 503, 504]);
 
 /** One action of a person: all attempts to carry it out have the same key and body. */
 export class Action {
@@ -96,8 +94,7 @@ export class Calls {
    */
   async read(operation, { parameters = {}, query = {}, signal } = {}) {
     const path = pathOf(operation, parameters) + queryText(query);
-    const response = await this.#send(path, { method: 'GET', ...(signal ? { signal } : {}) });
-    return { body: await response.json(), etag: response.headers.get('ETag') };
+    return this.#send(path, { method: 'GET', ...(signal ? { signal } : {}) }, answerOf);
   }
 
   /**
@@ -107,10 +104,7 @@ export class Calls {
    * @returns {Promise<File>}
    */
   async download(path) {
-    const response = await this.#send(path, { method: 'GET' });
-    const content = await response.blob();
-    const [, name = ''] = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '') ?? [];
-    return new File([content], name, { type: content.type });
+    return this.#send(path, { method: 'GET' }, fileOf);
   }
 
   /**
@@ -140,29 +134,22 @@ export class Calls {
       headers['Content-Type'] = 'application/json';
       init.body = JSON.stringify(body);
     }
-    const response = await this.#send(pathOf(operation, parameters), init);
-    const isEmpty = response.status === 204;
-    return {
-      body: isEmpty ? undefined : await response.json(),
-      etag: response.headers.get('ETag'),
-    };
+    return this.#send(pathOf(operation, parameters), init, answerOf);
   }
 
   /**
+   * @template Result
    * @param {string} path
    * @param {RequestInit} init
-   * @returns {Promise<Response>} a success
+   * @param {(success: Response) => Promise<Result>} read
+   * @returns {Promise<Result>}
    */
-  async #send(path, init) {
+  async #send(path, init, read) {
     let isRenewed = false;
     for (let attempt = 1; ; attempt += 1) {
       const token = await this.session.token();
       try {
-        const response = await this.#fetch(path, init, token);
-        if (response.ok) {
-          return response;
-        }
-        throw await refusalOf(response);
+        return await this.#fetch(path, init, token, read);
       } catch (error) {
         if (error instanceof Refusal && error.status === 401 && !isRenewed) {
           isRenewed = true;
@@ -179,21 +166,45 @@ export class Calls {
   }
 
   /**
+   * Send a request once. An answer that breaks off, or that something else than the service gave,
+   * is none.
+   *
+   * @template Result
    * @param {string} path
    * @param {RequestInit} init
    * @param {string} token
+   * @param {(success: Response) => Promise<Result>} read
+   * @returns {Promise<Result>}
    */
-  async #fetch(path, init, token) {
+  async #fetch(path, init, token, read) {
     const headers = { ...init.headers, Authorization: `Bearer ${token}` };
+    let response;
     try {
-      return await this.browser.fetch(this.session.base + path, { ...init, headers });
+      response = await this.browser.fetch(this.session.base + path, { ...init, headers });
+      if (response.ok) {
+        return await read(response);
+      }
     } catch (error) {
       if (init.signal?.aborted) {
         throw error;
       }
       throw new NoAnswer(error);
     }
+    throw await refusalOf(response);
   }
+}
+
+/** @param {Response} success */
+async function answerOf(success) {
+  const body = success.status === 204 ? undefined : await success.json();
+  return { body, etag: success.headers.get('ETag') };
+}
+
+/** @param {Response} success */
+async function fileOf(success) {
+  const content = await success.blob();
+  const [, name = ''] = /filename="([^"]+)"/.exec(success.headers.get('Content-Disposition') ?? '') ?? [];
+  return new File([content], name, { type: content.type });
 }
 
 /**
@@ -220,7 +231,7 @@ export function waitBefore(attempt, error, random) {
  * @param {Refusal} refusal
  */
 function isUndecided(refusal) {
-  return REPEATED.has(refusal.status) || refusal.code === 'duplicate_in_flight';
+  return refusal.status === 429 || isUnknown(refusal);
 }
 
 /**

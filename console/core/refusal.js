@@ -46,6 +46,18 @@ export class SessionEnded extends Error {
 }
 
 /**
+ * Return whether an error leaves open if the service carried the request out, as when a gateway
+ * waits no longer for the service.
+ *
+ * @param {unknown} error
+ */
+export function isUnknown(error) {
+  const isUndecided = (/** @type {Refusal} */ { status, code }) =>
+    status >= 500 || code === 'duplicate_in_flight';
+  return error instanceof NoAnswer || (error instanceof Refusal && isUndecided(error));
+}
+
+/**
  * Return whether an action was refused because somebody else changed the resource.
  *
  * @param {unknown} error
@@ -70,7 +82,7 @@ export async function refusalOf(response) {
   return new Refusal(
     response.status,
     typeof error.code === 'string' ? error.code : `http_${response.status}`,
-    typeof error.message === 'string' ? error.message : response.statusText,
+    typeof error.message === 'string' ? error.message : response.statusText || `HTTP ${response.status}`,
     {
       requestId: response.headers.get('X-Request-Id') ?? textOf(error.request_id),
       problems: problems.filter(isProblem),

@@ -8,7 +8,7 @@
 import { browser, calls, newAction } from '../core/app.js';
 import { go, href } from '../core/address.js';
 import { saveFile } from '../core/files.js';
-import { NoAnswer, Refusal } from '../core/refusal.js';
+import { isUnknown, NoAnswer, Refusal } from '../core/refusal.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { language, subjectLabel, text, valueLabel } from '../core/words.js';
 import { useRef, useState } from '../vendor/hooks.js';
@@ -26,7 +26,7 @@ export function Upload() {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState(/** @type {unknown} */ (null));
   const action = useRef(newAction());
-  const isOpen = error instanceof NoAnswer && action.current.isOpen;
+  const isOpen = isUnknown(error) && action.current.isOpen;
   const isFixed = isBusy || isOpen;
   const body = description.result?.actions['POST /imports']?.body ?? [];
   const kinds = body.find(({ name }) => name === 'kind')?.choices ?? [];

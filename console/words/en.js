@@ -26,7 +26,7 @@ export default {
     restricted: 'You signed in without a code. Until you do, you can only see products.',
     loading: 'Loading…',
     no_answer: 'The service cannot be reached.',
-    no_answer_write: 'The service cannot be reached. It is not known whether this was done. Try again: nothing is done twice.',
+    outcome_unknown: 'It is not known whether this was done. Try again: nothing is done twice.',
     try_again: 'Try again',
     request_id: 'Request {id}',
     retry_after: 'Try again in {seconds} seconds.',

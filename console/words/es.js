@@ -27,7 +27,7 @@ const words = {
     restricted: 'Ha iniciado sesión sin código. Mientras no lo indique, solo puede ver los artículos.',
     loading: 'Cargando…',
     no_answer: 'No se puede conectar con el servicio.',
-    no_answer_write: 'No se puede conectar con el servicio. No se sabe si la acción se realizó. Vuelva a intentarlo: nada se hace dos veces.',
+    outcome_unknown: 'No se sabe si la acción se realizó. Vuelva a intentarlo: nada se hace dos veces.',
     try_again: 'Reintentar',
     request_id: 'Solicitud {id}',
     retry_after: 'Vuelva a intentarlo dentro de {seconds} segundos.',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Action, Calls, operationOf, pathOf, queryText } from '../../console/core/calls.js';
-import { NoAnswer, Refusal, SessionEnded } from '../../console/core/refusal.js';
+import { isUnknown, NoAnswer, Refusal, refusalOf, SessionEnded } from '../../console/core/refusal.js';
 import { answer, BROKEN, FakeBrowser, granted, refused, signedInSession } from './service.js';
 
 /** @param {(Response | Error)[]} answers */
@@ -60,6 +60,28 @@ test('an action whose attempts all had no answer keeps its key for the next clic
   assert.equal(action.isOpen, true);
   await start();
   assert.deepEqual(new Set(keysOf(browser)), new Set(['key-1']));
+});
+
+test('an answer that breaks off, or is no answer of the service, is none', async () => {
+  const broken = new ReadableStream({ start: (controller) => controller.error(BROKEN) });
+  const portal = new Response('<html>Sign in to the network', { status: 200 });
+  const { browser, start } = await prepared(new Response(broken), portal, answer(200, { data: {} }));
+  assert.deepEqual((await start()).body, { data: {} });
+  assert.deepEqual(keysOf(browser), ['key-1', 'key-1', 'key-1']);
+});
+
+test('what a gateway or a server error refused may have been carried out', async () => {
+  const undecided = [new NoAnswer(BROKEN)];
+  for (const status of [500, 502, 503, 504, 520]) {
+    undecided.push(await refusalOf(new Response('', { status })));
+  }
+  undecided.push(await refusalOf(refused(409, 'duplicate_in_flight')));
+  assert.deepEqual(undecided.map(isUnknown), undecided.map(() => true));
+  assert.ok(undecided.every(({ message }) => message !== ''));
+  for (const [status, code] of /** @type {const} */ ([[409, 'conflict'], [422, 'x'], [429, 'y']])) {
+    assert.equal(isUnknown(await refusalOf(refused(status, code))), false);
+  }
+  assert.equal(isUnknown(new SessionEnded()), false);
 });
 
 test('what the service asks to repeat is repeated after the time that it names', async () => {

@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -37,6 +38,11 @@ def document(acme: httpx.Client, run: str, kind: str, qty: int, **more: object) 
     assert made.status_code == httpx.codes.CREATED, made.text
     created: dict[str, Any] = made.json()["data"]
     return created
+
+
+def gateway_timeout(route: Route) -> None:
+    """Answer as a gateway that does not wait any longer for the service."""
+    route.fulfill(status=504, body="")
 
 
 def test_figures_of_home_lead_to_what_they_count(
@@ -196,15 +202,16 @@ def test_form_shows_what_others_changed_and_keeps_what_was_written(
     assert (packaging["weight_kg"], packaging["length_mm"]) == (2, 300)
 
 
+@pytest.mark.parametrize("end", [Route.abort, gateway_timeout])
 def test_answer_that_is_lost_does_nothing_twice(
-    person: Person, acme: httpx.Client, run: str
+    person: Person, acme: httpx.Client, run: str, end: Callable[[Route], None]
 ) -> None:
     keys: list[str | None] = []
 
     def lose(route: Route) -> None:
         keys.append(route.request.headers.get("idempotency-key"))
         route.fetch()  # the service does it, and the answer is lost
-        route.abort("connectionreset")
+        end(route)
 
     person.start("clients/new")
     fill(person.page, {"Document id": str(int(run, 16)), "Name": f"Shop {run}"})
