@@ -32,6 +32,14 @@ export function Dialog({ title, onClose, isFixed = false, children }) {
           onClose();
         }
       },
+      onClose: () => {
+        // browsers let nobody keep a dialog open who presses Escape repeatedly
+        if (isFixed) {
+          element.current?.showModal();
+        } else {
+          onClose();
+        }
+      },
     },
     [
       h('header', {}, [

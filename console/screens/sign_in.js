@@ -9,6 +9,8 @@ import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Notice } from '../components/notice.js';
 
+/** @typedef {import('../core/session.js').SignedIn} SignedIn */
+
 /**
  * @param {object} props
  * @param {unknown} props.refused why the session of the tab does not continue
@@ -20,6 +22,7 @@ export function SignIn({ refused }) {
   /** @param {SubmitEvent} event */
   const submit = async (event) => {
     event.preventDefault();
+    const before = session.user.value;
     const data = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
     setBusy(true);
     setError(null);
@@ -29,6 +32,9 @@ export function SignIn({ refused }) {
         String(data.get('password')),
         String(data.get('otp')).trim(),
       );
+      if (before !== null && !isSame(before, session.user.value)) {
+        location.assign(document.baseURI); // nothing of somebody else's stays in memory
+      }
     } catch (failure) {
       setError(failure);
       setBusy(false);
@@ -58,4 +64,12 @@ export function SignIn({ refused }) {
     ]),
     h('button', { class: 'main', disabled: isBusy }, text(isBusy ? 'signing_in' : 'sign_in')),
   ]);
+}
+
+/**
+ * @param {SignedIn} one
+ * @param {SignedIn | null} other
+ */
+function isSame(one, other) {
+  return one.userId === other?.userId && one.tenant === other.tenant;
 }

@@ -110,6 +110,12 @@ def refuse_once(person: Person, path: str) -> list[Request]:
     return requests
 
 
+def end_session(person: Person) -> list[Request]:
+    """Refuse the next request for products, and the renewal; return the requests for products."""
+    person.page.evaluate("sessionStorage.removeItem('stowage.refresh_token')")
+    return refuse_once(person, r"/v1/products")
+
+
 def test_token_that_expires_is_renewed_under_a_form(person: Person, run: str) -> None:
     person.start("products/new")
     fill(person.page, {"Item code": f"BOX-{run}", "Name": f"Box {run}"})
@@ -127,8 +133,7 @@ def test_token_that_expires_is_renewed_under_a_form(person: Person, run: str) ->
 def test_session_that_ends_keeps_what_was_written(person: Person, run: str) -> None:
     person.start("products/new")
     person.page.get_by_label("Name", exact=False).first.fill(f"Box {run}")
-    requests = refuse_once(person, "/v1/products")
-    person.page.evaluate("sessionStorage.removeItem('stowage.refresh_token')")
+    requests = end_session(person)
     person.page.get_by_label("Item code", exact=False).first.fill(f"BOX-{run}")
     person.press("Save")
     dialog = person.page.get_by_role("dialog")
@@ -138,6 +143,35 @@ def test_session_that_ends_keeps_what_was_written(person: Person, run: str) -> N
     assert len(requests) == 1
     person.page.get_by_role("button", name=re.compile("Save|Try again")).click()
     expect(person.heading()).to_have_text(f"BOX-{run}")
+
+
+def test_escape_does_not_close_the_sign_in_of_an_ended_session(person: Person) -> None:
+    person.start()
+    end_session(person)
+    person.go("products")
+    dialog = person.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Your session ended")
+    for _ in range(4):
+        person.page.keyboard.press("Escape")
+    expect(dialog).to_be_visible()
+    person.sign_in()
+    expect(dialog).to_have_count(0)
+    expect(person.rows().first).to_be_visible()
+
+
+def test_somebody_else_who_signs_in_does_not_go_on_with_the_work_of_the_first(
+    person: Person, new_person: NewPerson, company: tuple[str, httpx.Client], run: str
+) -> None:
+    other = new_person(company=company)
+    person.start("products/new")
+    person.page.get_by_label("Name", exact=False).first.fill(f"Box {run}")
+    end_session(person)
+    person.press("Save")
+    expect(person.page.get_by_role("dialog")).to_contain_text("Your session ended")
+    person.username = other.username
+    person.sign_in()
+    expect(person.heading()).to_have_text("Today")
+    expect(person.page.locator(".top")).to_contain_text(company[0])
 
 
 def test_second_factor_from_its_enrolment_to_a_recovery_code(
