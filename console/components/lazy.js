@@ -3,8 +3,9 @@
  */
 
 import { text } from '../core/words.js';
-import { useLoaded } from '../core/use.js';
+import { imported, useLoaded } from '../core/use.js';
 import { h } from '../vendor/preact.js';
+import { Notice } from './notice.js';
 
 /**
  * @param {object} props
@@ -13,13 +14,9 @@ import { h } from '../vendor/preact.js';
  * @param {Record<string, unknown>} props.props
  */
 export function Lazy({ load, name, props }) {
-  const { result, error } = useLoaded(name, load);
+  const { result, error, reload } = useLoaded(name, () => imported(load));
   if (error) {
-    // after an update of the stack, the modules of the version that this page runs are gone
-    return h('p', { class: 'notice', role: 'alert' }, [
-      text('new_version'),
-      h('button', { type: 'button', onClick: () => location.reload() }, text('reload')),
-    ]);
+    return h(Notice, { error, onRetry: reload });
   }
   const found = result?.[name];
   return found === undefined ? h('p', { class: 'quiet' }, text('loading')) : h(found, props);

@@ -4,7 +4,7 @@
 
 import { session } from '../core/app.js';
 import { href } from '../core/address.js';
-import { isUnknown, NoAnswer, Refusal, SessionEnded } from '../core/refusal.js';
+import { isUnknown, NoAnswer, Outdated, Refusal, SessionEnded } from '../core/refusal.js';
 import { errorLabel, fieldLabel, text } from '../core/words.js';
 import { h } from '../vendor/preact.js';
 
@@ -18,6 +18,12 @@ import { h } from '../vendor/preact.js';
 export function Notice({ error, isWrite = false, onRetry, shownFields = [] }) {
   if (!error || error instanceof SessionEnded) {
     return null;
+  }
+  if (error instanceof Outdated) {
+    return h('p', { class: 'notice', role: 'alert' }, [
+      text('new_version'),
+      h('button', { type: 'button', onClick: () => location.reload() }, text('reload')),
+    ]);
   }
   const refusal = error instanceof Refusal ? error : null;
   const isShown = (/** @type {string} */ path) =>

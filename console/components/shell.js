@@ -2,8 +2,10 @@
  * The frame of all screens: menu, account, messages, and the sign-in where it is needed.
  */
 
-import { isPermitted, messages, permissions, session } from '../core/app.js';
+import { isPermitted, messages, permissions, say, session } from '../core/app.js';
 import { address, href } from '../core/address.js';
+import { Outdated } from '../core/refusal.js';
+import { imported } from '../core/use.js';
 import { LANGUAGES, language, rememberLanguage, subjectLabel, text, useLanguage } from '../core/words.js';
 import { SUBJECT, SUBJECTS } from '../subjects.js';
 import { useEffect, useState } from '../vendor/hooks.js';
@@ -158,11 +160,16 @@ function Choices() {
         {
           value: language.value,
           onChange: async (/** @type {Event} */ event) => {
-            const { value } = /** @type {HTMLSelectElement} */ (event.currentTarget);
-            const chosen = /** @type {keyof typeof LANGUAGES} */ (value);
+            const select = /** @type {HTMLSelectElement} */ (event.currentTarget);
+            const chosen = /** @type {keyof typeof LANGUAGES} */ (select.value);
             rememberLanguage(chosen);
-            await useLanguage(chosen);
-            document.documentElement.lang = chosen;
+            try {
+              await imported(() => useLanguage(chosen));
+              document.documentElement.lang = chosen;
+            } catch (error) {
+              select.value = language.value;
+              say(text(error instanceof Outdated ? 'new_version' : 'no_answer'));
+            }
           },
         },
         Object.entries(LANGUAGES).map(([code, label]) => h('option', { key: code, value: code }, label)),

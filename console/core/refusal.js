@@ -37,6 +37,14 @@ export class NoAnswer extends Error {
   }
 }
 
+/** The modules of the version that the page runs are gone, after an update of the stack. */
+export class Outdated extends Error {
+  constructor() {
+    super('The page is outdated');
+    this.name = 'Outdated';
+  }
+}
+
 /** The session ended; the person has to sign in again. */
 export class SessionEnded extends Error {
   constructor() {

@@ -3,8 +3,8 @@
  */
 
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
-import { session } from './app.js';
-import { SessionEnded } from './refusal.js';
+import { browser, CONSOLE, session } from './app.js';
+import { NoAnswer, Outdated, SessionEnded } from './refusal.js';
 
 /**
  * @template Result
@@ -62,13 +62,30 @@ export function useLoaded(key, load) {
 }
 
 /**
+ * Import a module.
+ *
+ * @template Module
+ * @param {() => Promise<Module>} load
+ * @returns {Promise<Module>}
+ * @throws {Outdated | NoAnswer}
+ */
+export async function imported(load) {
+  try {
+    return await load();
+  } catch (error) {
+    const page = browser.fetch(CONSOLE, { method: 'HEAD', cache: 'no-store' });
+    throw await page.then(() => new Outdated(), () => new NoAnswer(error));
+  }
+}
+
+/**
  * Import the description of a subject.
  *
  * @param {string} name first part of its paths
  * @returns {Promise<import('./subject.js').Interface>}
  */
 export async function loadInterface(name) {
-  return (await import(`../interface/${name}.js`)).default;
+  return (await imported(() => import(`../interface/${name}.js`))).default;
 }
 
 /**

@@ -66,7 +66,8 @@ def test_busy_service_is_asked_again_by_itself(person: Person) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-def test_update_of_the_stack_asks_to_reload(person: Person, language: str) -> None:
+@pytest.mark.parametrize("file", ["screens/list", "interface/products"])
+def test_update_of_the_stack_asks_to_reload(person: Person, language: str, file: str) -> None:
     person.start()
     person.page.get_by_label(re.compile("Language|Idioma")).select_option(language)
     gone: list[str] = []
@@ -75,10 +76,30 @@ def test_update_of_the_stack_asks_to_reload(person: Person, language: str) -> No
         gone.append(route.request.url)
         route.fulfill(status=404)
 
-    person.page.route(re.compile(r"screens/list\.js$"), lose)
+    person.page.route(re.compile(rf"{file}\.js$"), lose)
     name = {"en": "Products", "es": "Artículos"}[language]
     person.page.get_by_role("link", name=name, exact=True).click()
     expect(person.page.get_by_role("alert")).to_contain_text(
         {"en": "new version", "es": "versión nueva"}[language]
     )
     assert gone
+
+
+def test_language_that_cannot_be_loaded_says_why(person: Person) -> None:
+    person.start()
+    page = person.page
+    page.route(re.compile(r"words/es\.js$"), lambda route: route.fulfill(status=404))
+    page.get_by_label("Language").select_option("es")
+    expect(page.locator(".messages")).to_contain_text("new version")
+    expect(page.get_by_label("Language")).to_have_value("en")
+
+
+def test_screen_that_the_network_does_not_bring_is_loaded_later(person: Person) -> None:
+    person.start()
+    person.context.set_offline(True)
+    person.page.get_by_role("link", name="Products", exact=True).click()
+    alert = person.page.get_by_role("alert")
+    expect(alert).to_contain_text("cannot be reached")
+    person.context.set_offline(False)
+    alert.get_by_role("button", name="Try again").click()
+    expect(person.rows().first).to_be_visible()
