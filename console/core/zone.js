@@ -21,12 +21,14 @@ export function today() {
 }
 
 /**
- * Return an instant as a person writes it, such as `2026-03-01T10:30:00`.
+ * Return an instant as a person writes it, such as `2026-03-01T10:30:00`; the text itself if it is
+ * none.
  *
  * @param {string} instant such as `2026-03-01T09:30:00.000Z`
  */
 export function localTime(instant) {
-  return written(Date.parse(instant)).replace(' ', 'T');
+  const milliseconds = Date.parse(instant);
+  return Number.isNaN(milliseconds) ? instant : written(milliseconds).replace(' ', 'T');
 }
 
 /**
@@ -44,6 +46,9 @@ export function instantOf(text) {
   for (let step = 0; step < 2; step += 1) {
     // the offset there is known near enough after the first step, and exactly after the second
     found += wanted - Date.parse(`${localTime(new Date(found).toISOString())}Z`);
+    if (Number.isNaN(found)) {
+      return text; // in a year that no date of the interface has
+    }
   }
   return new Date(found).toISOString();
 }

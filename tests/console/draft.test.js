@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { bodyOf, changesOf, draftOf } from '../../console/core/draft.js';
 import { language } from '../../console/core/words.js';
-import { timeZone } from '../../console/core/zone.js';
+import { instantOf, localTime, timeZone } from '../../console/core/zone.js';
 
 /** @type {import('../../console/core/subject.js').Field[]} */
 const FIELDS = [
@@ -112,4 +112,12 @@ test('an instant is shown in the zone of the company and sent in UTC', () => {
   assert.deepEqual(bodyOf(fields, draft), { at: '2026-03-01T09:30:00.000Z' });
   assert.deepEqual(bodyOf(fields, { at: '2026-03-08T03:00' }), { at: '2026-03-08T07:00:00.000Z' });
   assert.deepEqual(bodyOf(fields, { at: 'soon' }), { at: 'soon' });
+});
+
+test('what is no instant, or in no year of the interface, stays as it was written', () => {
+  timeZone.value = 'Europe/Madrid';
+  assert.equal(localTime('soon'), 'soon');
+  for (const text of ['soon', '0001-01-01T00:00', '9999-12-31T23:59:59', '20266-01-01T10:00']) {
+    assert.equal(instantOf(text), text);
+  }
 });
