@@ -60,6 +60,7 @@ export function DetailScreen({ subject, parameters }) {
     fields,
     ...loaded.result,
     error: loaded.error,
+    isLoading: loaded.isLoading,
     onChange: loaded.reload,
   });
 }
@@ -73,9 +74,10 @@ export function DetailScreen({ subject, parameters }) {
  * @param {Resource} props.resource
  * @param {string | null} props.etag
  * @param {unknown} props.error
+ * @param {boolean} props.isLoading
  * @param {() => void} props.onChange
  */
-function DetailView({ subject, parameters, description, fields, resource, etag, error, onChange }) {
+function DetailView({ subject, parameters, description, fields, resource, etag, error, isLoading, onChange }) {
   const isTable = (/** @type {Field} */ field) =>
     field.type === 'array' && field.items?.type === 'object';
   const name = subject.title === 'id' ? null : resource[subject.title];
@@ -109,7 +111,7 @@ function DetailView({ subject, parameters, description, fields, resource, etag, 
         key: name,
         load: () => import(`./panels/${name}.js`),
         name: 'Panel',
-        props: { resource, etag, description, onChange },
+        props: { resource, etag, description, isLoading, onChange },
       }),
     ),
     subject.parent === undefined &&

@@ -38,6 +38,12 @@ export function Upload() {
     }
     setBusy(true);
     setError(null);
+    if (!(await isReadable(file))) {
+      action.current = newAction();
+      setFile(null);
+      setError(new Error(text('file_changed')));
+      return setBusy(false);
+    }
     try {
       const id = await action.current.run((key) => send(key, kind, file));
       go(href(['imports', id]), { replace: true });
@@ -86,6 +92,10 @@ export function Upload() {
           h('span', {}, file === null ? text('drop_file') : file.name),
           h('input', {
             type: 'file',
+            onClick: (/** @type {Event} */ event) => {
+              // the same file can be chosen again after a change
+              /** @type {HTMLInputElement} */ (event.currentTarget).value = '';
+            },
             accept: '.xlsx,.csv',
             disabled: isFixed,
             onChange: (/** @type {Event} */ event) =>
@@ -101,6 +111,23 @@ export function Upload() {
       ]),
     ]),
   ]);
+}
+
+/**
+ * Return whether a file is still as it was chosen: browsers refuse to send one that changed since,
+ * and say no more than without a network.
+ *
+ * @param {File} file
+ */
+async function isReadable(file) {
+  try {
+    const reader = file.stream().getReader();
+    await reader.read();
+    await reader.cancel();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

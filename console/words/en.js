@@ -110,6 +110,7 @@ export default {
     uploading: 'Uploading…',
     import_kind: 'Contents of the file',
     download_template: 'Download the template',
+    file_changed: 'This file changed or was moved after it was chosen. Choose it again.',
     drop_file: 'Drop an .xlsx or .csv file here, or choose one.',
     progress: 'Progress',
     rejected_rows: 'Rejected rows',

@@ -111,6 +111,7 @@ const words = {
     uploading: 'Subiendo…',
     import_kind: 'Contenido del archivo',
     download_template: 'Descargar la plantilla',
+    file_changed: 'Este archivo cambió o se movió después de elegirlo. Elíjalo de nuevo.',
     drop_file: 'Suelte aquí un archivo .xlsx o .csv, o elija uno.',
     progress: 'Progreso',
     rejected_rows: 'Filas rechazadas',

@@ -26,14 +26,16 @@ const MOST_ROWS = 200;
 /**
  * @param {object} props
  * @param {Record<string, any>} props.resource
+ * @param {boolean} props.isLoading whether the import is being read again
  * @param {() => void} props.onChange
  */
-export function Panel({ resource, onChange }) {
+export function Panel({ resource, isLoading, onChange }) {
   const isUnderWay = UNDER_WAY.has(resource.status);
+  const isDue = isUnderWay && !isLoading; // another look would stop a slow one
   useEffect(() => {
-    const timer = isUnderWay ? setInterval(onChange, PAUSE) : undefined;
-    return () => clearInterval(timer);
-  }, [isUnderWay]);
+    const timer = isDue ? setTimeout(onChange, PAUSE) : undefined;
+    return () => clearTimeout(timer);
+  }, [isDue]);
   const { rows, documents } = resource;
   const done = resource.status === 'committing' ? documents.committed : rows.valid + rows.error;
   const total = resource.status === 'committing' ? documents.valid : rows.total;

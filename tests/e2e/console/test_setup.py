@@ -99,6 +99,53 @@ def test_client_of_the_interface_whose_secret_is_shown_once(
     assert copied not in person.page.content()
 
 
+SLOW_IMPORT = """
+    const send = fetch;
+    let looks = 0;
+    window.fetch = async (url, init) => {
+        const answer = await send(url, init);
+        if (!/imports\\/\\d+$/.test(url) || init.method !== "GET") return answer;
+        looks += 1;
+        const status = looks < 3 ? "committing" : "committed";
+        await new Promise(resolve => setTimeout(resolve, 2600));
+        if (init.signal.aborted) throw new DOMException("", "AbortError");
+        const body = await answer.json();
+        return Response.json({ data: { ...body.data, status } });
+    };
+"""
+"""Answers for an import take longer than the console waits between two looks."""
+
+
+def test_progress_of_an_import_is_seen_over_a_slow_network(
+    person: Person, acme: httpx.Client
+) -> None:
+    sheet = {"file": ("slow.csv", b"Item code,Name\n")}
+    made = acme.post("/imports", data={"kind": "products"}, files=sheet)
+    person.page.add_init_script(SLOW_IMPORT)
+    person.start(f"imports/{made.json()['data']['id']}")
+    expect(person.shown("Status")).to_have_text("Committing")
+    expect(person.shown("Status")).to_have_text("Committed", timeout=30_000)
+
+
+def test_file_that_changes_before_its_upload_can_be_chosen_again(
+    person: Person, run: str, tmp_path: Path
+) -> None:
+    person.start("imports/new")
+    sheet = tmp_path / "products.csv"
+    sheet.write_text(f"Item code,Name\n{run}-1,Crate\n")
+    chosen = person.page.locator("input[type=file]")
+    chosen.set_input_files(sheet)
+    sheet.unlink()
+    person.press("Upload")
+    expect(person.page.get_by_role("alert")).to_contain_text("Choose it again.")
+    sheet.write_text(f"Item code,Name\n{run}-1,Crate\n{run}-2,Crate\n")
+    with person.page.expect_file_chooser() as chooser:
+        chosen.click()
+    chooser.value.set_files(sheet)
+    person.press("Upload")
+    expect(person.shown("Status")).to_have_text("Validated")
+
+
 def test_import_from_the_template_to_the_result(
     person: Person, acme: httpx.Client, run: str, tmp_path: Path
 ) -> None:
