@@ -89,6 +89,7 @@ export default {
     what_is_asked: 'What is requested',
     others_decide: 'Users with the permission to grant approvals decide.',
     no_map: 'This warehouse has no map yet.',
+    map_cut: 'Only the first {count} rows of the stock and of the positions are shown.',
     download_map: 'Download the map',
     draft_map: 'Download a map to begin with',
     load_map: 'Load a map from a file',

@@ -90,6 +90,7 @@ const words = {
     what_is_asked: 'Qué se solicita',
     others_decide: 'La decisión corresponde a los usuarios con permiso para conceder aprobaciones.',
     no_map: 'Este almacén aún no tiene plano.',
+    map_cut: 'Solo se muestran las primeras {count} filas de las existencias y de las posiciones.',
     download_map: 'Descargar el plano',
     draft_map: 'Descargar un plano para empezar',
     load_map: 'Cargar un plano desde un archivo',

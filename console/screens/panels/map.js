@@ -26,8 +26,9 @@ import { LayoutFile } from '../../components/layout_file.js';
 /** Positions that the detail of a warehouse has; a list has the others. */
 const IN_DETAIL = 2000;
 
-/** Pages of stock that are read: 100 rows each. */
+/** Pages of stock, and of positions, that are read: more would use up the requests of a minute. */
 const MOST_PAGES = 60;
+const PER_PAGE = 100;
 
 /**
  * @param {object} props
@@ -60,6 +61,8 @@ export function Panel({ resource, description }) {
     return h(Notice, { error: layout.error, onRetry: layout.reload });
   }
   const { map, etag } = layout.result;
+  const again = () => [places, stock].filter(({ error }) => error).forEach(({ reload }) => reload());
+  const isCut = [places, stock].some(({ result }) => (result?.length ?? 0) >= MOST_PAGES * PER_PAGE);
   return h('section', {}, [
     h('h2', {}, subjectLabel('map')),
     h(LayoutFile, {
@@ -70,10 +73,11 @@ export function Panel({ resource, description }) {
       places: places.result,
       onPublished: layout.reload,
     }),
-    h(Notice, { error: places.error ?? stock.error, onRetry: stock.reload }),
+    h(Notice, { error: places.error ?? stock.error, onRetry: again }),
+    isCut && h('p', { class: 'notice' }, text('map_cut', { count: MOST_PAGES * PER_PAGE })),
     map === null
       ? h('p', { class: 'quiet' }, text('no_map'))
-      : h(Drawing, { layout: map, places: places.result ?? [], stock: stock.result ?? [] }),
+      : h(Drawing, { layout: map, places: places.result ?? [], stock: stock.result, isCut }),
   ]);
 }
 
@@ -90,7 +94,7 @@ async function allRows(name, filter, signal) {
   /** @type {any[]} */
   const rows = [];
   /** @type {Record<string, string | number>} */
-  let query = { ...filter, per_page: 100 };
+  let query = { ...filter, per_page: PER_PAGE };
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const { body } = await calls.read(operation, { query, signal });
     rows.push(...body.data);
@@ -107,12 +111,13 @@ async function allRows(name, filter, signal) {
  * @param {object} props
  * @param {Record<string, any>} props.layout
  * @param {readonly Place[]} props.places
- * @param {readonly StockRow[]} props.stock
+ * @param {readonly StockRow[] | null} props.stock null while it is not known
+ * @param {boolean} props.isCut whether there is more than was read
  */
-function Drawing({ layout, places, stock }) {
+function Drawing({ layout, places, stock, isCut }) {
   const [wanted, setWanted] = useState('');
   const [chosen, setChosen] = useState(/** @type {string | null} */ (null));
-  const rows = useMemo(() => stockByPosition(stock), [stock]);
+  const rows = useMemo(() => stockByPosition(stock ?? []), [stock]);
   const found = useMemo(() => matching(wanted, places, rows), [wanted, places, rows]);
   const cells = useMemo(() => cellsOf(layout.bays, places), [layout, places]);
   const picture = useMemo(
@@ -150,7 +155,7 @@ function Drawing({ layout, places, stock }) {
       h('section', { 'aria-live': 'polite' }, [
         h('h3', {}, chosen),
         here.length === 0
-          ? h('p', {}, text('position_empty'))
+          ? h('p', {}, stock === null || isCut ? text('not_set') : text('position_empty'))
           : h(
               'ul',
               {},

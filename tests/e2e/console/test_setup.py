@@ -77,6 +77,27 @@ def test_warehouse_with_positions_in_bulk_and_a_map(
     assert json.loads(Path(download.value.path()).read_text())["width_m"] == width
 
 
+def test_position_of_a_map_is_not_called_empty_before_its_stock_is_known(
+    person: Person, acme: httpx.Client, run: str
+) -> None:
+    hall = {"whs_code": f"W{run}", "name": f"Hall {run}"}
+    number = acme.post("/warehouses", json=hall).json()["data"]["id"]
+    acme.post("/warehouse-positions", json={"whs_code": f"W{run}", "bin_code": "A-1"})
+    layout = {"width_m": 9, "depth_m": 8, "zones": [], "aisles": [], "bays": [], "points": []}
+    acme.put(f"/warehouses/{number}/layout", json=layout).raise_for_status()
+    person.start()
+    person.page.route(re.compile("/v1/stocks"), lambda route: route.abort())
+    person.open(f"warehouses/{number}")
+    person.page.get_by_label("Find a position").fill("a-1")
+    person.press("A-1")
+    expect(person.page.get_by_role("alert")).to_contain_text("cannot be reached")
+    expect(person.page.get_by_role("heading", name="A-1")).to_be_visible()
+    expect(person.page.get_by_text("This position is empty.")).to_have_count(0)
+    person.page.unroute_all()
+    person.press("Try again")
+    expect(person.page.get_by_text("This position is empty.")).to_be_visible()
+
+
 def test_client_of_the_interface_whose_secret_is_shown_once(
     person: Person, acme: httpx.Client, run: str
 ) -> None:
