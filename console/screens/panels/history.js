@@ -7,6 +7,7 @@ import { href } from '../../core/address.js';
 import { formatInstant, formatNumber } from '../../core/format.js';
 import { useLoaded } from '../../core/use.js';
 import { text, valueLabel } from '../../core/words.js';
+import { useEffect, useRef } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
 
@@ -29,13 +30,20 @@ const MOST = 50;
 export function Panel({ subject: { kind = '', name }, resource }) {
   const work = MOVING.has(kind) ? kind : undefined;
   const target = AUDITED.has(kind) && permissions().has('users.manage') ? kind : undefined;
-  const loaded = useLoaded(`${name} ${resource.id} ${resource.updated_at}`, async (signal) => {
+  const loaded = useLoaded(`${name} ${resource.id}`, async (signal) => {
     const [movements, entries] = await Promise.all([
       work === undefined ? [] : movementsOf(work, resource.id, signal),
       target === undefined ? [] : entriesOf(target, String(resource.id), signal),
     ]);
     return [...movements, ...entries].sort((a, b) => b.at.localeCompare(a.at));
   });
+  const shown = useRef(resource);
+  useEffect(() => {
+    if (shown.current !== resource) {
+      shown.current = resource;
+      loaded.reload(); // not every action changes the resource itself, such as a test of a webhook
+    }
+  }, [resource]);
   if (work === undefined && target === undefined) {
     return null;
   }
