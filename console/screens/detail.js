@@ -10,7 +10,7 @@ import { readable } from '../core/links.js';
 import { allowedActions, itemPath, mayCarryOut } from '../core/subject.js';
 import { loadDescription, useLoaded } from '../core/use.js';
 import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
-import { useState } from '../vendor/hooks.js';
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
@@ -217,10 +217,19 @@ function Actions({ subject, parameters, description, resource, title, etag, onCh
   const [chosen, setChosen] = useState(/** @type {Action | null} */ (null));
   const [isChanging, setChanging] = useState(false);
   const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
+  const hasActed = useRef(false);
+  useEffect(() => {
+    if (hasActed.current && document.activeElement === document.body) {
+      // the button that had the focus is gone with the state that allowed it
+      document.querySelector('h1')?.focus({ preventScroll: true });
+    }
+    hasActed.current = false;
+  }, [resource]);
   const actions = allowedActions(subject, description, resource, permissions());
   const change = subject.change === undefined ? undefined : description.actions[subject.change];
   /** @param {any} answer */
   const finish = (answer) => {
+    hasActed.current = true;
     setChosen(null);
     setChanging(false);
     setSecrets(secretsOf(answer.body?.data));

@@ -89,6 +89,7 @@ def test_receipt_from_its_document_to_the_end(
     expect(page.get_by_role("button", name="Start")).to_be_visible()
     person.choose("Start")
     expect(person.shown("Status")).to_have_text("Started")
+    expect(person.heading()).to_be_focused()  # the button is gone
 
     person.press("Receive goods")
     dialog = page.get_by_role("dialog")
