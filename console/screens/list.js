@@ -12,7 +12,7 @@ import { linkOf } from '../core/links.js';
 import { itemPath, listPath, mayCarryOut } from '../core/subject.js';
 import { loadDescription, useLoaded } from '../core/use.js';
 import { actionLabel, fieldLabel, subjectLabel, text } from '../core/words.js';
-import { useState } from '../vendor/hooks.js';
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Dialog } from '../components/dialog.js';
 import { Fields } from '../components/fields.js';
@@ -173,12 +173,11 @@ function Search({ query, onSearch }) {
     },
     [
       h('input', {
+        ref: useShown(query.search ?? ''),
         type: 'search',
         name: 'search',
         'aria-label': text('search'),
         placeholder: text('search'),
-        defaultValue: query.search ?? '',
-        key: query.search ?? '',
         maxLength: 255,
       }),
       h('button', {}, text('search')),
@@ -318,6 +317,7 @@ function Pager({ meta, onShow }) {
   const { current_page: page, last_page: last, total, from, to, per_page: size } = meta;
   const numbers = Object.entries({ from: from ?? 0, to: to ?? 0, total });
   const range = Object.fromEntries(numbers.map(([name, count]) => [name, formatNumber(count, locale.value)]));
+  const shownPage = useShown(String(page));
   /** @type {[Parameters<typeof text>[0], string, number, boolean][]} */
   const steps = [
     ['first_page', '«', 1, page > 1],
@@ -343,11 +343,10 @@ function Pager({ meta, onShow }) {
     h('label', {}, [
       h('span', { class: 'quiet' }, `${text('page')} `),
       h('input', {
-        key: page,
+        ref: shownPage,
         type: 'number',
         min: 1,
         max: last,
-        defaultValue: page,
         onChange: (/** @type {Event} */ event) => onShow({ page: numberIn(event, last) }),
       }),
       h('span', { class: 'quiet' }, ` / ${formatNumber(last, locale.value)}`),
@@ -364,6 +363,22 @@ function Pager({ meta, onShow }) {
       ),
     ]),
   ]);
+}
+
+/**
+ * Return the reference of an input that shows a value of the address, also after it changed. What a
+ * person writes meanwhile stays until then, and so does the focus.
+ *
+ * @param {string} value
+ */
+function useShown(value) {
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useEffect(() => {
+    if (input.current) {
+      input.current.value = value;
+    }
+  }, [value]);
+  return input;
 }
 
 /**
