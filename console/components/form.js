@@ -6,7 +6,7 @@ import { calls, newAction } from '../core/app.js';
 import { readable } from '../core/links.js';
 import { isUnknown, Refusal } from '../core/refusal.js';
 import { text } from '../core/words.js';
-import { useRef, useState } from '../vendor/hooks.js';
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Fields } from './fields.js';
 import { Notice } from './notice.js';
@@ -64,9 +64,16 @@ export function Form({ fields, start, label, action, onSubmit, onCancel }) {
   const { error, isBusy, isOpen } = action;
   const problems = error instanceof Refusal ? error.problems : [];
   const inputs = inOrder(readable(fields));
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+  useEffect(() => {
+    if (error && form.current) {
+      showProblem(form.current);
+    }
+  }, [error]);
   return h(
     'form',
     {
+      ref: form,
       noValidate: true,
       onSubmit: (/** @type {Event} */ event) => {
         event.preventDefault();
@@ -84,6 +91,19 @@ export function Form({ fields, start, label, action, onSubmit, onCancel }) {
       ]),
     ],
   );
+}
+
+/**
+ * Move to the first field with a problem, or to the notice if it says more than the fields.
+ *
+ * @param {HTMLFormElement} form
+ */
+function showProblem(form) {
+  const field = form.querySelector('[aria-invalid="true"], .problem');
+  const shown = form.querySelector('.notice li') ? null : field;
+  const target = /** @type {HTMLElement | null} */ (shown ?? form.querySelector('.notice'));
+  target?.scrollIntoView({ block: 'nearest' });
+  target?.focus({ preventScroll: true });
 }
 
 /**

@@ -96,6 +96,7 @@ def test_receipt_from_its_document_to_the_end(
     fill(dialog, {"Item code": goods, "Quantity": "many", "Position": "A-1"})
     dialog.get_by_role("button", name="Receive goods").click()
     expect(dialog.get_by_label("Quantity")).to_have_attribute("aria-invalid", "true")
+    expect(dialog.get_by_label("Quantity")).to_be_focused()
     fill(dialog, {"Quantity": "10"})
     dialog.get_by_role("button", name="Receive goods").click()
     expect(dialog).to_have_count(0)
@@ -225,3 +226,13 @@ def test_answer_that_is_lost_does_nothing_twice(
     assert len(set(keys)) == 1
     found = acme.get("/clients", params={"document_id": int(run, 16)}).json()
     assert found["meta"]["total"] == 1
+
+
+def test_problems_of_a_long_form_come_into_view(person: Person) -> None:
+    person.start("entry-documents/new")
+    for _ in range(3):
+        person.page.get_by_role("button", name="Add", exact=True).last.click()
+    person.press("Save")
+    first = person.page.locator("[aria-invalid=true]").first
+    expect(first).to_be_focused()
+    expect(first).to_be_in_viewport()
