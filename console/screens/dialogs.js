@@ -2,6 +2,7 @@
  * The dialogs of a resource: an action with what it asks for, and the change of its fields.
  */
 
+import { address } from '../core/address.js';
 import { say } from '../core/app.js';
 import { bodyOf } from '../core/draft.js';
 import { isStale } from '../core/refusal.js';
@@ -51,10 +52,13 @@ export function ActionDialog({ action, parameters, description, target, etag, on
       onCancel: close,
       onSubmit: async (draft) => {
         const body = write?.body === undefined ? undefined : bodyOf(fields, draft);
+        const here = address.value;
         const answer = await run.carryOut(action.operation, parameters, body, etag);
         if (answer !== null) {
           say(text('done', { action: label }));
-          onDone(answer);
+          if (address.value === here) {
+            onDone(answer); // which may lead to another screen
+          }
         }
       },
     }),

@@ -50,6 +50,7 @@ export function NewScreen({ subject }) {
           action,
           onCancel: () => history.back(),
           onSubmit: async (draft) => {
+            const here = address.value;
             const answer = await action.carryOut(operation, {}, bodyOf(fields, draft));
             if (answer === null) {
               return;
@@ -58,7 +59,7 @@ export function NewScreen({ subject }) {
             const shown = secretsOf(answer.body?.data);
             if (Object.keys(shown).length > 0) {
               setSecrets(shown);
-            } else {
+            } else if (address.value === here) {
               leave(detailOf(owner, description.result, answer.body?.data) ?? back);
             }
           },

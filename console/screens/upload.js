@@ -6,7 +6,7 @@
  */
 
 import { browser, calls, newAction } from '../core/app.js';
-import { go, href } from '../core/address.js';
+import { address, go, href } from '../core/address.js';
 import { saveFile } from '../core/files.js';
 import { isUnknown, NoAnswer, Refusal } from '../core/refusal.js';
 import { loadInterface, useLoaded } from '../core/use.js';
@@ -36,6 +36,7 @@ export function Upload() {
     if (file === null) {
       return;
     }
+    const here = address.value;
     setBusy(true);
     setError(null);
     if (!(await isReadable(file))) {
@@ -46,7 +47,9 @@ export function Upload() {
     }
     try {
       const id = await action.current.run((key) => send(key, kind, file));
-      go(href(['imports', id]), { replace: true });
+      if (address.value === here) {
+        go(href(['imports', id]), { replace: true });
+      }
     } catch (refused) {
       setError(refused);
       setBusy(false);

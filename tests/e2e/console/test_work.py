@@ -236,3 +236,22 @@ def test_problems_of_a_long_form_come_into_view(person: Person) -> None:
     first = person.page.locator("[aria-invalid=true]").first
     expect(first).to_be_focused()
     expect(first).to_be_in_viewport()
+
+
+def test_answer_that_comes_late_does_not_lead_away_from_another_screen(
+    person: Person, run: str
+) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    person.start("clients/new")
+    fill(person.page, {"Document id": str(int(run, 16)), "Name": f"Shop {run}"})
+    person.page.route(re.compile(r"/v1/clients$"), hold)
+    person.press("Save")
+    person.page.get_by_role("link", name="Providers", exact=True).click()
+    expect(person.heading()).to_have_text("Providers")
+    held[0].continue_()
+    expect(person.page.get_by_text("Done: New client")).to_be_visible()
+    expect(person.heading()).to_have_text("Providers")
