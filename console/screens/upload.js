@@ -58,7 +58,7 @@ export function Upload() {
   return h('section', {}, [
     h('header', { class: 'screen' }, h(Title, { title: text('upload_file') })),
     h(Notice, { error: description.error, onRetry: description.reload }),
-    h(Notice, { error, isWrite: true }),
+    h(Notice, { error, isWrite: isOpen }),
     h('form', { onSubmit: submit }, [
       h('div', { class: 'field' }, [
         h('label', { for: 'kind' }, text('import_kind')),

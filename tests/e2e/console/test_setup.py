@@ -148,12 +148,16 @@ def test_progress_of_an_import_is_seen_over_a_slow_network(
     expect(person.shown("Status")).to_have_text("Committed", timeout=30_000)
 
 
-def test_file_that_changes_before_its_upload_can_be_chosen_again(
+def test_template_that_does_not_come_and_file_that_changes_before_its_upload(
     person: Person, run: str, tmp_path: Path
 ) -> None:
     person.start("imports/new")
     sheet = tmp_path / "products.csv"
     sheet.write_text(f"Item code,Name\n{run}-1,Crate\n")
+    person.page.route(re.compile("/v1/imports/templates/"), lambda route: route.abort())
+    person.press("Download the template")
+    expect(person.page.get_by_role("alert")).to_contain_text("cannot be reached")
+    expect(person.page.get_by_role("alert")).not_to_contain_text("whether this was done")
     chosen = person.page.locator("input[type=file]")
     chosen.set_input_files(sheet)
     sheet.unlink()
