@@ -236,7 +236,7 @@ def operator_store(
     `dynamodb` is another client to use instead.
 
     The version of the table is read without a cache. A tenant that is not created yet, or is
-    deleted, has no table, and thus no version.
+    deleted, has no table, and thus no version. The deletion of a tenant needs none.
 
     Raises:
         TableReplaced: The table is about to be replaced by a restored one.
@@ -244,7 +244,7 @@ def operator_store(
     """
     item = read_item(tenant_key(tenant_slug))
     version = current_version()
-    if item and item["state"]["S"] != "deleted":
+    if item and item["state"]["S"] not in {"deleting", "deleted"}:
         version = served(tenant_slug, table_version_of(item))
         if is_being_restored(item):
             raise TableReplaced(tenant_slug)

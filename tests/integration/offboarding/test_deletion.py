@@ -14,13 +14,14 @@ from shared.identity.tenancy.directory import CACHE_SECONDS, directory
 from shared.kernel import aws
 from shared.kernel.clock import now
 from shared.kernel.config import config
+from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, NotFound, ServiceError
 from tests.clock import Clock
 from tests.faults import AwsFaults, before_each, kill_after, kill_before
 from tests.integration.call_faults import throttled_at_first
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.sampling import sampled
-from tests.stack import ADDRESS, Stack
+from tests.stack import ADDRESS, Stack, set_attributes
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +105,23 @@ def test_concurrent_deletions_of_one_tenant_complete(
     company.cancel()
     with aws_faults.faulty(before_each(lambda _: delete_tenant("acme"))):
         delete_tenant("acme")
+    assert_deleted(company)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [
+        ("restoring", {"M": {"table": {"S": "stowage-tenant-acme.r1"}, "refused_at": {"N": "1"}}}),
+        ("table_version", {"N": str(schema.oldest_served() - 1)}),
+    ],
+    ids=["restore that was interrupted", "version that is not served"],
+)
+def test_tenant_whose_requests_are_refused_is_deleted_with_its_host(
+    company: Company, attribute: str, value: Any
+) -> None:
+    company.cancel()
+    set_attributes(**{attribute: value})
+    delete_tenant("acme")
     assert_deleted(company)
 
 
