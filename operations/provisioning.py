@@ -25,11 +25,14 @@ from operations.tenant_rules import (
 )
 from operations.tenant_tables import (
     ensure_table,
+    ensure_version,
     find_own_table,
     protect_stack_tables,
+    table_of,
     write_version,
 )
 from shared.identity.audit.models import AuditAction
+from shared.identity.tenancy.access import operator_store_of
 from shared.identity.tenancy.directory import (
     SHARED_ADDRESS_KEY,
     existing_tenant,
@@ -38,10 +41,12 @@ from shared.identity.tenancy.directory import (
     tenant_key,
 )
 from shared.identity.tenancy.tenant import State, Tenant
+from shared.identity.users.repository import count_users
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db import schema
+from shared.kernel.db.schema import served
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.settings.service import get_settings, update_settings
@@ -71,6 +76,7 @@ def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress
         ValidationFailed: Settings are invalid; lists every problem.
         Conflict: The name belongs to a tenant with other settings or belonged to a deleted one,
             the host belongs to another tenant, or another deployment created the table.
+        UnservedTable: The table was restored from a backup, and this release does not serve it.
         ServiceUnavailable: The table did not become ready in time; run it again.
     """
     settings.check()
@@ -98,8 +104,7 @@ def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress
         )
     ensure_table(settings.slug, progress, exists=exists)
     if item["state"]["S"] == "creating":
-        write_version(settings.slug)
-    _activate(settings.slug)
+        _activate(settings.slug, int(item["table_version"]["N"]), exists=exists)
     progress("ready")
     return show_tenant(settings.slug)
 
@@ -194,16 +199,30 @@ def _has_settings(item: Mapping[str, Any], settings: NewTenant) -> bool:
     )
 
 
-def _activate(slug: str) -> None:
+def _activate(slug: str, new_version: int, *, exists: bool) -> None:
+    """Make a tenant active, with the version and the number of users that its table has.
+
+    A table that existed is from an interrupted creation, or was restored from a backup.
+    """
+    if exists:
+        version = served(slug, ensure_version(slug, new_version))
+        users = count_users(operator_store_of(slug, table_of(slug), version))
+    else:
+        version, users = write_version(slug, new_version), 0
     dynamodb = client("dynamodb")
     try:
         dynamodb.update_item(
             TableName=config().control_table,
             Key={"pk": {"S": tenant_key(slug)}},
-            UpdateExpression="SET #state = :active",
+            UpdateExpression="SET #state = :active, table_version = :version, #users = :users",
             ConditionExpression="#state = :creating",
-            ExpressionAttributeNames={"#state": "state"},
-            ExpressionAttributeValues={":active": {"S": "active"}, ":creating": {"S": "creating"}},
+            ExpressionAttributeNames={"#state": "state", "#users": "users"},
+            ExpressionAttributeValues={
+                ":active": {"S": "active"},
+                ":creating": {"S": "creating"},
+                ":version": {"N": str(version.complete)},
+                ":users": {"N": str(users)},
+            },
         )
     except dynamodb.exceptions.ConditionalCheckFailedException:
         return  # Already active, or suspended since then; the state stays unchanged.

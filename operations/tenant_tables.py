@@ -156,17 +156,20 @@ def complete_restored_table(name: str, slug: str, progress: ReportProgress) -> N
     _enable_expiry(name)
 
 
-def write_version(slug: str) -> None:
+def write_version(slug: str, version: int) -> TableVersion:
     """Record the version of a new table in it, unless it is the first one. Safe to repeat."""
-    if schema.SCHEMA_VERSION == schema.FIRST_VERSION:
-        return
-    client("dynamodb").put_item(
-        TableName=table_of(slug),
-        Item={
-            **key_attributes(schema.VERSION_KEY),
-            "version": encode(schema.SCHEMA_VERSION),
-        },
-    )
+    if version != schema.FIRST_VERSION:
+        item = {**key_attributes(schema.VERSION_KEY), "version": encode(version)}
+        client("dynamodb").put_item(TableName=table_of(slug), Item=item)
+    return TableVersion.of(version)
+
+
+def ensure_version(slug: str, version: int) -> TableVersion:
+    """Return the version of a table; one that is still empty gets `version`. Safe to repeat."""
+    name = table_of(slug)
+    if client("dynamodb").scan(TableName=name, Limit=1, ConsistentRead=True)["Items"]:
+        return recorded_version(name)
+    return write_version(slug, version)
 
 
 def recorded_version(name: str) -> TableVersion:

@@ -358,7 +358,7 @@ def test_new_table_of_a_later_version_names_it(stack: Stack) -> None:
     assert items_of("stowage-tenant-gamma")["schema", "HEAD"]["version"] == {
         "N": f"{schema.SCHEMA_VERSION}"
     }
-    write_version("gamma")  # again
+    write_version("gamma", schema.SCHEMA_VERSION)  # again
 
 
 def test_unfinished_restore_refuses_an_upgrade(changed: Recovery) -> None:

@@ -8,13 +8,19 @@ from operations import tenant_tables
 from operations.deletion import delete_tenant
 from operations.provisioning import create_tenant, set_state
 from operations.tenant_rules import NewTenant
+from operations.tenant_tables import recorded_version
+from operations.upgrade import upgrade_tables
 from shared.identity.tenancy.directory import directory, host_key, read_item, tenant_key
+from shared.identity.tenancy.tenant import PLANS
 from shared.kernel.aws import client
 from shared.kernel.config import config
+from shared.kernel.db import schema
+from shared.kernel.db.schema import TableVersion
 from shared.kernel.db.table import table_definition
-from shared.kernel.errors import Conflict
+from shared.kernel.errors import Conflict, ServiceError, UnservedTable
 from tests.clock import Clock
 from tests.faults import AwsFaults, before_first
+from tests.integration.user_grants.oauth_requests import create_example_user
 
 ACME = NewTenant("acme", host="wms.acme.test")
 TABLE = "stowage-tenant-acme"
@@ -73,6 +79,51 @@ def test_table_that_an_operator_has_tagged_is_taken() -> None:
     arn = _create_table({"stack_id": _OTHER_STACK})
     _tag(arn, config().stack_id)
     assert create_tenant(ACME).state == "active"
+
+
+def _lose_the_control_table() -> None:
+    """Leave only the table of acme, as after its restore from a backup in another account."""
+    for key in (tenant_key("acme"), host_key("wms.acme.test")):
+        client("dynamodb").delete_item(TableName=config().control_table, Key={"pk": {"S": key}})
+    directory.clear()
+
+
+def test_tenant_of_a_recovered_table_has_its_version(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()  # the waits of the upgrade take no time
+    new = schema.SCHEMA_VERSION
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", new - 1)
+    create_tenant(ACME)
+    _lose_the_control_table()
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", new)
+    assert create_tenant(ACME).table_version == TableVersion.of(new - 1)
+    assert recorded_version(TABLE) == TableVersion.of(new - 1)
+    (upgraded,) = upgrade_tables(["acme"])
+    assert upgraded.version == new
+
+
+def test_recovered_table_of_a_version_that_is_not_served_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    create_tenant(ACME)
+    _lose_the_control_table()
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION + 2)
+    with pytest.raises(UnservedTable):
+        create_tenant(ACME)
+    item = read_item(tenant_key("acme"))
+    assert item
+    assert item["state"]["S"] == "creating"
+
+
+def test_users_of_a_recovered_table_count_toward_the_plan() -> None:
+    create_tenant(ACME)
+    for number in range(PLANS[ACME.plan].limits["users"]):
+        create_example_user(f"user-{number}")
+    _lose_the_control_table()
+    create_tenant(ACME)
+    with pytest.raises(ServiceError, match="users"):
+        create_example_user("one-more")
 
 
 def test_foreign_table_created_during_the_creation_is_refused(aws_faults: AwsFaults) -> None:

@@ -23,7 +23,7 @@ from shared.identity.tenancy.directory import directory, read_item, tenant_key
 from shared.identity.tenancy.tenant import MODULES, Tenant
 from shared.kernel.aws import client
 from shared.kernel.config import config
-from shared.kernel.db.schema import current_version
+from shared.kernel.db.schema import TableVersion, current_version
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
 from shared.warehouse.settings.values import Settings, settings_of
@@ -318,7 +318,7 @@ def test_missing_or_incomplete_tenant_cannot_be_changed(
 
 def test_list_of_tenants_is_sorted_and_contains_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provisioning, "ensure_table", lambda *_, **__: None)
-    monkeypatch.setattr(provisioning, "write_version", lambda _: None)
+    monkeypatch.setattr(provisioning, "write_version", lambda _, version: TableVersion.of(version))
     slugs = [f"tenant-{number:02}" for number in range(12)]
     for slug in reversed(slugs):
         create_tenant(NewTenant(slug, base_url=ADDRESS))
