@@ -6,7 +6,7 @@
 4. The new table is checked.
 5. The restore waits until every invocation that uses the present table has ended.
 6. Given ids, ended access and deactivated subscriptions are carried over from the present table.
-   What goes back gets a version that it never had.
+   What goes back gets a version that it never had. Imports that were running are set to `failed`.
 7. One transaction makes the new table the tenant's, and ends every token. The earlier table stays.
 
 The attribute `restoring` of the tenant's item says which restore is in progress, so that another
@@ -24,6 +24,7 @@ from operations.draining import wait_for_running_invocations
 from operations.operator_identity import operator_name
 from operations.progress import ReportProgress, no_progress
 from operations.restore_carry_over import (
+    fail_running_imports,
     keep_access_ended,
     keep_webhooks_inactive,
     raise_sequences,
@@ -369,6 +370,7 @@ def _complete(  # noqa: PLR0913, PLR0917  the facts of one restore
     raise_versions(present, restored, parse_moment(plan.at) if plan.at else None, report)
     locked = keep_access_ended(present, restored)
     deactivated = keep_webhooks_inactive(present, restored)
+    fail_running_imports(restored)
     lease.keep()
     report(f"{slug}: switching to {table}")
     _switch(lease, plan, restored)

@@ -1,12 +1,14 @@
 """What a restored table must not forget: given ids, ended access and deactivated subscriptions.
 
+Imports that were running at its moment end, because no message continues them.
+
 All of it is written into the restored table before requests reach it, while no request can change
 the present one. Every function can be repeated.
 """
 
 from collections.abc import Collection
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import batched
 
 from operations.operator_identity import operator_name
@@ -15,9 +17,12 @@ from shared.identity.users import logins, passwords
 from shared.identity.users.logins import Login, login_from_items, login_key
 from shared.identity.users.models import User
 from shared.identity.users.repository import USERS
+from shared.integration.imports.context import IN_PROGRESS
+from shared.integration.imports.repository import IMPORTS
 from shared.integration.webhooks.repository import WEBHOOKS, read_register, stage_registration
 from shared.integration.webhooks.service import deactivate
 from shared.kernel.db.items import encode, key_of
+from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.sequences import last_id
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY
@@ -124,3 +129,20 @@ def _deactivate_all_except(tx: Transaction, kept: Collection[int]) -> list[int]:
     if changed:
         stage_registration(tx, register, *changed)
     return [webhook.id for webhook in changed]
+
+
+def fail_running_imports(restored: Store) -> None:
+    """Set the imports that were running at the moment to `failed`: their messages are gone."""
+    for status in sorted(IN_PROGRESS):
+        for numbers in id_pages(restored, IMPORTS, "status", status):
+            for number in numbers:
+                run_transaction(restored, partial(_fail_import, number=number))
+
+
+def _fail_import(tx: Transaction, number: int) -> None:
+    record = IMPORTS.get(tx.store, number)
+    stored = record.entity
+    if stored.status in IN_PROGRESS:
+        action = "Commit the import again." if stored.readable else "Upload the file again."
+        problem = f"The data was restored to a moment at which the import was running. {action}"
+        IMPORTS.save(tx, record, stored, status="failed", structure_errors=[problem], busy_until=0)

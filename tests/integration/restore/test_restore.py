@@ -1,11 +1,13 @@
 """A tenant gets its data of an earlier moment in a new table, and the earlier table stays."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from operations.deletion import delete_tenant
 from operations.draining import DRAIN_SECONDS
+from operations.export import export_tenant
 from operations.progress import ReportProgress
 from operations.provisioning import create_tenant, set_state
 from operations.restore import cancel_restore, restore_tenant, switch_table
@@ -27,6 +29,7 @@ from shared.kernel.errors import Conflict, TableReplaced
 from shared.kernel.validation import check
 from tests.faults import AwsFaults, Call, before_each
 from tests.gateway import Erp
+from tests.import_scenario import ImportScenario, leave_all_to_worker
 from tests.integration.held_lease import OTHER_OPERATOR, hold_lease
 from tests.integration.restore.conftest import Recovery, item, items_of
 from tests.integration.user_grants.oauth_requests import (
@@ -332,6 +335,34 @@ def test_subscription_that_was_deleted_stays_inactive(recovery: Recovery, stack:
     store = operator_store("acme")
     assert not WEBHOOKS.get(store, 1).entity.is_active
     assert WEBHOOKS.get(store, 2).entity.is_active
+
+
+# Imports
+
+
+def test_import_that_was_running_has_failed_and_is_committed_again(
+    recovery: Recovery, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No message continues it. While it was running for ever, the tenant could not be moved."""
+    leave_all_to_worker(monkeypatch)
+    imports = ImportScenario(recovery.stack)
+    file = b"item_code,name\nIMPORTED,One\n"
+    committing = imports.import_file("products", "a.csv", file)["id"]
+    assert imports.erp.post(f"/imports/{committing}/commit").status == 202
+    validating = imports.upload("products", "b.csv", file).data["id"]
+    recovery.remember()
+    imports.drain_queue()
+    restore_tenant("acme", recovery.at)
+    recovery.let_caches_expire()
+
+    for number, action in ((committing, "Commit"), (validating, "Upload")):
+        found = imports.get_import(number)
+        assert found["status"] == "failed"
+        assert action in found["structure_errors"][0]
+    assert imports.commit(committing)["status"] == "committed"
+    assert codes(imports.erp) == ["IMPORTED"]
+    set_state("acme", "suspended")
+    export_tenant("acme", tmp_path, passphrase="a passphrase of some length")
 
 
 # The version of the table
