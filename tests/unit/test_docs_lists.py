@@ -1,5 +1,6 @@
 """Lists that the pages show have each entry of the code and the template, and no other."""
 
+import ast
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from shared.identity.audit.models import AuditAction
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.identity.tenancy import directory
 from shared.identity.tenancy.tenant import State
+from shared.kernel.errors import CODES
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.transfer_orders.models import OrderStatus
 from shared.warehouse.transfers import models as transfers
@@ -130,3 +132,20 @@ def test_page_lists_the_settings_of_the_functions() -> None:
     header = "| Function | Memory (MB) | Timeout (s) | Concurrent executions |\n|---|---|---|---|\n"
     text = (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
     assert header + "\n".join(rows) + "\n\n" in text
+
+
+def test_page_lists_the_codes_of_the_command_line() -> None:
+    """The second argument of a failure of a command is its code."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "cli").glob("*.py")]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    codes = {
+        str(call.args[1].value)
+        for call in calls
+        if isinstance(call.func, ast.Name)
+        and call.func.id == "CommandFailed"
+        and isinstance(call.args[1], ast.Constant)
+    }
+    header = "| Exit code | Meaning | Codes of `--json` besides those of the API |"
+    cells = [row.split("|")[3] for row in _rows("docs/operating.md", header)]
+    listed = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
+    assert sorted(listed) == sorted(codes - {*CODES})
