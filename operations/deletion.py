@@ -21,6 +21,7 @@ from operations.domains import list_domains, release_domain
 from operations.draining import wait_for_running_invocations
 from operations.progress import ReportProgress, no_progress
 from operations.retries import PAUSE_SECONDS, retry_transient_errors
+from operations.tenant_changes import IMPORT_PENDING
 from operations.tenant_tables import describe_table, find_own, remove_tables, tables_of
 from shared.identity.tenancy.directory import host_key, read_item, tenant_key
 from shared.kernel.aws import client, read_pages
@@ -135,6 +136,11 @@ def _ensure_deletable(slug: str, item: Mapping[str, Any] | None) -> None:
     if item is None:
         raise NotFound(f"The tenant {slug}")
     match item["state"]["S"]:
+        case "creating" if IMPORT_PENDING in item:
+            raise Conflict(
+                f"The import of the tenant {slug} was not completed. Complete it (stowage tenant "
+                f"import), then cancel the tenant (stowage tenant cancel {slug})."
+            )
         case "creating":
             raise Conflict(
                 f"The creation of the tenant {slug} was not completed. Complete it (stowage tenant "

@@ -163,6 +163,13 @@ def test_deletion_of_an_active_or_suspended_tenant_is_refused(company: Company, 
     assert tenant_overview.get_overview("acme").state == state
 
 
+def test_deletion_of_a_tenant_that_is_being_imported_names_the_import(company: Company) -> None:
+    assert company
+    set_attributes(state={"S": "creating"}, import_pending={"BOOL": True})
+    with pytest.raises(Conflict, match=r"Complete it \(stowage tenant import\)"):
+        delete_tenant("acme")
+
+
 def test_moved_tenant_can_be_deleted(company: Company) -> None:
     provisioning.set_state("acme", "moved", moved_to="https://wms.acme.example")
     delete_tenant("acme")
