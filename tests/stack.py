@@ -33,7 +33,7 @@ from shared.integration.webhooks import delivery
 from shared.kernel import aws, json_text
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
-from shared.kernel.db import counters
+from shared.kernel.db import counters, items
 from shared.kernel.db.items import to_attributes
 from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.store import Store
@@ -251,8 +251,8 @@ def prepare_once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:
     """
     assert erp.token is not None
     caller = tokens._json(erp.token.split(".")[1])
-    # The number of shards changes the items of the table.
-    name = (what, caller["tenant"], caller["sub"], counters.SHARDS)
+    # The number of shards and the size of a part change the items of the table.
+    name = (what, caller["tenant"], caller["sub"], counters.SHARDS, items.PART_SIZE)
     result: R
     if not _deployment().snapshot.is_current():
         result = prepare()
