@@ -77,7 +77,7 @@ def run(*arguments: str, typed: str = "") -> Result:
 def as_json(*arguments: str, typed: str = "") -> Any:
     """Return the JSON output of a command, which succeeds."""
     result = run("--json", *arguments, typed=typed)
-    assert result.exit_code == 0, result.stderr
+    assert result.exit_code == 0, (result.stdout, result.stderr, result.exception)
     return json.loads(result.stdout)
 
 
