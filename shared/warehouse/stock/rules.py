@@ -183,12 +183,15 @@ class StockChanges:
             raise Conflict(
                 f"{target.item_code} at {place} would be {plain(total)}; the limit is {MAX_ROW}."
             )
+        # A new name of the product reaches the rows that there are; `target` may have the old one.
+        named = here if here and here.item_code == target.item_code else source or target
         after = target.model_copy(
             update={
                 "id": here.id if here else 0,
                 "created_at": here.created_at if here else self.now,
                 "updated_at": self.now,
                 "qty": total,
+                "product_name": named.product_name,
                 "allocated": (here.allocated if here else ZERO)
                 + (qty if target.inventory_status == "staged" else ZERO),
                 "status": "in",

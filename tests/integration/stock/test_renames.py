@@ -1,6 +1,6 @@
 """Master data gets another code: its stock follows, and nothing else gets the old code."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +13,9 @@ from tests.sampling import sampled
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.usefixtures("consistent_stock")
 
@@ -148,6 +151,25 @@ def test_stock_follows_the_name_of_its_product_also_while_it_arrives(
     ):  # fmt: skip
         shown = emptied_yard.erp.get("/stocks", query={"item_code": "BRICK"}).data
         assert [row["product_name"] for row in shown] == ["Red brick"] * 3
+
+
+def test_goods_that_join_or_leave_a_row_during_a_rename_of_their_product_get_the_new_name(
+    emptied_yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    emptied_yard.stock("BRICK", 3)
+    move = {"item_code": "BRICK", "qty": 1, "from_bin": "A-01", "to_bin": "B-01"}
+    body = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [move]}
+    acts: dict[str, Callable[[], object]] = {
+        "arrival": lambda: emptied_yard.stock("BRICK", 1, "A-01"),
+        "transfer": lambda: emptied_yard.erp.post("/transfers", body).ok(201),
+    }
+    for name, act in acts.items():
+        for _ in before_each_call(
+            stack, aws_faults, act, lambda: emptied_yard.erp.patch(BRICK, {"name": "Paver"}).ok(),
+            family=f"rename during {name}", every=3, at_least=5,
+        ):  # fmt: skip
+            shown = emptied_yard.erp.get("/stocks", query={"item_code": "BRICK"}).data
+            assert {row["product_name"] for row in shown} == {"Paver"}, name
 
 
 def test_code_that_movements_name_is_kept_for_its_product(emptied_yard: WarehouseScenario) -> None:
