@@ -305,16 +305,22 @@ def code_refusal(
 ) -> str | None:
     """Return why a code cannot be given to master data; None if it can.
 
-    `key` is that of the alias of the code, `number` the id of what the code is for, if it exists.
+    `key` is that of the alias of the code, `number` the id of what the code is for, if it exists
+    and has another code.
     `owner_code` returns the present code of the master data with an id, and raises Gone. `noun` is
     what the message calls other master data, such as "product".
+
+    Raises:
+        StaleRead: The code is the present one of `number`: it was renamed a moment ago.
     """
     alias = store.get(key)
     if alias is None:
         return None
-    if not is_former(alias):
-        return f"is already taken by another {noun}"
     owner = int(alias["id"])
+    if not is_former(alias):
+        if owner == number:
+            raise StaleRead
+        return f"is already taken by another {noun}"
     if owner == number:
         return None
     with suppress(Gone, NotFound):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, kill_after_step, kill_before
+from tests.faults import AwsFaults, Killed, kill_after_step, kill_before, stuck_before
 from tests.gateway import Erp, Response
 from tests.integration.between_calls import before_each_call
 from tests.receiving_scenario import ReceivingScenario
@@ -170,6 +170,28 @@ def test_goods_that_join_or_leave_a_row_during_a_rename_of_their_product_get_the
         ):  # fmt: skip
             shown = emptied_yard.erp.get("/stocks", query={"item_code": "BRICK"}).data
             assert {row["product_name"] for row in shown} == {"Paver"}, name
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (BRICK, {"item_code": "PAVER"}),
+        ("/warehouses/2", {"whs_code": "STORE"}),
+        (POSITION, {"bin_code": "A-99"}),
+    ],
+)
+def test_rename_succeeds_when_the_same_rename_is_made_meanwhile(
+    path: str, body: object, erp: Erp, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    WarehouseScenario.with_master_data(erp, "YARD")
+    erp.post("/warehouses", {"whs_code": "SHOP", "name": "Shop"}).ok(201)
+    with aws_faults.recorded() as seen:
+        restore = stack.take_snapshot()
+        erp.patch(path, body).ok()
+    for at in range(seen.operations.index("TransactWriteItems") + 1):
+        restore()
+        with aws_faults.faulty(stuck_before(at, lambda: erp.patch(path, body).ok())):
+            erp.patch(path, body).ok()
 
 
 def test_code_that_movements_name_is_kept_for_its_product(emptied_yard: WarehouseScenario) -> None:
