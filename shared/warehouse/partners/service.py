@@ -4,6 +4,7 @@ Documents have copies of the code and name of their partner, so a partner can be
 deleted at any time.
 """
 
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.items import item_at
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
@@ -39,7 +40,7 @@ def change_client(tx: Transaction, number: int, change: Checked[ClientChange]) -
     renumbered = (
         "document_id" in change.model_fields_set and change.document_id != before.document_id
     )
-    found = _document_id_problems(tx.store, change.document_id) if renumbered else []
+    found = _document_id_problems(tx.store, change.document_id, number) if renumbered else []
     sent = ensure_valid(change, found).model_dump(exclude_unset=True)
     if renumbered:
         tx.delete(repository.document_id_key(before.document_id))
@@ -54,13 +55,22 @@ def delete_client(tx: Transaction, number: int) -> Record[Client]:
     return record
 
 
-def _document_id_problems(store: Store, number: int | None) -> list[Problem]:
+def _document_id_problems(
+    store: Store, document_id: int | None, number: int | None = None
+) -> list[Problem]:
     """Return a problem if a client has the tax document number.
 
-    `number` is None if the field is invalid.
+    `document_id` is None if the field is invalid, `number` the id of the client whose number
+    changes.
+
+    Raises:
+        StaleRead: It is the number of this client: it was changed a moment ago.
     """
-    if number is None or store.get(repository.document_id_key(number)) is None:
+    alias = None if document_id is None else store.get(repository.document_id_key(document_id))
+    if alias is None:
         return []
+    if alias["id"] == number:
+        raise StaleRead
     return [Problem("document_id", "is already taken by another client")]
 
 

@@ -5,7 +5,9 @@ from collections import Counter
 import pytest
 
 from tests.concurrency import run_concurrently
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
+from tests.integration.between_calls import before_each_call
 from tests.integration.partners.conftest import Make, ids
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.stack import Stack
@@ -45,6 +47,18 @@ def test_concurrent_changes_to_one_document_id_succeed_once(
         body = {"name": "Late", "document_id": 100 + n}
         assert erp.post("/clients", body).status == (201 if number == winner else 422)
     assert_counters_match(stack, read_stored_entities(stack))
+
+
+def test_change_succeeds_when_the_same_change_is_made_meanwhile(
+    stack: Stack, erp: Erp, create_client: Make, slow_aws_calls: AwsFaults
+) -> None:
+    path = f"/clients/{create_client(document_id=5)['id']}"
+    for _ in before_each_call(
+        stack, slow_aws_calls, lambda: erp.patch(path, {"document_id": 6}).ok(),
+        lambda: erp.patch(path, {"document_id": 6}).ok(),
+        family="change of a document_id", every=1, at_least=2,
+    ):  # fmt: skip
+        assert ids(erp.walk("/clients", document_id=6)) == [1]
 
 
 def test_document_id_that_moves_during_a_deletion_stays_with_its_new_client(
