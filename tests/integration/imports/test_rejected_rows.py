@@ -158,6 +158,7 @@ TRANSFERS: Rows = [
     ["E", "YARD", "SHOP", "DRILL", "1", "", "", "", "L-1"],
     ["F", "YARD", "SHOP", "HAULAGE", "1", "-1"],
     ["G", "YARD", "SHOP", "DRILL", "2", "", "", "S-1,S-2,S-3"],
+    ["", "SHOP", "YARD", "BRICK", "1"],
 ]
 PROBLEMS_OF_TRANSFERS: set[ReportedProblem] = {
     (3, "to_warehouse", "must be another warehouse than from_warehouse, YARD"),
@@ -170,6 +171,7 @@ PROBLEMS_OF_TRANSFERS: set[ReportedProblem] = {
     (7, "item_code", "product HAULAGE is not kept in stock"),
     (7, "priority", "must be at least 0"),
     (8, "expected_series", "3 given, 2 required"),
+    (9, "external_ref", "is required"),
 }
 
 RETURN: list[object] = [
@@ -184,6 +186,7 @@ RETURNS: Rows = [
     ["D", "x", "", "", "BRICK", "1", "bored"],
     ["E", "", "GHOST", "C-1", "HAULAGE", "1"],
     ["F", "", "YARD", "C-1", "DRILL", "2", "", "L-1", "S-1"],
+    ["", "", "SHOP", "C-1", "BRICK", "1"],
 ]
 PROBLEMS_OF_RETURNS: set[ReportedProblem] = {
     (3, "warehouse_code", "is required without exit_document_id"),
@@ -199,6 +202,7 @@ PROBLEMS_OF_RETURNS: set[ReportedProblem] = {
     (6, "item_code", "product HAULAGE is not kept in stock"),
     (7, "batch", "product DRILL is not managed by batch"),
     (7, "serials", "1 given, 2 required"),
+    (8, "external_ref", "is required"),
 }
 
 PICK_FACES: Rows = [
@@ -251,8 +255,8 @@ EACH = pytest.mark.parametrize(
         Case("products", PRODUCTS, PROBLEMS_OF_PRODUCTS, 8, 1),
         Case("entry_documents", ENTRIES, PROBLEMS_OF_ENTRIES, 11, 1),
         Case("exit_documents", EXITS, PROBLEMS_OF_EXITS, 5, 2),
-        Case("transfer_orders", TRANSFERS, PROBLEMS_OF_TRANSFERS, 7, 1),
-        Case("returns", RETURNS, PROBLEMS_OF_RETURNS, 6, 1),
+        Case("transfer_orders", TRANSFERS, PROBLEMS_OF_TRANSFERS, 8, 1),
+        Case("returns", RETURNS, PROBLEMS_OF_RETURNS, 7, 1),
         Case("pick_faces", PICK_FACES, PROBLEMS_OF_PICK_FACES, 10, 1),
     ],
     ids=lambda case: case.kind,

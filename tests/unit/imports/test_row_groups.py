@@ -108,6 +108,8 @@ def test_a_row_without_a_reference_is_a_group_of_its_own() -> None:
         [InvalidCell("#N/A"), "V", "Y"],
     )
     assert row_numbers(groups) == [[2], [3], [4], [5]]
+    assert problems_of(groups[0]) == {(2, "external_ref", "is required")}
+    assert problems_of(groups[2]) == {(4, "external_ref", "is required")}
     assert problems_of(groups[3]) == {(5, "external_ref", "is not a valid value: #N/A")}
 
 

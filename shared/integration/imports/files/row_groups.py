@@ -174,6 +174,9 @@ class RowGrouper:
                     group.problems.setdefault(row.number, []).append(problem)
             lines.append(line)
         group.body["lines"] = lines
+        reference = self._layout.group_by[0]
+        if reference not in group.body:  # single requests of some kinds do without one
+            add_problem(group, Problem(reference, "is required"), self._indexes)
         return group
 
     def _read_row(self, row: Row) -> tuple[dict[str, object], list[RowProblem]]:
