@@ -38,7 +38,7 @@ def uses_decimal_comma(texts: Iterable[str]) -> bool | None:
 
     `texts` are cells of numeric columns only: a code such as 10.25 would be misleading.
     """
-    numbers = [text.strip() for text in texts if "," in text or "." in text]
+    numbers = [_SPACES.sub("", text) for text in texts if "," in text or "." in text]
     comma, point = (any(map(pattern.fullmatch, numbers)) for pattern in (_COMMA, _POINT))
     return None if comma == point else comma
 
