@@ -53,6 +53,14 @@ CASES: Mapping[str, tuple[ImportKind, Rows, list[str]]] = {
             "The column Name (name) appears 2 times; keep one of them.",
         ],
     ),
+    "a column twice and another one missing": (
+        "products",
+        [["item_code", "SKU", "Tipo"], ["A", "B", "tool"]],
+        [
+            "The required column Name (name) is missing.",
+            "The column Item code (item_code) appears 2 times; keep one of them.",
+        ],
+    ),
     "columns of another kind": (
         "transfer_orders",
         [ENTRY, GOOD],

@@ -165,12 +165,13 @@ def _header_errors(
         return ["The file is empty."]
     found = {column.field for _, column in header.columns}
     missing = [column for column in layout.columns if column.required and column.field not in found]
+    repeated = [
+        f"The column {layout.by_field[name].header.en} ({name}) appears {count + 1} times;"
+        " keep one of them."
+        for name, count in header.repeated.items()
+    ]
     if not missing:
-        return [
-            f"The column {layout.by_field[name].header.en} ({name}) appears {count + 1} times;"
-            " keep one of them."
-            for name, count in header.repeated.items()
-        ]
+        return repeated
     other = _matching_kind(rows, header, other_than=kind)
     if other:
         return [
@@ -180,9 +181,10 @@ def _header_errors(
         names = ", ".join(column.header.en for column in layout.columns if column.required)
         where = f"the first {_HEADER_SEARCH_ROWS} rows"
         return [f"No header with the required columns {names} was found in {where}."]
-    return [
+    absent = [
         f"The required column {column.header.en} ({column.field}) is missing." for column in missing
     ]
+    return absent + repeated
 
 
 def _matching_kind(
