@@ -50,7 +50,7 @@ def read_groups(files: TenantFiles, import_id: int, name: str) -> list[ValidGrou
         FileMissing: The part file does not exist.
     """
     return [
-        ValidGroup([Row(number, cells) for number, cells in entry["rows"]], entry["body"])
+        ValidGroup([Row(number, _cells(cells)) for number, cells in entry["rows"]], entry["body"])
         for entry in _read(files, import_id, name)
     ]
 
@@ -76,7 +76,7 @@ def read_rejected(files: TenantFiles, import_id: int, name: str) -> Iterator[Rej
     """
     for entry in _read(files, import_id, name):
         problems = [RowProblem(*problem) for problem in entry["problems"]]
-        yield RejectedRow(entry["row"], entry["cells"], problems)
+        yield RejectedRow(entry["row"], _cells(entry["cells"]), problems)
 
 
 def rejected_rows(group: RowGroup) -> Iterator[RejectedRow]:
@@ -109,10 +109,15 @@ def _path(import_id: int, name: str) -> str:
 def _json_cells(cells: Iterable[Cell]) -> list[object]:
     """Return cells as JSON values."""
     return [
-        cell.text
+        {"invalid": cell.text}
         if isinstance(cell, InvalidCell)
         else cell_text(cell)
         if isinstance(cell, date | time)
         else cell
         for cell in cells
     ]
+
+
+def _cells(values: Iterable[Any]) -> list[Cell]:
+    """Return the cells that `_json_cells` has written; dates and times remain text."""
+    return [InvalidCell(value["invalid"]) if isinstance(value, dict) else value for value in values]

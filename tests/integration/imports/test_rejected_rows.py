@@ -1,6 +1,7 @@
 """Every invalid row is reported with all of its problems, and the valid rows are applied."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 
@@ -354,6 +355,33 @@ def test_a_corrected_report_can_be_imported(case: Case, scenario: ImportScenario
         {"total": 1, "valid": 1, "error": 0},
     )
     assert imported["error_report_url"] is None
+
+
+def test_an_uploaded_report_has_no_values_for_cells_without_a_valid_one(
+    scenario: ImportScenario,
+) -> None:
+    rows: Rows = [
+        ["item_code", "name", "type", "hours"],
+        ["A", "#N/A", "t", timedelta(hours=30)],
+        ["B", "Good", timedelta(hours=25)],
+    ]
+    one = scenario.import_file("products", "bad.xlsx", as_xlsx(rows))
+    invalid = "is not a valid value: {}"
+    assert report_problems(scenario, one) == {
+        (2, "name", invalid.format("#N/A")),
+        (3, "type", invalid.format("25:00:00")),
+    }
+    report = scenario.erp.get(f"/imports/{one['id']}/error-report").content
+    assert [row[3:] for row in report_rows(report)[1:]] == [
+        ["A", "#N/A", "t", "30:00:00"],
+        ["B", "Good", "#VALUE!", None],
+    ]
+    again = scenario.import_file("products", "errors.xlsx", report)
+    assert again["rows"] == {"total": 2, "valid": 0, "error": 2}
+    assert report_problems(scenario, again) == {
+        (2, "name", invalid.format("#N/A")),
+        (3, "type", invalid.format("#VALUE!")),
+    }
 
 
 def test_a_document_with_too_much_text_is_rejected(scenario: ImportScenario) -> None:

@@ -57,6 +57,8 @@ _REPORT_WIDTHS = (11, 22, 70)
 _FILE_COLUMN_WIDTH = 18
 _RED, _PINK = "9C0006", "FFC7CE"
 
+_ERROR_VALUES = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}
+"""What a cell with an error may contain in every spreadsheet program."""
 _FORMULA_LIKE = re.compile(r"[\t\r]|\s*[=+@\-\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b]")
 _NEEDS_ESCAPING = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff&<>_]")
 _NOT_ALLOWED_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -84,9 +86,10 @@ def write_report(
 ) -> None:
     """Write the report as .xlsx, row by row.
 
-    No cell is a formula. When the report is uploaded, its rows are read as they were sent. Columns
-    that an earlier report added are left out. Memory use does not depend on the number of rows. The
-    language is that of the headers that the report adds, and of the reasons.
+    No cell is a formula. When the report is uploaded, its rows are read as they were sent: a cell
+    that was refused because it has no usable value has none in the report. Columns that an earlier
+    report added are left out. Memory use does not depend on the number of rows. The language is
+    that of the headers that the report adds, and of the reasons.
     """
     report_columns = {number for number, name in enumerate(header) if is_report_header(name)}
     file_headers = [name for number, name in enumerate(header) if number not in report_columns]
@@ -178,8 +181,12 @@ def _cells(
     shown = [column for column in range(width) if column not in report_columns]
     for column in shown[: _MAX_COLUMNS - len(REPORT_HEADERS)]:
         value = row.cells[column] if column < len(row.cells) else None
-        style_ids = styles.problem if column in problem_columns else styles.normal
-        yield _cell(value, style_ids) if value is not None or column in problem_columns else None
+        is_problem = column in problem_columns
+        style_ids = styles.problem if is_problem else styles.normal
+        if isinstance(value, InvalidCell) and is_problem:
+            yield _error(value, style_ids)
+        else:
+            yield _cell(value, style_ids) if value is not None or is_problem else None
 
 
 def _field_name(problem: RowProblem, header: Sequence[str]) -> str:
@@ -199,6 +206,12 @@ def _cell(value: Cell, style_ids: _StyleIds) -> _XmlCell:
             return _date(value, style_ids)
         case str() | time() | InvalidCell():
             return _text(str(value), style_ids)
+
+
+def _error(value: InvalidCell, style_ids: _StyleIds) -> _XmlCell:
+    # A text would be accepted when the report is uploaded. The reason has what the cell displays.
+    text = value.text if value.text in _ERROR_VALUES else "#VALUE!"
+    return ' t="e"', f"<v>{text}</v>", style_ids["number"]
 
 
 def _number(value: int | Decimal, style_ids: _StyleIds) -> _XmlCell:
