@@ -95,6 +95,22 @@ def test_existing_products_and_pick_faces_are_skipped_if_requested(
         assert set(snapshot(scenario) - before) == {("import", (example.kind, "committed"))}
 
 
+def test_an_existing_pick_face_is_skipped_although_its_quantities_do_not_allow_the_row(
+    scenario: ImportScenario,
+) -> None:
+    row = {"item_code": "BRICK", "warehouse_code": "YARD", "bin_code": "F-01"}
+    first = as_csv(table("pick_faces", [{**row, "maximum": 5}]))
+    scenario.commit(scenario.import_file("pick_faces", "first.csv", first)["id"])
+    second = as_csv(table("pick_faces", [{**row, "minimum": 6}]))
+
+    one = scenario.import_file("pick_faces", "second.csv", second, on_duplicate="skip")
+    assert one["documents"] == {"total": 1, "valid": 1, "committed": 0}
+    assert scenario.commit(one["id"])["documents"] == {"total": 1, "valid": 1, "committed": 0}
+
+    one = scenario.import_file("pick_faces", "second.csv", second)
+    assert report_problems(scenario, one) == {(2, "Minimum", "must be at most maximum (5)")}
+
+
 def test_importing_the_same_file_again_changes_nothing(
     scenario: ImportScenario,
 ) -> None:

@@ -81,10 +81,10 @@ class PickFaceImporter(Importer):
     def validate(
         self, tx: Transaction, draft: Checked[PickFaceDraft], options: ApplyOptions
     ) -> Sequence[Problem]:
-        """See Importer."""
+        """See Importer. An existing pick face that is skipped has no problems."""
         problems = pick_faces.examine_pick_face(tx, draft)
-        if options.on_duplicate == "fail" and self._exists(tx, draft):
-            return [*problems, *_DUPLICATE]
+        if options.on_duplicate and self._exists(tx, draft):
+            return [*problems, *_DUPLICATE] if options.on_duplicate == "fail" else []
         return problems
 
     def apply(self, tx: Transaction, draft: PickFaceDraft, options: ApplyOptions) -> bool:
