@@ -43,8 +43,9 @@ type TaskOutcome = Literal[
 The first four are the new status of the delivery.
 
 - `dropped`: no attempt is left to make.
-- `conflict`: another worker received the same message and logged the delivery first. The message
-  must be received again, because the other worker may crash before it sends the next task.
+- `conflict`: another worker received the same message and logged the delivery first, or the URL
+  changed during the last attempt. The message must be received again, because the other worker may
+  crash before it sends the next task, and because the attempt is due at the new URL.
 - `not_due`: the task was received too early and was sent again.
 - `moved`: the task went to the slow queue.
 """
@@ -196,7 +197,7 @@ def _attempt(
     fast = rules.is_fast(result)
     try:
         if after.status == "failed":
-            return _record_final_failure(store, state.logged, after, result)
+            return _record_final_failure(store, state, after, result)
         succeeded = after.status == "succeeded"
         repository.record_attempt(store, webhook.id, instant(began), fast=fast, succeeded=succeeded)
         repository.log_delivery(store, state.logged, after, ended)
@@ -230,10 +231,15 @@ def _next_task(task: DeliveryTask, delivery: StoredDelivery, *, slow: bool) -> D
 
 
 def _record_final_failure(
-    store: Store, logged: LoggedDelivery | None, after: StoredDelivery, result: AttemptResult
+    store: Store, state: _State, after: StoredDelivery, result: AttemptResult
 ) -> TaskOutcome:
-    """Log a failed delivery and count it; deactivate the subscription if the limit is reached."""
-    number = after.webhook_id
+    """Log a failed delivery and count it; deactivate the subscription if the limit is reached.
+
+    Raises:
+        DeliveryConflict: The delivery has changed since it was read, or the URL has: the failure
+            of a former endpoint says nothing about the present one.
+    """
+    number, logged, url = after.webhook_id, state.logged, state.record.entity.url
 
     def use_case(tx: Transaction) -> TaskOutcome:
         seen = repository.find_delivery(tx.store, number, after.id)
@@ -243,6 +249,8 @@ def _record_final_failure(
             record = WEBHOOKS.get(tx.store, number)
         except Gone:
             return "dropped"
+        if record.entity.is_active and record.entity.url != url:
+            raise DeliveryConflict
         health = repository.read_health(tx.store, number) or EndpointHealth()
         repository.stage_delivery(tx, seen, after)
         if not record.entity.is_active:

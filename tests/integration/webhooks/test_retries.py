@@ -1,5 +1,6 @@
 """Retries, and the deactivation of subscriptions."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
@@ -108,3 +109,36 @@ def test_410_deactivates_the_subscription_at_once(webhooks: WebhookScenario) -> 
     assert (shown["is_active"], shown["failure_count"]) == (False, 1)
     (row,) = webhooks.deliveries(webhook["id"])
     assert (row["status"], len(row["attempts"])) == ("failed", 1)
+
+
+@pytest.mark.parametrize("old_endpoint", [gone, respond_500])
+def test_a_last_failure_at_a_former_url_is_repeated_at_the_new_one(
+    webhooks: WebhookScenario,
+    monkeypatch: pytest.MonkeyPatch,
+    old_endpoint: Callable[[SentRequest], AttemptResult],
+) -> None:
+    monkeypatch.setenv("WEBHOOK_RETRY_DELAYS", "0")
+    config.cache_clear()
+    webhook = webhooks.subscribe()
+    path, new_url = f"/webhooks/{webhook['id']}", "https://hooks.example.com/moved"
+
+    def endpoint(request: SentRequest) -> AttemptResult:
+        if request.url == new_url:
+            return respond_204(request)
+        webhooks.erp.patch(path, {"url": new_url}).ok()
+        return old_endpoint(request)
+
+    webhooks.endpoint = endpoint
+    webhooks.create_product()
+    webhooks.run_relay()
+    while not webhooks.requests:  # a new endpoint moves to the slow queue
+        bodies = webhooks.take_messages()
+        failed = webhooks.run_worker(*bodies)
+    assert failed == ["m0"]
+    assert webhooks.run_worker(*bodies, receives=2) == []
+
+    assert [sent.url for sent in webhooks.requests] == [webhook["url"], new_url]
+    shown = webhooks.get(webhook["id"])
+    assert (shown["is_active"], shown["failure_count"]) == (True, 0)
+    (row,) = webhooks.deliveries(webhook["id"])
+    assert (row["status"], len(row["attempts"])) == ("succeeded", 1)
