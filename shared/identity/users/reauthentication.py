@@ -4,7 +4,7 @@ An attempt counts like a sign-in, in the same counters: somebody who holds a tok
 guess no more than somebody without one.
 """
 
-from shared.identity.audit.models import Actor
+from shared.identity.audit.service import actor_of
 from shared.identity.auth.attempt_limits import AttemptCounters
 from shared.identity.users import passwords, second_factor
 from shared.identity.users.failed_sign_ins import count_failure
@@ -46,9 +46,7 @@ def credential_problems(  # noqa: PLR0913  the parts of one attempt
         attempts.cancel()  # the credentials were not checked
         raise
     if found:
-        user = account.record.entity
-        actor = Actor(type="user", id=str(user.id), name=user.name)
-        count_failure(attempts, tx.store, account, address, actor=actor)
+        count_failure(attempts, tx.store, account, address, actor=actor_of(tx))
     else:
         attempts.cancel()
     return found

@@ -300,6 +300,23 @@ def test_guesses_with_a_token_are_recorded_with_the_user(
     assert entry["target"]["id"] == str(anna.id)
 
 
+def test_guesses_of_an_administrator_are_recorded_with_the_administrator(
+    stack: Stack, erp: Erp, anna: ExampleUser
+) -> None:
+    boss = create_example_user("boss", permissions=["users.manage"])
+    administrator = _as(stack, boss.sign_in())
+    assert enrol(administrator, anna.id, password=_WRONG).status == 422
+    for _ in range(attempt_limits.PER_USER - 1):
+        assert enrol(erp, anna.id, password=_WRONG).status == 422
+
+    failed = audit_entries(erp, action="user.sign_in_failed")
+    locked = audit_entries(erp, action="user.locked_out")
+
+    assert [entry["actor"]["id"] for entry in failed] == [str(boss.id)]
+    assert [entry["actor"]["type"] for entry in locked] == ["client"]
+    assert {entry["target"]["id"] for entry in failed + locked} == {str(anna.id)}
+
+
 def test_concurrent_guesses_do_not_exceed_the_limit(
     stack: Stack, anna: ExampleUser, aws_faults: AwsFaults
 ) -> None:
