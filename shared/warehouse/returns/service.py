@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import CreatedRecord, Record
@@ -71,7 +72,10 @@ def create_return(
                 differing = rules.differences(named, record.entity)
                 return CreatedRecord(record, new=False, differing=differing)
         known, found = _known(tx, named, document, found)
-        draft = ensure_no_problems(named, rules.examine(named, known, origin, settings))
+        findings = rules.examine(named, known, origin, settings)
+        if findings.all:
+            _ensure_not_created_meanwhile(tx.store, named.external_ref)
+        draft = ensure_no_problems(named, findings)
     number = tx.next_id(RETURNS.kind)
     line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
     one = rules.new_return(number, line_ids, draft, known, origin, tx.now, import_id=import_id)
@@ -106,6 +110,13 @@ def examine_return(
         findings = rules.examine(named, known, origin, settings)
         more = [one for one in problems_of(named) if one not in problems_of(draft)]
         return repository.REFERENCES.holder(found, named.external_ref), [*more, *findings.all]
+
+
+def _ensure_not_created_meanwhile(store: Store, reference: str | None) -> None:
+    """Raise StaleRead if a return has the reference now: its goods may be what is missing."""
+    keys = repository.REFERENCES.keys(reference)
+    if store.get_many(keys, uncached=True):
+        raise StaleRead
 
 
 def _document(store: Store, number: int | None) -> Record[Document] | None:

@@ -29,6 +29,11 @@ def returns_of_one_line(stack: Stack) -> Acts:
     ]
 
 
+def returns_of_one_reference(stack: Stack) -> Acts:
+    scenario = ReturnScenario(stack.erp())
+    return [lambda: scenario.draft(("BRICK", 8), external_ref="RMA-1")] * 2
+
+
 def arrivals_of_two_returns_above_what_they_announce(stack: Stack) -> Acts:
     scenario = ReturnScenario(stack.erp())
     first, second = scenario.expected(("BRICK", 1)), scenario.expected(("BRICK", 1))

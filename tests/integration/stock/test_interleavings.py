@@ -34,6 +34,12 @@ _SCENARIOS = [
     if isfunction(function) and function.__module__ == module.__name__ and name[0] != "_"
 ]
 
+_FAILED = {
+    "returns_of_one_reference": 7,
+    "revert_of_the_receipt_during_the_deletion_of_the_product": 16,
+}
+"""Further seeds of scenarios, with which they once failed."""
+
 
 # Outcomes
 
@@ -127,7 +133,8 @@ def test_concurrent_actions_have_the_outcome_of_a_sequential_order(
     scenario = _Scenario(stack, actions, stack.take_snapshot())
     scheduler.after_commit = lambda: check_invariants(read_state(stack.unsorted_items()))
 
-    for seed in seeds(DEFAULT_SEED_COUNT):
+    failed = _FAILED.get(prepare.__name__)
+    for seed in [*seeds(DEFAULT_SEED_COUNT), *([] if failed is None else [failed])]:
         outcome = scenario.run_concurrently(scheduler, seed)
         orders = scenario.orders(scheduler.commits)
         assert outcome in map(scenario.run_sequentially, orders)
