@@ -10,6 +10,7 @@ from cli.deployment import Deployment
 from cli.operator import CommandContext, CommandFailed, command
 from cli.output import as_text
 from operations import provisioning
+from operations.table_lease import ensure_no_restore
 from operations.upgrade import (
     DEFAULT_RATE,
     UpgradePlan,
@@ -19,7 +20,7 @@ from operations.upgrade import (
     upgrade_tables,
 )
 from shared.kernel.db import schema
-from shared.kernel.errors import Conflict, UnservedTable
+from shared.kernel.errors import Conflict, ServiceError, UnservedTable
 
 _PLAN_COLUMNS = ("tenant", "version", "target", "missing_indexes", "kinds", "items")
 
@@ -75,7 +76,7 @@ def upgrade(  # noqa: PLR0913  the options of a long operation
     if not expand and not dry_run:
         ensure_deployed_schema(operator.deployment)
     wanted = slugs or [tenant.slug for tenant in provisioning.list_tenants()]
-    plans, refused = _plans(wanted)
+    plans, refused = _plans(wanted, are_all_changed=expand or contract)
     if dry_run:
         operator.output.many([_plan_row(plan) for plan in plans], _PLAN_COLUMNS)
     elif expand:
@@ -85,7 +86,10 @@ def upgrade(  # noqa: PLR0913  the options of a long operation
     else:
         _upgrade(operator, plans, rate, yes=yes)
     if refused:
-        raise CommandFailed("\n".join(refused), "unserved_table")
+        messages = "\n".join(error.message for error in refused)
+        if isinstance(refused[0], UnservedTable):
+            raise CommandFailed(messages, "unserved_table")
+        raise CommandFailed(messages, refused[0].code)
 
 
 def ensure_deployed_schema(deployment: Deployment) -> None:
@@ -101,14 +105,23 @@ def ensure_deployed_schema(deployment: Deployment) -> None:
         )
 
 
-def _plans(slugs: Iterable[str]) -> tuple[list[UpgradePlan], list[str]]:
-    """Return the plans of the tenants that can be upgraded, and why the others cannot."""
-    plans, refused = [], []
+def _plans(
+    slugs: Iterable[str], *, are_all_changed: bool
+) -> tuple[list[UpgradePlan], list[ServiceError]]:
+    """Return the plans of the tenants that can be upgraded, and why the others cannot.
+
+    An unfinished restore matters to the tables that are changed: the outdated ones, or all.
+    """
+    plans: list[UpgradePlan] = []
+    refused: list[ServiceError] = []
     for slug in slugs:
         try:
-            plans.append(plan_upgrade(slug))
-        except UnservedTable as error:
-            refused.append(error.message)
+            plan = plan_upgrade(slug)
+            if are_all_changed or plan.version != plan.target:
+                ensure_no_restore(slug)
+            plans.append(plan)
+        except (UnservedTable, Conflict) as error:
+            refused.append(error)
     return plans, refused
 
 

@@ -161,7 +161,7 @@ def leased(
     _wait_for(lease, progress)
     try:
         if work == "upgrade":
-            _ensure_no_restore(slug)
+            ensure_no_restore(slug)
         yield lease
     except (Exception, KeyboardInterrupt):
         lease.release()
@@ -169,7 +169,8 @@ def leased(
     lease.release()
 
 
-def _ensure_no_restore(slug: str) -> None:
+def ensure_no_restore(slug: str) -> None:
+    """Raise Conflict if a restore of the tenant is not finished."""
     if "restoring" in tenant_item(slug):
         raise Conflict(
             f"The restore of {slug} is not finished. Run it again, or end it (stowage tenant "

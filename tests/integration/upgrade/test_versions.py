@@ -295,6 +295,17 @@ def test_tenant_that_is_not_served_does_not_stop_the_others() -> None:
     assert "The table of acme has no version" in result.stderr
 
 
+@pytest.mark.usefixtures("invented")
+def test_unfinished_restore_of_a_tenant_does_not_stop_the_others() -> None:
+    set_attributes(restoring={"M": {"table": {"S": "new"}}})  # of acme
+    result = run("--json", "tenant", "upgrade", "--all", "--yes")
+    assert result.exit_code == 1
+    assert [(row["tenant"], row["version"]) for row in json.loads(result.stdout)] == [
+        ("beta", TARGET)
+    ]
+    assert "The restore of acme is not finished." in result.stderr
+
+
 @pytest.mark.usefixtures("stack", "clock")
 def test_command_line_of_another_release_neither_upgrades_nor_creates() -> None:
     """Functions of the deployed release would refuse the table."""
