@@ -79,7 +79,9 @@ def restore(  # noqa: PLR0913  the options of a long operation
         return
     ensure_deployed_schema(operator.deployment)
     plan = plan_restore(slug, at) if at else plan_switch(slug, to_table or "")
-    if not plan.is_done:
+    if plan.is_done:
+        operator.output.say(f"Nothing was done: {_present_state(plan)}")
+    else:
         wanted = f"the table {to_table}" if to_table else f"its data of {plan.at}"
         _confirm(operator, plan, wanted, prepare=prepare, yes=yes)
     verify = None if unchecked else verify_table
@@ -104,6 +106,15 @@ def _reporting_refusal(operator: CommandContext, slug: str) -> Iterator[None]:
                     f"command again) or ended (stowage tenant restore {slug} --cancel)."
                 )
         raise
+
+
+def _present_state(plan: RestorePlan) -> str:
+    if plan.at is None:
+        return f"{plan.table} is the table of {plan.tenant} already."
+    return (
+        f"{plan.tenant} was restored to {plan.at} by an earlier run. To restore this moment once "
+        "more, switch back first."
+    )
 
 
 def _confirm(

@@ -34,6 +34,12 @@ def test_text_shows_progress_and_the_way_back(recovery: Recovery) -> None:
     assert f"Switch back: stowage tenant restore acme --to-table {FIRST}" in done.stderr
     again = run("tenant", "restore", "acme", "--at", recovery.at)  # nothing to confirm
     assert again.exit_code == 0, again.stderr
+    assert f"Nothing was done: acme was restored to {recovery.at} by an earlier run." in (
+        again.stderr
+    )
+    switch = ("tenant", "restore", "acme", "--to-table", FIRST)
+    assert "Nothing was done" not in run(*switch, "--yes").stderr
+    assert f"Nothing was done: {FIRST} is the table of acme already." in run(*switch).stderr
 
 
 def test_restore_asks_for_confirmation(recovery: Recovery, monkeypatch: pytest.MonkeyPatch) -> None:
