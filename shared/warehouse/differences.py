@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import attrgetter
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -16,12 +17,12 @@ def differing_fields(
 ) -> Iterator[str]:
     """Yield the paths of the fields that differ. Absent, null and empty are the same.
 
-    A field is compared with the attribute of its name, or with the one that `attributes` has;
-    the fields in `without` are not compared.
+    The order of serials and batches does not matter. A field is compared with the attribute of its
+    name, or with the one that `attributes` has; the fields in `without` are not compared.
     """
     for name in (each for each in type(sent).model_fields if each not in without):
         value = attrgetter(attributes.get(name, name))(stored)
-        if (getattr(sent, name) or None) != (value or None):
+        if _comparable(getattr(sent, name)) != _comparable(value):
             yield f"{path}{name}"
 
 
@@ -39,3 +40,7 @@ def differing_lines(
     for number, (one, other) in enumerate(zip(sent, stored, strict=True)):
         path = f"lines.{number}."
         yield from differing_fields(one, other, attributes, without=without, path=path)
+
+
+def _comparable(value: Any) -> Any:
+    return sorted(value) if value and isinstance(value, list) else value or None
