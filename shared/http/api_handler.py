@@ -22,7 +22,7 @@ from shared.http.form import read_form
 from shared.http.idempotency import IdempotencyClaim
 from shared.http.paging import with_cursor
 from shared.http.rate_limit import limiter
-from shared.http.request import Request, headers_of, read_json_object
+from shared.http.request import Request, headers_of, read_json_object, repeated_parameters
 from shared.http.results import file_to_http, list_to_http, resource_to_http, shown_by
 from shared.http.routes import (
     DeferredRoutes,
@@ -403,7 +403,10 @@ def _request(call: _Call, match: RouteMatch, raw: object) -> Request[Any, Any]:
     body = None if operation.body is None else check(operation.body, raw)
     parameters = None
     if operation.parameters is not None:
-        parameters = ensure_valid(check(operation.parameters, call.query))
+        parameters = ensure_valid(
+            check(operation.parameters, call.query),
+            repeated_parameters(call.event, operation.parameter_names),
+        )
     if isinstance(parameters, ListParameters):
         parameters = with_cursor(parameters, call.tenant.slug, call.path)
     return Request(

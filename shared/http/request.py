@@ -2,14 +2,14 @@
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.db.facets import ID_DIGITS
-from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge
+from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge, Problem
 from shared.kernel.json_text import loads
 
 _MAX_BODY = 1_048_576
@@ -44,6 +44,13 @@ class Request[Body = None, Parameters = None]:
 def headers_of(event: Mapping[str, Any]) -> dict[str, str]:
     """Return the headers of a gateway event by their names in lower case."""
     return {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+
+
+def repeated_parameters(event: Mapping[str, Any], known: Container[str]) -> Iterator[Problem]:
+    """Yield a problem for each of the known query parameters that has several values."""
+    for name, values in (event.get("multiValueQueryStringParameters") or {}).items():
+        if name in known and len(set(values)) > 1:
+            yield Problem(name, f"is given with {len(set(values))} values; only one is accepted")
 
 
 def read_json_object(event: Mapping[str, Any]) -> dict[str, Any]:

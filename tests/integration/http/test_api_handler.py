@@ -60,6 +60,14 @@ def test_errors_name_no_ignored_parameters(erp: Erp) -> None:
         assert "X-Ignored-Parameters" not in answer.headers
 
 
+def test_parameter_with_several_values_is_refused(erp: Erp) -> None:
+    answer = erp.get("/products?item_code=BOLT-M8&item_code=NUT-M8&page=0")
+    assert answer.status == 422
+    assert [each["field"] for each in answer.json()["errors"]] == ["page", "item_code"]
+    same = erp.get("/products?item_code=BOLT-M8&item_code=BOLT-M8&proxy=1&proxy=2")
+    assert (same.status, same.headers["X-Ignored-Parameters"]) == (200, "proxy")
+
+
 # Order of the checks: each request also fails all later checks
 
 
