@@ -6,6 +6,7 @@ import pytest
 
 from tests.concurrency import run_concurrently
 from tests.gateway import Erp
+from tests.integration.conftest import BeforeNextCommit
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.integration.write_routes import BOLT, EXAMPLES
 from tests.sampling import is_complete
@@ -60,6 +61,22 @@ def test_concurrent_requests_with_one_reference_create_one_record(
     assert len({answer.text for answer in answers}) == 1
     assert len(erp.walk(path)) == 1
     assert_counters_match(stack, read_stored_entities(stack))
+
+
+def test_reference_that_another_request_takes_before_the_commit_is_found(
+    erp: Erp, before_next_commit: BeforeNextCommit
+) -> None:
+    example = EXAMPLES["POST /transfer-orders"]
+    body = example.filled(example.prepared(erp))
+    assert isinstance(body, dict)
+    # The first use of codes is a conflict of its own.
+    erp.post("/transfer-orders", body | {"external_ref": "MOVE-0"}).ok(201)
+    first = before_next_commit(lambda: erp.post("/transfer-orders", body, key="r-1"))
+
+    second = erp.post("/transfer-orders", body, key="r-2")
+
+    assert (first[0].status, second.status) == (201, 200)
+    assert second.text == first[0].text
 
 
 def test_only_one_concurrent_request_gets_the_last_subscription(stack: Stack, erp: Erp) -> None:

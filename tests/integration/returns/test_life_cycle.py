@@ -4,6 +4,7 @@ from shared.warehouse.references import UNUSED
 from shared.warehouse.warehouses.repository import warehouse_key
 from tests.faults import AwsFaults
 from tests.gateway import Erp
+from tests.integration.conftest import BeforeNextCommit
 from tests.people import PICKER
 from tests.return_scenario import SERIALS, ReturnScenario
 from tests.stack import Stack
@@ -208,6 +209,18 @@ def test_returned_cases_count_their_units(scenario: ReturnScenario, aws_faults: 
     assert (line["restocked_qty"], line["scrapped_qty"]) == (6, 2)
     refused = scenario.draft(lines=[{"gtin": case, "qty": 1}])
     assert refused.code == "rule_blocked", refused.text
+
+
+def test_goods_that_another_return_takes_before_the_commit_are_returned_once(
+    scenario: ReturnScenario, before_next_commit: BeforeNextCommit
+) -> None:
+    scenario.expected(("BRICK", 1))
+    other = before_next_commit(lambda: scenario.draft(("BRICK", 7)))
+
+    refused = scenario.draft(("BRICK", 7))
+
+    assert (other[0].status, refused.status) == (201, 422)
+    assert refused.code == "rule_blocked"
 
 
 def test_goods_come_back_to_their_warehouse_under_its_present_code(
