@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 from shared.kernel.calendar_days import first_instant, last_instant
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.entity_items import UPDATED_AT
-from shared.kernel.db.facets import facet_text, plain, searchable
+from shared.kernel.db.facets import base_letters, facet_text, searchable
 from shared.kernel.db.indexes import Range
 from shared.kernel.db.lists.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor, Mark
 from shared.kernel.db.lists.listing import read_page
@@ -37,7 +37,7 @@ type Text = Term
 def _searched(text: str) -> str:
     folded = searchable(text)
     words = words_of(folded)
-    if not words_of(plain(folded)):
+    if not words_of(base_letters(folded)):
         raise PydanticCustomError("search", "must have a letter, digit or sign")
     if len(words) > MAX_WORDS:
         raise PydanticCustomError("search", f"must have at most {MAX_WORDS} words")

@@ -9,7 +9,15 @@ from typing import Self
 
 from pydantic import BaseModel
 
-from shared.kernel.db.facets import ID, ID_DIGITS, SEPARATOR, Facets, id_text, plain, sort_text
+from shared.kernel.db.facets import (
+    ID,
+    ID_DIGITS,
+    SEPARATOR,
+    Facets,
+    base_letters,
+    id_text,
+    sort_text,
+)
 from shared.kernel.db.indexes import (
     AnyLookup,
     IndexBySort,
@@ -118,16 +126,16 @@ class EntityItems[E: BaseModel]:
             since={},
         )
 
-    def facets_of(self, entity: E) -> Facets:
-        """Return the facets of an entity; the text to search in also with plain words.
+    def stored_facets(self, entity: E) -> Facets:
+        """Return the facets of an entity; the text to search in also with base letters.
 
-        In a table that is being upgraded, the words of a search are not plain yet.
+        In a table that is being upgraded, a search does not use base letters yet.
         """
         facets = self.facets(entity)
         if self.searched is None:
             return facets
         text = facets[SEARCH] or ""
-        return {**facets, SEARCH: SEPARATOR.join(dict.fromkeys((text, plain(text))))}
+        return {**facets, SEARCH: SEPARATOR.join(dict.fromkeys((text, base_letters(text))))}
 
     def differs(self, older: int, newer: int) -> bool:
         """Return whether the items have another form in the newer of two versions."""
@@ -142,14 +150,14 @@ class EntityItems[E: BaseModel]:
     def derived_attributes(self, record: Record[E]) -> Item:
         """Return the attributes of a head that follow from its entity: facets and index keys."""
         form = self.at(record.schema)
-        facets = form.facets_of(record.entity)
+        facets = form.stored_facets(record.entity)
         schema = {SCHEMA: record.schema} if record.schema > FIRST_VERSION else {}
         return schema | form._facet_attributes(facets) | form._index_entries(record.id, facets)
 
     def derived_items(self, record: Record[E]) -> list[Item]:
         """Return the items besides its own: further lookups, fixed facets and search entries."""
         form = self.at(record.schema)
-        facets = form.facets_of(record.entity)
+        facets = form.stored_facets(record.entity)
         return [
             *form._lookup_items(record),
             *form._fixed_items(record.id, facets),

@@ -31,7 +31,7 @@ comes before `A!`."""
 AFTER_SEPARATOR = "\x20"
 
 
-_PLAIN = str.maketrans(
+_BASE_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "\u0131": "i"}
     | {"æ": "ae", "œ": "oe", "þ": "th"}
     | dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff", "")
@@ -50,9 +50,9 @@ def searchable(text: str) -> str:
     return _folded(text)[:_SEARCHED_LENGTH]
 
 
-def plain(text: str) -> str:
+def base_letters(text: str) -> str:
     """Return a folded text with base letters, such as `o` for `ø`, and only visible characters."""
-    return text if text.isascii() else text.translate(_PLAIN)
+    return text if text.isascii() else text.translate(_BASE_LETTERS)
 
 
 def _folded(text: str) -> str:

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from shared.kernel.db.facets import SEPARATOR, plain
+from shared.kernel.db.facets import SEPARATOR, base_letters
 from shared.kernel.db.items import Item
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, STABLE_FACETS, index_keys
 
@@ -90,7 +90,7 @@ def search_items(
     """
     items: list[Item] = []
     facets = {name: text for name, text in shown.items() if text is not None}
-    for index, places in _by_index(plain(facets.get(SEARCH, ""))).items():
+    for index, places in _by_index(base_letters(facets.get(SEARCH, ""))).items():
         partition_name, sort_name = index_keys(index)
         for at, place in enumerate(places):
             if at == len(items):
@@ -103,7 +103,7 @@ def search_items(
 
 def count_search_items(text: str) -> int:
     """Return how many items an entity has whose text is `text`."""
-    return max(map(len, _by_index(plain(text)).values()))
+    return max(map(len, _by_index(base_letters(text)).values()))
 
 
 @lru_cache(maxsize=256)

@@ -51,7 +51,8 @@ def _undo(
 
     def step() -> Record[StoredReceipt] | None:
         nonlocal is_first
-        # Between the reads of a deletion, stock could become an open document that refers to it.
+        # Without the fence, a deletion that reads open documents before this commit, and stock
+        # after it, would find neither.
         record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
         receipt = record.entity
         ensure_status("Receipt", receipt, *allowed)

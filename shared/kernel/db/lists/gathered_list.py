@@ -279,7 +279,7 @@ class GatheredList[E: BaseModel]:
     def _matching_items(self, ids: Iterable[int]) -> list[int]:
         """Read entities, filter and sort them."""
         records = self._request.records(ids)
-        facets = {record.id: self._collection.facets_of(record.entity) for record in records}
+        facets = {record.id: self._collection.stored_facets(record.entity) for record in records}
         covered = self._plan.path.covered if isinstance(self._plan, GatheredPlan) else frozenset()
         self._found = {
             record.id: record

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.facets import plain
+from shared.kernel.db.facets import base_letters
 from shared.kernel.db.lists.gathered_list import GatheredList
 from shared.kernel.db.lists.list_request import ListRequest, ReadWith
 from shared.kernel.db.lists.ordered_list import OrderedList
@@ -42,8 +42,8 @@ def read_page[E: BaseModel](
         return Page([], 0, query.page, query.per_page, None)
     collection = collection.at(store.version.complete)
     if collection.searched is not None and (words := query.contains.get(SEARCH)):
-        plain_words = words_of(plain(" ".join(words)))
-        query = replace(query, contains={**query.contains, SEARCH: plain_words})
+        in_base_letters = words_of(base_letters(" ".join(words)))
+        query = replace(query, contains={**query.contains, SEARCH: in_base_letters})
     own = [
         f"{facet}={value}" for facet, value in query.equal.items() if collection.own_shards(facet)
     ]
