@@ -1,6 +1,7 @@
 """`stowage tenant upgrade`: bring tenants' tables to the version of the release."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -11,8 +12,10 @@ from cli.operator import CommandContext, CommandFailed, command
 from cli.output import as_text
 from operations import provisioning
 from operations.table_lease import ensure_no_restore
+from operations.tenant_changes import HiddenTenant
 from operations.upgrade import (
     DEFAULT_RATE,
+    Upgraded,
     UpgradePlan,
     contract_table,
     expand_table,
@@ -80,11 +83,11 @@ def upgrade(  # noqa: PLR0913  the options of a long operation
     if dry_run:
         operator.output.many([_plan_row(plan) for plan in plans], _PLAN_COLUMNS)
     elif expand:
-        _expand(operator, plans)
+        _expand(operator, plans, refused)
     elif contract:
-        _contract(operator, plans, yes=yes)
+        _contract(operator, plans, refused, yes=yes)
     else:
-        _upgrade(operator, plans, rate, yes=yes)
+        _upgrade(operator, plans, refused, rate=rate, yes=yes)
     if refused:
         messages = "\n".join(error.message for error in refused)
         if isinstance(refused[0], UnservedTable):
@@ -115,14 +118,21 @@ def _plans(
     plans: list[UpgradePlan] = []
     refused: list[ServiceError] = []
     for slug in slugs:
-        try:
+        with _added_to(refused):
             plan = plan_upgrade(slug)
             if are_all_changed or plan.version != plan.target:
                 ensure_no_restore(slug)
             plans.append(plan)
-        except (UnservedTable, Conflict) as error:
-            refused.append(error)
     return plans, refused
+
+
+@contextmanager
+def _added_to(refused: list[ServiceError]) -> Iterator[None]:
+    """Add the error of a tenant that cannot be upgraded to `refused`: it does not stop others."""
+    try:
+        yield
+    except (HiddenTenant, UnservedTable, Conflict) as error:
+        refused.append(error)
 
 
 def _plan_row(plan: UpgradePlan) -> dict[str, Any]:
@@ -137,16 +147,25 @@ def _plan_row(plan: UpgradePlan) -> dict[str, Any]:
     }
 
 
-def _expand(operator: CommandContext, plans: Iterable[UpgradePlan]) -> None:
+def _expand(
+    operator: CommandContext, plans: Iterable[UpgradePlan], refused: list[ServiceError]
+) -> None:
     rows = []
     with operator.output.progress() as progress:
         for plan in plans:
-            added = expand_table(plan.tenant, progress=progress)
-            rows.append({"tenant": plan.tenant, "added_indexes": added})
+            with _added_to(refused):
+                added = expand_table(plan.tenant, progress=progress)
+                rows.append({"tenant": plan.tenant, "added_indexes": added})
     operator.output.many(rows, ("tenant", "added_indexes"))
 
 
-def _contract(operator: CommandContext, plans: Iterable[UpgradePlan], *, yes: bool) -> None:
+def _contract(
+    operator: CommandContext,
+    plans: Iterable[UpgradePlan],
+    refused: list[ServiceError],
+    *,
+    yes: bool,
+) -> None:
     unused = {plan.tenant: list(plan.unused_indexes) for plan in plans}
     if found := {tenant: names for tenant, names in unused.items() if names}:
         lines = [f"{tenant}: {as_text(names)}" for tenant, names in found.items()]
@@ -159,13 +178,19 @@ def _contract(operator: CommandContext, plans: Iterable[UpgradePlan], *, yes: bo
     rows = []
     with operator.output.progress() as progress:
         for tenant in unused:
-            removed = contract_table(tenant, progress=progress)
-            rows.append({"tenant": tenant, "removed_indexes": removed})
+            with _added_to(refused):
+                removed = contract_table(tenant, progress=progress)
+                rows.append({"tenant": tenant, "removed_indexes": removed})
     operator.output.many(rows, ("tenant", "removed_indexes"))
 
 
 def _upgrade(
-    operator: CommandContext, plans: Iterable[UpgradePlan], rate: int, *, yes: bool
+    operator: CommandContext,
+    plans: Iterable[UpgradePlan],
+    refused: list[ServiceError],
+    *,
+    rate: int,
+    yes: bool,
 ) -> None:
     plans = list(plans)
     outdated = [plan for plan in plans if plan.version != plan.target]
@@ -178,8 +203,9 @@ def _upgrade(
             yes=yes,
         )
     slugs = [plan.tenant for plan in plans]
-    with operator.output.progress() as progress:
-        done = list(upgrade_tables(slugs, rate=rate, progress=progress))
+    done: list[Upgraded] = []
+    with operator.output.progress() as progress, _added_to(refused):
+        done.extend(upgrade_tables(slugs, rate=rate, progress=progress))
     rows = [
         {"tenant": each.tenant, "version": each.version, "rewritten": each.rewritten}
         for each in done

@@ -14,7 +14,7 @@ exact at every moment: the head of an entity says in which version it is counted
 (`Collection.bring_up_to_date`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import batched, groupby
@@ -32,7 +32,7 @@ from operations.table_indexes import (
     unused_indexes,
 )
 from operations.table_lease import Lease, leased
-from operations.tenant_changes import show_tenant, tenant_item
+from operations.tenant_changes import HiddenTenant, show_tenant, tenant_item
 from operations.tenant_tables import describe_table
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store
@@ -50,7 +50,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Conflict
+from shared.kernel.errors import Conflict, ServiceError, UnservedTable
 
 DEFAULT_RATE = 200
 """Entities that are rewritten per second. Each takes some 10 to 40 write units, of the 40 000 that
@@ -153,6 +153,7 @@ def upgrade_tables(
     """Upgrade the tables of tenants to the version of this release. Safe to repeat.
 
     All are announced before the first one is rewritten, so that the waits are the same for all.
+    A tenant that cannot be upgraded does not stop the others; the error comes after their results.
 
     Args:
         slugs: The tenants.
@@ -165,7 +166,8 @@ def upgrade_tables(
     Raises:
         NotFound: There is no such tenant.
         UnservedTable: This release does not serve the version of a table.
-        Conflict: Another run has the lease, or an index has another key or projection.
+        Conflict: Another run has the lease, a restore is not finished, or an index has another key
+            or projection.
     """
     outdated = []
     for slug in slugs:
@@ -173,16 +175,37 @@ def upgrade_tables(
             yield Upgraded(slug, schema.SCHEMA_VERSION, 0)
         else:
             outdated.append(slug)
-    for slug in outdated:
-        with leased(slug, "upgrade", progress) as lease:
-            add_missing_indexes(slug, lease.keeping(progress))
-            _announce(lease)
-    for slug in outdated:
-        with leased(slug, "upgrade", progress) as lease:
-            _begin_writing(lease, lease.keeping(progress))
-    for slug in outdated:
-        with leased(slug, "upgrade", progress) as lease:
-            yield _complete(lease, rate, lease.keeping(progress))
+    refused: list[ServiceError] = []
+    run = partial(_run_leased, progress=progress, refused=refused)
+    announced = [slug for slug, _ in run(outdated, _announce)]
+    writing = [slug for slug, _ in run(announced, _begin_writing)]
+    for _, upgraded in run(writing, partial(_complete, rate=rate)):
+        yield upgraded
+    if len(refused) > 1:
+        raise Conflict("\n".join(error.message for error in refused))
+    if refused:
+        raise refused[0]
+
+
+def _run_leased[R](
+    slugs: Iterable[str],
+    step: Callable[[Lease, ReportProgress], R],
+    progress: ReportProgress,
+    refused: list[ServiceError],
+) -> Iterator[tuple[str, R]]:
+    """Run a step of each tenant with its lease; add the errors of those that refuse to `refused`.
+
+    Yields:
+        Tenant and result of the step.
+    """
+    for slug in slugs:
+        try:
+            with leased(slug, "upgrade", progress) as lease:
+                result = step(lease, lease.keeping(progress))
+        except (HiddenTenant, UnservedTable, Conflict) as error:
+            refused.append(error)
+        else:
+            yield slug, result
 
 
 def _version_of(slug: str) -> TableVersion:
@@ -215,8 +238,9 @@ def _save(lease: Lease, progress: Mapping[str, Any]) -> None:
     lease.save("SET upgrade = :upgrade", {":upgrade": {"M": progress}})
 
 
-def _announce(lease: Lease) -> None:
-    """Announce the new version, unless an earlier run has."""
+def _announce(lease: Lease, report: ReportProgress) -> None:
+    """Add the missing indexes and announce the new version, unless an earlier run has."""
+    add_missing_indexes(lease.slug, report)
     if not _progress_of(lease.slug):
         _save(lease, {"to": _number(schema.SCHEMA_VERSION), "announced_at": _number(now_ms())})
 
@@ -229,7 +253,7 @@ def _begin_writing(lease: Lease, report: ReportProgress) -> None:
         _save(lease, {**progress, "written_at": _number(now_ms())})
 
 
-def _complete(lease: Lease, rate: int, report: ReportProgress) -> Upgraded:
+def _complete(lease: Lease, report: ReportProgress, *, rate: int) -> Upgraded:
     """Rewrite the entities that have the old form, and give the table the new version."""
     slug, progress = lease.slug, _progress_of(lease.slug)
     if not progress:  # another run has completed it since

@@ -19,6 +19,7 @@ from tests.cases import each_case
 from tests.clock import Clock
 from tests.import_scenario import ImportScenario
 from tests.integration.cli.command_line import as_json, deploy_stack, refused, run
+from tests.integration.held_lease import hold_lease
 from tests.integration.upgrade.conftest import set_version
 from tests.integration.upgrade.invention import TARGET, changed_kinds, invented_version
 from tests.integration.user_grants.oauth_requests import request_token
@@ -298,6 +299,39 @@ def test_tenant_that_is_not_served_does_not_stop_the_others() -> None:
 @pytest.mark.usefixtures("invented")
 def test_unfinished_restore_of_a_tenant_does_not_stop_the_others() -> None:
     set_attributes(restoring={"M": {"table": {"S": "new"}}})  # of acme
+    result = run("--json", "tenant", "upgrade", "--all", "--yes")
+    assert result.exit_code == 1
+    assert [(row["tenant"], row["version"]) for row in json.loads(result.stdout)] == [
+        ("beta", TARGET)
+    ]
+    assert "The restore of acme is not finished." in result.stderr
+
+
+@pytest.mark.usefixtures("invented")
+@pytest.mark.parametrize("option", ["--rate=500", "--expand", "--contract"])
+def test_tenant_on_which_another_operator_works_does_not_stop_the_others(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    if option == "--contract":
+        assert run("tenant", "upgrade", "--all", "--yes").exit_code == 0
+    hold_lease("verification", clock, monkeypatch)  # of acme
+    result = run("--json", "tenant", "upgrade", "--all", option, "--yes")
+    assert result.exit_code == 1
+    assert [row["tenant"] for row in json.loads(result.stdout)] == ["beta"]
+    assert "The verification of acme, which" in result.stderr
+
+
+@pytest.mark.usefixtures("invented")
+def test_restore_that_begins_during_the_upgrade_does_not_stop_the_others(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sleep = clock.sleep
+
+    def begin_restore(seconds: float) -> None:
+        set_attributes(restoring={"M": {"table": {"S": "new"}}})  # of acme
+        sleep(seconds)
+
+    monkeypatch.setattr(clock, "sleep", begin_restore)
     result = run("--json", "tenant", "upgrade", "--all", "--yes")
     assert result.exit_code == 1
     assert [(row["tenant"], row["version"]) for row in json.loads(result.stdout)] == [
