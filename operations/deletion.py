@@ -9,10 +9,8 @@ A deletion that was interrupted is continued by running it again: the state `del
 the tombstone is written.
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import batched
 from typing import Any
 
@@ -20,7 +18,7 @@ from operations.control_table import list_objects, read_items_of_tenant
 from operations.domains import list_domains, release_domain
 from operations.draining import wait_for_running_invocations
 from operations.progress import ReportProgress, no_progress
-from operations.retries import PAUSE_SECONDS, retry_transient_errors
+from operations.retries import run_batch
 from operations.tenant_changes import IMPORT_PENDING
 from operations.tenant_tables import describe_table, find_own, remove_tables, tables_of
 from shared.identity.tenancy.directory import host_key, read_item, tenant_key
@@ -183,18 +181,10 @@ def _remove_events(slug: str, progress: ReportProgress) -> None:
     )
     removed = 0
     for batch in batched(keys, _WRITES_PER_BATCH, strict=False):
-        _delete_batch(table, [*batch])
+        deletions = [{"DeleteRequest": {"Key": key}} for key in batch]
+        run_batch(client("dynamodb").batch_write_item, {table: deletions})
         removed += len(batch)
         progress(f"removing its events: {removed}")
-
-
-def _delete_batch(table: str, keys: list[dict[str, Any]]) -> None:
-    wanted: dict[str, Any] = {table: [{"DeleteRequest": {"Key": key}} for key in keys]}
-    while wanted:
-        request = partial(client("dynamodb").batch_write_item, RequestItems=wanted)
-        wanted = retry_transient_errors(request).get("UnprocessedItems") or {}
-        if wanted:
-            time.sleep(PAUSE_SECONDS)
 
 
 def _remove_files(slug: str, progress: ReportProgress) -> None:

@@ -1,14 +1,16 @@
 """Retries of calls of AWS that fail for a moment, in operations that take long."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 from shared.kernel.clock import Deadline
 from shared.kernel.db.aws_errors import is_transient
 
 _LONGEST_MS = 60_000
 """Milliseconds for which a call is repeated, besides the attempts that botocore makes at once."""
-PAUSE_SECONDS = 1.0
+_PAUSE_SECONDS = 1.0
 
 
 def retry_transient_errors[R](call: Callable[[], R]) -> R:
@@ -23,4 +25,16 @@ def retry_transient_errors[R](call: Callable[[], R]) -> R:
         except Exception as error:
             if not is_transient(error) or deadline.remaining <= 0:
                 raise
-        time.sleep(PAUSE_SECONDS)
+        time.sleep(_PAUSE_SECONDS)
+
+
+def run_batch(call: Callable[..., Any], requests: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Repeat a BatchWriteItem or BatchGetItem until all is processed; return the answers."""
+    answers: list[dict[str, Any]] = []
+    while requests:
+        if answers:
+            time.sleep(_PAUSE_SECONDS)
+        answer = retry_transient_errors(partial(call, RequestItems=requests))
+        answers.append(answer)
+        requests = answer.get("UnprocessedItems") or answer.get("UnprocessedKeys") or {}
+    return answers

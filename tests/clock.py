@@ -85,11 +85,9 @@ def install(monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> Cloc
     """Use the clock for timestamps, leases, deadlines and waits of the service."""
     clock = install_for_tokens(monkeypatch, clock)
     monkeypatch.setattr("shared.kernel.db.store.time", clock)
-    monkeypatch.setattr("operations.deletion.time", clock)
-    monkeypatch.setattr("operations.draining.time", clock)
     for module in (
-        "pace", "restore", "retries", "smoke", "table_indexes", "table_lease",
-        "tenant_import.comparing", "tenant_import.writing", "tenant_tables", "verify.settling",
+        "draining", "pace", "restore", "retries", "smoke", "table_indexes", "table_lease",
+        "tenant_tables", "verify.settling",
     ):  # fmt: skip
         monkeypatch.setattr(f"operations.{module}.time", clock)
     # botocore sleeps between its retries.

@@ -1,16 +1,15 @@
 """Reading of everything that was written, and comparison with the export, item by item."""
 
 import hashlib
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import batched
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from operations.export import outbox_entries
 from operations.moved_items import Digest, is_moved, opened, opened_client, to_json
 from operations.progress import ReportProgress
-from operations.retries import PAUSE_SECONDS, retry_transient_errors
+from operations.retries import run_batch
 from operations.tenant_import.reading import TenantExport
 from operations.tenant_import.writing import relayed_events
 from shared.kernel.aws import client, read_pages
@@ -95,16 +94,9 @@ def _key(item: AttributeMap) -> tuple[str, ...]:
 def _read_batch(table: str, items: list[AttributeMap]) -> dict[tuple[str, ...], AttributeMap]:
     names = ("pk",) if "pk" in items[0] else (PARTITION_KEY, SORT_KEY)
     keys = [{name: item[name] for name in names} for item in items]
-    wanted: Any = {table: {"Keys": keys, "ConsistentRead": True}}
-    found: dict[tuple[str, ...], AttributeMap] = {}
-    while wanted:
-        request = partial(client("dynamodb").batch_get_item, RequestItems=wanted)
-        answer = retry_transient_errors(request)
-        found |= {_key(item): item for item in answer["Responses"].get(table, ())}
-        wanted = answer.get("UnprocessedKeys")
-        if wanted:
-            time.sleep(PAUSE_SECONDS)
-    return found
+    wanted = {table: {"Keys": keys, "ConsistentRead": True}}
+    answers = run_batch(client("dynamodb").batch_get_item, wanted)
+    return {_key(item): item for answer in answers for item in answer["Responses"].get(table, ())}
 
 
 def _count_moved(items: Iterable[AttributeMap]) -> int:

@@ -1,6 +1,5 @@
 """Writing what an export has, with credentials that reach only what belongs to its tenant."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import batched
@@ -8,7 +7,7 @@ from typing import Any
 
 from operations.moved_items import sealed, sealed_client
 from operations.progress import ReportProgress
-from operations.retries import PAUSE_SECONDS, retry_transient_errors
+from operations.retries import run_batch
 from operations.tenant_import.reading import TenantExport
 from shared.identity.tenancy.access import TenantAccess
 from shared.identity.tenancy.directory import host_key, revoked_partition
@@ -91,12 +90,8 @@ def _put_all(
 
 
 def _put_batch(dynamodb: Callable[[], Any], table: str, items: list[AttributeMap]) -> None:
-    wanted: Any = {table: [{"PutRequest": {"Item": item}} for item in items]}
-    while wanted:
-        request = partial(dynamodb().batch_write_item, RequestItems=wanted)
-        wanted = retry_transient_errors(request).get("UnprocessedItems")
-        if wanted:
-            time.sleep(PAUSE_SECONDS)
+    puts = [{"PutRequest": {"Item": item}} for item in items]
+    run_batch(dynamodb().batch_write_item, {table: puts})
 
 
 def _put_client(dynamodb: Any, item: AttributeMap, slug: str) -> None:
