@@ -65,9 +65,10 @@ def export(operator: CommandContext, *, slug: str, to: Path, with_secrets: bool)
 def delete(operator: CommandContext, *, slug: str, yes: bool) -> None:
     """Delete the tenant SLUG and all its data permanently.
 
-    Only a cancelled or moved tenant can be deleted. The command asks for the name as confirmation,
-    and takes a few minutes, because it waits for running requests to end. The name can never be
-    used again. DynamoDB keeps a backup of the table for 35 days.
+    Only a cancelled or moved tenant can be deleted, or one whose import was not completed. The
+    command asks for the name as confirmation, and takes a few minutes, because it waits for running
+    requests to end. The name can never be used again, except that of a tenant whose import was not
+    completed. DynamoDB keeps a backup of the table for 35 days.
 
     \b
     Examples:

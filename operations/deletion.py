@@ -3,10 +3,11 @@
 1. The tenant gets the state `deleting`; requests for it are refused from then on.
 2. The deletion waits until every invocation that started before has ended.
 3. Hosts, clients, tables, events and files are removed.
-4. A tombstone replaces the tenant's item, so that the name is never assigned again.
+4. A tombstone replaces the tenant's item, so that the name is never assigned again. An import that
+   was given up leaves none: nobody has used the tenant, and its name is free for another import.
 
 A deletion that was interrupted is continued by running it again: the state `deleting` stays until
-the tombstone is written.
+the end.
 """
 
 from collections.abc import Mapping
@@ -30,6 +31,8 @@ from shared.kernel.errors import Conflict, NotFound
 from shared.kernel.events import outbox
 
 _DELETABLE_STATES = ("cancelled", "moved", "deleting")
+_DELETED_FROM = "deleted_from"
+"""Attribute of the tenant's item: the state before `deleting`."""
 _WRITES_PER_BATCH = 25
 _OBJECTS_PER_BATCH = 1_000
 
@@ -53,7 +56,7 @@ def preview_deletion(slug: str) -> DeletionPreview:
 
     Raises:
         NotFound: There has never been a tenant of this name.
-        Conflict: The tenant is neither cancelled nor moved.
+        Conflict: The tenant is neither cancelled nor moved, nor was its import not completed.
     """
     item = read_item(tenant_key(slug))
     _ensure_deletable(slug, item)
@@ -76,22 +79,22 @@ def delete_tenant(slug: str, *, progress: ReportProgress = no_progress) -> None:
     For a tenant that is already deleted, remove the files that have arrived since.
 
     Args:
-        slug: The tenant; it must be cancelled or moved.
+        slug: The tenant; it must be cancelled or moved, or its import not completed.
         progress: Receives a description of each step.
 
     Raises:
         NotFound: There has never been a tenant of this name.
-        Conflict: The tenant is neither cancelled nor moved, or another deployment created its
-            table.
+        Conflict: The tenant has another state, or another deployment created its table.
         ServiceUnavailable: DynamoDB did not delete the table in time; run it again.
     """
     item = read_item(tenant_key(slug))
     _ensure_deletable(slug, item)
-    if item and item["state"]["S"] in _DELETABLE_STATES:
+    if item and item["state"]["S"] != "deleted":
         for table in tables_of(slug):
-            find_own(table, is_completed=True)
-    since = _mark_as_deleting(slug)
-    if since is not None:
+            find_own(table, is_completed=item["state"]["S"] != "creating")
+    marked = _mark_as_deleting(slug)
+    if marked is not None:
+        since = int(marked["deleting_since"]["N"])
         wait_for_running_invocations(slug, since, progress)
         progress("removing its clients and hosts")
         for domain in list_domains(slug):
@@ -101,45 +104,47 @@ def delete_tenant(slug: str, *, progress: ReportProgress = no_progress) -> None:
         remove_tables(slug, progress)
         _remove_events(slug, progress)
     _remove_files(slug, progress)
-    if since is not None:
-        _write_tombstone(slug)
+    if marked is not None:
+        _end(slug, is_name_free=marked[_DELETED_FROM]["S"] == "creating")
     progress("deleted")
 
 
-def _mark_as_deleting(slug: str) -> int | None:
-    """Set the state `deleting`; return when it was set first (ms), or None if already deleted."""
+def _mark_as_deleting(slug: str) -> Mapping[str, Any] | None:
+    """Set the state `deleting`, and since when; return the item, or None if already deleted."""
     dynamodb = client("dynamodb")
     try:
         answer = dynamodb.update_item(
             TableName=config().control_table,
             Key={"pk": {"S": tenant_key(slug)}},
             UpdateExpression=(
-                "SET #state = :deleting, deleting_since = if_not_exists(deleting_since, :now)"
+                "SET deleting_since = if_not_exists(deleting_since, :now), "
+                "#from = if_not_exists(#from, #state), #state = :deleting"
             ),
-            ConditionExpression="#state IN (:cancelled, :moved, :deleting)",
-            ExpressionAttributeNames={"#state": "state"},
+            ConditionExpression=(
+                "#state IN (:cancelled, :moved, :deleting) OR "
+                "(#state = :creating AND attribute_exists(#import))"
+            ),
+            ExpressionAttributeNames={
+                "#state": "state", "#from": _DELETED_FROM, "#import": IMPORT_PENDING,
+            },
             ExpressionAttributeValues={
                 ":now": {"N": str(now_ms())},
-                **{f":{state}": {"S": state} for state in _DELETABLE_STATES},
+                **{f":{state}": {"S": state} for state in (*_DELETABLE_STATES, "creating")},
             },
             ReturnValues="ALL_NEW",
-        )
+        )  # fmt: skip
     except dynamodb.exceptions.ConditionalCheckFailedException:
         _ensure_deletable(slug, read_item(tenant_key(slug)))
         return None
-    return int(answer["Attributes"]["deleting_since"]["N"])
+    marked: Mapping[str, Any] = answer["Attributes"]
+    return marked
 
 
 def _ensure_deletable(slug: str, item: Mapping[str, Any] | None) -> None:
     if item is None:
         raise NotFound(f"The tenant {slug}")
     match item["state"]["S"]:
-        case "creating" if IMPORT_PENDING in item:
-            raise Conflict(
-                f"The import of the tenant {slug} was not completed. Complete it (stowage tenant "
-                f"import), then cancel the tenant (stowage tenant cancel {slug})."
-            )
-        case "creating":
+        case "creating" if IMPORT_PENDING not in item:
             raise Conflict(
                 f"The creation of the tenant {slug} was not completed. Complete it (stowage tenant "
                 f"create {slug} …), then cancel the tenant (stowage tenant cancel {slug})."
@@ -204,23 +209,24 @@ def _remove_files(slug: str, progress: ReportProgress) -> None:
             progress(f"removing its files: {removed}")
 
 
-def _write_tombstone(slug: str) -> None:
-    """Replace the tenant's item by its tombstone, which reserves the name for good."""
+def _end(slug: str, *, is_name_free: bool) -> None:
+    """Remove the tenant's item, or replace it by its tombstone, which reserves the name."""
     dynamodb = client("dynamodb")
+    key = {"pk": {"S": tenant_key(slug)}}
+    condition = {
+        "TableName": config().control_table,
+        "ConditionExpression": "#state = :deleting",
+        "ExpressionAttributeNames": {"#state": "state"},
+        "ExpressionAttributeValues": {":deleting": {"S": "deleting"}},
+    }
     try:
-        dynamodb.put_item(
-            TableName=config().control_table,
-            Item={
-                "pk": {"S": tenant_key(slug)},
-                "state": {"S": "deleted"},
-                "deleted_at": {"S": instant(now_ms())},
-            },
-            ConditionExpression="#state = :deleting",
-            ExpressionAttributeNames={"#state": "state"},
-            ExpressionAttributeValues={":deleting": {"S": "deleting"}},
-        )
+        if is_name_free:
+            dynamodb.delete_item(Key=key, **condition)
+        else:
+            tombstone = {"state": {"S": "deleted"}, "deleted_at": {"S": instant(now_ms())}}
+            dynamodb.put_item(Item=key | tombstone, **condition)
     except dynamodb.exceptions.ConditionalCheckFailedException:
-        return  # A concurrent run has written it.
+        return  # A concurrent run has done it.
 
 
 def _count_items(table: str) -> int:

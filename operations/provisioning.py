@@ -95,7 +95,8 @@ def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress
         )
     if item and IMPORT_PENDING in item:
         raise Conflict(
-            f"The tenant {settings.slug} is being imported. Complete that (stowage tenant import)."
+            f"The tenant {settings.slug} is being imported. Complete that (stowage tenant import), "
+            f"or give it up (stowage tenant delete {settings.slug})."
         )
     if item is None or not _has_settings(item, settings):
         raise Conflict(

@@ -17,7 +17,7 @@ IMPORT_PENDING = "import_pending"
 """Attribute of the tenant's item until its import from another deployment is complete."""
 
 _REASONS = {
-    IMPORT_PENDING: "was not imported completely; import it again",
+    IMPORT_PENDING: "was not imported completely; import it again, or delete it",
     "creating": "was not created completely; create it again",
     "deleting": "was not deleted completely; delete it again",
     "deleted": "was deleted",

@@ -120,7 +120,7 @@ def _is_new(export: TenantExport) -> bool:
     if item["state"]["S"] == "creating" and IMPORT_PENDING in item:
         raise Conflict(
             f"The import of {export.slug} from another export is not complete. Complete it with "
-            "that one."
+            f"that one, or give it up (stowage tenant delete {export.slug})."
         )
     if item["state"]["S"] in {"deleting", "deleted"}:
         raise Conflict(
@@ -172,7 +172,9 @@ def _activate(lease: Lease) -> None:
     """Make the tenant active, with an entry in its audit log."""
 
     def activate(tx: Transaction) -> None:
-        update = lease.update("SET #state = :active", {":active": {"S": "active"}})
+        states = {":active": {"S": "active"}, ":creating": {"S": "creating"}}
+        update = lease.update("SET #state = :active", states)
+        update["ConditionExpression"] += " AND #state = :creating"  # the import may be given up
         update["ExpressionAttributeNames"]["#state"] = "state"
         tx.add_action("Update", update, lease.lost)
         audit.record(tx, "tenant.imported", "tenant", lease.slug)

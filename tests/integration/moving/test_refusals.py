@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from operations import provisioning
 from operations.deletion import delete_tenant
+from operations.domains import list_domains
 from operations.export import ITEMS_FILE, export_tenant
 from operations.tenant_changes import show_tenant
 from operations.tenant_import import import_tenant, open_export
@@ -20,8 +22,8 @@ from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, NotFound
 from tests.cases import each_case
-from tests.faults import AwsFaults, kill_after
-from tests.integration.call_faults import at_calls
+from tests.faults import AwsFaults, Killed, kill_after
+from tests.integration.call_faults import at_calls, die
 from tests.integration.moving.crafted_exports import accept
 from tests.integration.moving.two_deployments import (
     ADDRESS,
@@ -211,6 +213,39 @@ def test_unfinished_import_accepts_only_its_own_export(
         provisioning.create_tenant(NewTenant("acme", base_url=ADDRESS))
     assert both.import_(first).compared
     assert both.import_(first).compared == ()
+
+
+def test_import_that_is_given_up_leaves_name_and_host_to_another_export(
+    both: TwoDeployments, aws_faults: AwsFaults, tmp_path: Path
+) -> None:
+    first, second = both.export(tmp_path / "1"), both.export(tmp_path / "2")
+    both.enter_target()
+    assert aws_faults.kills(kill_after(30), lambda: import_export(first, host="wms.acme.test"))
+    delete_tenant("acme")
+    assert "wms.acme.test" not in [each.host for each in list_domains()]
+    assert import_export(second).compared
+
+
+def test_import_that_is_given_up_while_it_runs_ends(
+    both: TwoDeployments, aws_faults: AwsFaults, tmp_path: Path
+) -> None:
+    folder = both.export(tmp_path / "acme")
+
+    def give_up() -> None:
+        with both.monkeypatch.context() as patch, suppress(Killed):
+            patch.setattr("operations.deletion.wait_for_running_invocations", lambda *_: die())
+            delete_tenant("acme")
+
+    both.enter_target()
+    with (
+        aws_faults.faulty(at_calls("BatchGetItem", {0}, before=give_up)),  # the comparison
+        pytest.raises(Conflict, match="or the tenant was deleted"),
+    ):
+        import_export(folder)
+    with pytest.raises(NotFound, match="was not deleted completely; delete it again"):
+        show_tenant("acme")
+    delete_tenant("acme")
+    assert both.import_(folder).compared
 
 
 def test_item_that_something_else_has_written_is_named(

@@ -163,11 +163,28 @@ def test_deletion_of_an_active_or_suspended_tenant_is_refused(company: Company, 
     assert tenant_overview.get_overview("acme").state == state
 
 
-def test_deletion_of_a_tenant_that_is_being_imported_names_the_import(company: Company) -> None:
-    assert company
-    set_attributes(state={"S": "creating"}, import_pending={"BOOL": True})
-    with pytest.raises(Conflict, match=r"Complete it \(stowage tenant import\)"):
+def test_creation_that_is_not_complete_is_not_deleted(company: Company) -> None:
+    """Its table may have been recovered from a backup."""
+    before = company.remains()
+    set_attributes(state={"S": "creating"})
+    with pytest.raises(Conflict, match=r"Complete it \(stowage tenant create acme"):
         delete_tenant("acme")
+    assert company.remains().keys() == before.keys()
+
+
+def test_import_that_was_given_up_leaves_nothing(company: Company, aws_faults: AwsFaults) -> None:
+    """Its name is free. A deletion that was interrupted leaves the state `deleting`."""
+    set_attributes(state={"S": "creating"}, import_pending={"BOOL": True})
+    call = 0
+    while aws_faults.kills(kill_after(call), lambda: delete_tenant("acme")):
+        call += 1
+        with pytest.raises(NotFound, match="delet"):
+            tenant_changes.show_tenant("acme")
+    assert call > 10
+    assert company.remains() == {}
+    with pytest.raises(NotFound):
+        tenant_overview.get_overview("acme")
+    assert provisioning.create_tenant(NewTenant("acme", base_url=ADDRESS)).state == "active"
 
 
 def test_moved_tenant_can_be_deleted(company: Company) -> None:
