@@ -108,8 +108,11 @@ def examine_return(
         )
         known, found = _known(tx, named, document, found)
         findings = rules.examine(named, known, origin, settings)
+        existing = repository.REFERENCES.holder(found, named.external_ref)
+        if findings.all and existing is None:
+            _ensure_not_created_meanwhile(tx.store, named.external_ref)
         more = [one for one in problems_of(named) if one not in problems_of(draft)]
-        return repository.REFERENCES.holder(found, named.external_ref), [*more, *findings.all]
+        return existing, [*more, *findings.all]
 
 
 def _ensure_not_created_meanwhile(store: Store, reference: str | None) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
 from tests.integration.imports.outcome import report_problems
@@ -45,6 +46,29 @@ def test_returns_of_one_document_take_at_most_what_was_dispatched(
         ("R-4", "import", "C-1"),
     ]
     assert_invariants(stack.store())
+
+
+def test_return_that_is_created_during_the_validation_of_its_row_is_skipped(
+    scenario: ImportScenario, dispatched: ReturnScenario, aws_faults: AwsFaults
+) -> None:
+    """The references of all rows are read before what was returned."""
+    rows: list[list[object]] = [
+        ["external_ref", "exit_document_id", "item_code", "qty"],
+        ["R-1", dispatched.order, "BRICK", "6"],
+    ]
+    pending = [lambda: dispatched.expected(("BRICK", 6), external_ref="R-1")]
+
+    def create_before(call: Call, forward: Forward) -> Answer:
+        if pending and "returned#" in str(call.request):
+            pending.pop()()
+        return forward()
+
+    with aws_faults.faulty(create_before):
+        one = scenario.import_file("returns", "returns.csv", as_csv(rows))
+
+    assert not pending
+    assert (one["status"], one["documents"]["valid"]) == ("validated", 1), one
+    assert scenario.commit(one["id"])["documents"]["committed"] == 0
 
 
 @pytest.mark.usefixtures("dispatched")
