@@ -271,17 +271,18 @@ def raise_record_event[E](
 ) -> None:
     """Add an event about a record, with the state that `record` has after the change.
 
-    `more` are attributes besides those that its list shows. The status of the event is the
-    record's, None when its entity has none.
+    `more` are attributes besides those that its list shows. The status of the event is the one
+    that its list shows, None when it shows none.
     """
+    attributes = resource.attributes(record).model_dump()
     event = Event(
         type=kind,
         object=resource.object,
         id=record.id,
         version=record.version,
         href=resource.href.format(record=record),
-        attributes={**resource.attributes(record).model_dump(), **(more or {})},
-        status=getattr(record.entity, "status", None),
+        attributes={**attributes, **(more or {})},
+        status=attributes.get("status"),
     )
     raise_event(tx, event)
 

@@ -37,6 +37,7 @@ def test_a_packing_order_expects_what_is_packed_and_before_what_is_to_be_packed(
     assert stack.event_count() == before + 1
     event = stack.events()[-1]
     assert (event["type"]["S"], event_attributes(event)) == ("rfid_validation.completed", row)
+    assert event["status"]["S"] == row["status"]
 
 
 def test_a_handling_unit_expects_the_goods_of_the_units_in_it(gate: RfidScenario) -> None:
