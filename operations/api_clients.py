@@ -7,7 +7,7 @@ from typing import NamedTuple
 from operations.control_table import read_items_of_tenant
 from operations.operator_identity import run_as_operator
 from shared.identity.auth import client_service
-from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft
+from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft, ApiClientRotation
 from shared.identity.auth.clients import (
     ClientKind,
     OAuthClient,
@@ -112,9 +112,10 @@ def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
     Raises:
         ServiceError: As `client_service.rotate_secret`.
     """
+    rotation = ApiClientRotation(keep_previous=keep_previous)
 
     def rotate(tx: Transaction) -> Credentials:
-        _, secret = client_service.rotate_secret(tx, client_id, keep_previous=keep_previous)
+        _, secret = client_service.rotate_secret(tx, client_id, rotation)
         return Credentials(client_id, secret)
 
     return _perform(client_id, rotate)

@@ -119,8 +119,8 @@ def change_api_client(
 )
 def revoke_api_client(tx: Transaction, request: Request[Checked[AccessEnd]]) -> ResourceResponse:
     """Revoke an API client; return it as it was before, with its subscriptions."""
-    end = ensure_valid(request.body)
     client = client_service.revoke_client(tx, _id(request))
+    end = ensure_valid(request.body)
     webhooks = webhooks_of(tx, "client", client.client_id, deactivate=end.deactivate_webhooks)
     return ResourceResponse(
         RevokedApiClient.from_stored(
@@ -148,8 +148,7 @@ def rotate_client_secret(
     tx: Transaction, request: Request[Checked[ApiClientRotation]]
 ) -> ResourceResponse:
     """Rotate the secret of an integration client."""
-    keep = ensure_valid(request.body).keep_previous
-    changed, secret = client_service.rotate_secret(tx, _id(request), keep_previous=keep)
+    changed, secret = client_service.rotate_secret(tx, _id(request), request.body)
     return ResourceResponse(client_views.new_client(changed, secret))
 
 

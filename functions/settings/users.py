@@ -117,8 +117,8 @@ def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> Resou
 )
 def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> ResourceResponse:
     """Delete a user; return it as it was before, with the user's subscriptions."""
-    end = ensure_valid(request.body)
     user = service.delete_user(tx, request.id, READ_AHEAD).entity
+    end = ensure_valid(request.body)
     webhooks = webhooks_of(tx, "user", user.id, deactivate=end.deactivate_webhooks)
     return ResourceResponse(ChangedUser.from_stored(user, webhooks=listed_webhooks(webhooks)))
 

@@ -234,6 +234,14 @@ def test_unknown_id_is_404(stack: Stack, operation: str) -> None:
         refused(call(stack.erp(), operation, body, number), 404, "not_found")
 
 
+@each_case("operation", [name for name in _OF_CLIENTS if "{id}" in name and DECLARED[name].body])
+def test_unknown_id_with_an_invalid_body_is_404(stack: Stack, operation: str) -> None:
+    model = DECLARED[operation].body
+    assert model is not None
+    body = {name: {"not": ["valid"]} for name in model.model_fields}
+    refused(call(stack.erp(), operation, body), 404, "not_found")
+
+
 @EACH_OPERATION_OF_CLIENTS
 def test_idempotency_key_is_required_by_documented_operations(stack: Stack, operation: str) -> None:
     answer = call(stack.erp(), operation)

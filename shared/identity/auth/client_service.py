@@ -11,7 +11,12 @@ from dataclasses import replace
 
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import changed_values
-from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft, ApiClientParameters
+from shared.identity.auth.client_models import (
+    ApiClientChange,
+    ApiClientDraft,
+    ApiClientParameters,
+    ApiClientRotation,
+)
 from shared.identity.auth.client_secrets import (
     hash_of_digest,
     new_secret,
@@ -197,7 +202,7 @@ def _audited(client: OAuthClient) -> dict[str, object]:
 
 
 def rotate_secret(
-    tx: Transaction, client_id: str, *, keep_previous: bool = True
+    tx: Transaction, client_id: str, rotation: Checked[ApiClientRotation]
 ) -> tuple[OAuthClient, str]:
     """Give an integration client a new secret; return both. The secret is not stored.
 
@@ -212,6 +217,7 @@ def rotate_secret(
     client = get_client(tx.store, client_id)
     if client.kind == "mobile":
         raise Conflict(f"The client {client_id} is a mobile application and has no secret.")
+    keep_previous = ensure_valid(rotation).keep_previous
     secret = new_secret()
     kept = client.secrets[:1] if keep_previous else ()
     changed = replace(client, secrets=(_stored_secret(tx, client_id, secret), *kept))

@@ -212,8 +212,8 @@ def rotate_secret(
     Raises:
         Unauthenticated: The caller's token has been revoked.
     """
-    rotation = ensure_valid(rotation)
     found = get_webhook(tx.store, number)
+    rotation = ensure_valid(rotation)
     webhook = found.record.entity
     secret = rotation.secret or new_secret()
     kept = rules.retained_secrets(webhook.secrets, tx.now_ms, rotation.overlap_hours)

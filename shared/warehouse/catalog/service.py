@@ -218,8 +218,8 @@ def change_category(
     tx: Transaction, number: int, change: Checked[CategoryChange]
 ) -> Record[Category]:
     """Change the fields sent."""
-    sent = ensure_valid(change).model_dump(exclude_unset=True)
-    return CATEGORIES.update(tx, CATEGORIES.get(tx.store, number), sent)
+    record = CATEGORIES.get(tx.store, number)
+    return CATEGORIES.update(tx, record, ensure_valid(change).model_dump(exclude_unset=True))
 
 
 delete_category = CATEGORIES.delete

@@ -90,8 +90,8 @@ def change_provider(
     tx: Transaction, number: int, change: Checked[ProviderChange]
 ) -> Record[Provider]:
     """Change the fields sent."""
-    sent = ensure_valid(change).model_dump(exclude_unset=True)
-    return PROVIDERS.update(tx, PROVIDERS.get(tx.store, number), sent)
+    record = PROVIDERS.get(tx.store, number)
+    return PROVIDERS.update(tx, record, ensure_valid(change).model_dump(exclude_unset=True))
 
 
 delete_provider = PROVIDERS.delete

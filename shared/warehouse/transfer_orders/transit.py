@@ -54,19 +54,19 @@ type _LineGoods = tuple[int, int, InTransitGoods]
 
 
 def dispatch_transfer_order(
-    tx: Transaction, number: int, checked: Checked[Departure]
+    tx: Transaction, number: int, departure: Checked[Departure]
 ) -> Record[StoredTransferOrder]:
     """Dispatch the goods of a picked order to its destination; raise transfer.dispatched."""
-    departure = ensure_valid(checked)
     return run_steps(tx, lambda: _dispatch_step(tx, number, departure))
 
 
 def _dispatch_step(
-    tx: Transaction, number: int, departure: Departure
+    tx: Transaction, number: int, checked: Checked[Departure]
 ) -> Record[StoredTransferOrder] | None:
     """Put as many picks as fit in transit; with the last of them, dispatch the order."""
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "picked")
+    departure = ensure_valid(checked)
     picking = picking_service.get_picking(tx.store, record.entity.picking_id or 0)
     picks = list(_picks_to_dispatch(picking.entity))
     dispatched = _dispatch(tx, record.entity, picking, picks)
@@ -243,22 +243,22 @@ def _leave_transit(
 
 
 def close_transfer_order(
-    tx: Transaction, number: int, checked: Checked[OrderClosing]
+    tx: Transaction, number: int, closing: Checked[OrderClosing]
 ) -> Record[StoredTransferOrder]:
     """Close a received order, write off goods that never arrived, and raise transfer.completed.
 
     It needs a reason when less was received than dispatched.
     """
-    closing = ensure_valid(checked)
     return run_steps(tx, lambda: _close_step(tx, number, closing))
 
 
 def _close_step(
-    tx: Transaction, number: int, closing: OrderClosing
+    tx: Transaction, number: int, checked: Checked[OrderClosing]
 ) -> Record[StoredTransferOrder] | None:
     """Write off as many goods as fit; with the last of them, close the order."""
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "received")
+    closing = ensure_valid(checked)
     if rules.has_discrepancy(record.entity) and closing.reason is None:
         message = f"is required: {rules.units_missing(record.entity):f} units were not received"
         raise ValidationFailed([Problem("reason", message)])

@@ -117,9 +117,9 @@ def acknowledge_transfer(
 
     A refusal does not move goods back: `sap_status` is the ERP's, `status` the warehouse's.
     """
-    answer = ensure_valid(checked)
     record = TRANSFERS.get(tx.store, number)
     rules.ensure_status(record.entity, "transferred")
+    answer = ensure_valid(checked)
     return TRANSFERS.save(tx, record, record.entity, **answer.model_dump())
 
 
