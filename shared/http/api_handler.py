@@ -38,6 +38,7 @@ from shared.http.routes import (
     resource_path,
 )
 from shared.identity.auth.rules import authorize, ensure_not_revoked, ensure_unrestricted
+from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant, ensure_active, ensure_feature, ensure_module
@@ -72,10 +73,8 @@ if TYPE_CHECKING:
 _RESERVE_MS = 1_500
 """Part of the invocation's time that is kept for the error response."""
 
-_MOST_IGNORED = 10
-"""Ignored query parameters that a response names."""
-_IGNORED_CHARACTERS = 64
-"""Characters of each name, percent-encoded: the caller chose it."""
+_MOST_IGNORED, _IGNORED_CHARACTERS = 10, 64
+"""Ignored query parameters that a response names; characters of each, which the caller chose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +315,9 @@ class ApiHandler:
     def _ensure_if_match(self, tx: Transaction, call: _Call, request: Request[Any, Any]) -> None:
         """Compare If-Match with what GET would respond now.
 
-        Uses GET of the same path; if there is none, GET of the resource (`/x/{id}`). If-Match is
-        ignored for a list. A part that does not exist yet, such as a map, matches nothing.
+        Uses GET of the same path; if there is none, GET of the resource (`/x/{id}`). No scope is
+        needed to read it, because nothing of it is shown. If-Match is ignored for a list. A part
+        that does not exist yet, such as a map, matches nothing.
         """
         if_match = call.headers.get("if-match")
         if if_match is None:
@@ -326,6 +326,7 @@ class ApiHandler:
         match = self._match(call.path).get("GET") or resource
         if match is None or match.operation.is_list:
             return
+        request = replace(request, caller=replace(call.caller, scopes=frozenset(SCOPES)))
         try:
             result = match.operation.handler(tx.store, request)
         except NotFound:
@@ -341,8 +342,7 @@ def _find_route(call: _Call) -> RouteMatch:
     """Return the operation of the call.
 
     Raises:
-        ClientNotAllowed: The caller reaches only the list of products, and does not learn which
-            routes exist.
+        ClientNotAllowed: The caller may not learn which routes exist.
         NotFound: No route has this path.
         MethodNotAllowed: The path has other methods only.
     """

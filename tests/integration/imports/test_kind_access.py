@@ -89,6 +89,23 @@ def test_a_client_needs_the_scopes_of_the_kind(
 
 @each_kind
 @pytest.mark.usefixtures("strict")
+def test_if_match_needs_no_scope_to_read(example: KindExample, scenario: ImportScenario) -> None:
+    number = upload_with_an_error(scenario, example)
+    tag = scenario.erp.get(f"/imports/{number}").headers["ETag"]
+    access = ACCESS_OF_KIND[example.kind]
+    erp = client(scenario, without=[access.read_scope])
+
+    for action in ("commit", "cancel"):
+        path = f"/imports/{number}/{action}"
+        assert erp.post(path, headers={"If-Match": 'W/"0"'}).code == "stale_state"
+        other = client(scenario, without=[access.read_scope, access.write_scope])
+        refused = other.post(path, headers={"If-Match": tag}).json()["error"]
+        assert (refused["code"], refused["scope"]) == ("missing_scope", access.write_scope)
+    assert erp.post(f"/imports/{number}/commit", headers={"If-Match": tag}).status == 202
+
+
+@each_kind
+@pytest.mark.usefixtures("strict")
 def test_a_user_needs_the_permission_of_the_kind(
     example: KindExample, scenario: ImportScenario
 ) -> None:
