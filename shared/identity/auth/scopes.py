@@ -29,10 +29,10 @@ SCOPES: Mapping[Scope, str] = {
     "warehouses:write": "Create, change and delete warehouses and positions, publish maps, and"
     " assign and remove pick faces.",
     "products:read": "Read products and product categories, and imports of every kind with their"
-    " rejected rows.",
+    " rejected rows, unless the setting imports_require_kind_scope is on.",
     "products:write": "Create, change and delete products and product categories. Upload, commit"
-    " and cancel imports of every kind, and so also create documents, transfer orders and pick"
-    " faces, unless the setting imports_require_kind_scope is on.",
+    " and cancel imports of every kind, and so also create documents, returns, transfer orders and"
+    " pick faces, unless the setting imports_require_kind_scope is on.",
     "clients:read": "Read clients.",
     "clients:write": "Create, change and delete clients.",
     "providers:read": "Read providers.",
