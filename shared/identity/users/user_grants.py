@@ -4,7 +4,6 @@ An unknown user, a disabled user, a wrong password and a wrong code lead to the 
 the same work, so that nobody can find out which users exist.
 """
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -40,6 +39,7 @@ from shared.identity.users.sessions import RefreshToken, Session
 from shared.identity.users.token_revocation import end_session, read_session
 from shared.kernel.clock import now_ms
 from shared.kernel.db.actions import StaleRead
+from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -178,9 +178,15 @@ def _verify_credentials(
 
 
 def _imitate_code_check(slug: str) -> None:
-    """Make the KMS call of a code check, so that the response takes as long as with one."""
-    with suppress(ClientError):
+    """Make the KMS call of a code check, so that the response is the same after the same time.
+
+    A temporary error of KMS is raised, as it is by a code check.
+    """
+    try:
         unseal(bytes(_SEALED_SECRET_LENGTH), "totp", slug, "nobody")
+    except ClientError as error:
+        if is_transient(error):
+            raise
 
 
 def _begin_session(request: _GrantRequest, account: UserAccount, login: Login) -> IssuedTokens:

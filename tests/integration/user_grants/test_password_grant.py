@@ -18,7 +18,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from tests.aws_calls import Watch
 from tests.cases import each_case
 from tests.clock import Clock
-from tests.faults import AwsFaults
+from tests.faults import Answer, AwsFaults, Call, Forward, refusal
 from tests.gateway import Erp
 from tests.integration.roles import Roles
 from tests.integration.user_grants.oauth_requests import (
@@ -148,6 +148,20 @@ def test_every_failed_sign_in_with_a_code_makes_the_same_calls(
     assert (status, json.loads(body)) == (400, INVALID_CREDENTIALS)
     assert calls.count("Decrypt") == 1
     assert user.sign_in(otp=user.code(periods=1)).status == 200, "a wrong password uses up no code"
+
+
+def test_sign_in_whose_code_cannot_be_checked_gets_the_same_response(
+    two_step_user: ExampleUser, aws_faults: AwsFaults
+) -> None:
+    berta = create_example_user("berta")
+
+    def throttled(call: Call, forward: Forward) -> Answer:
+        return refusal("ThrottlingException") if call.operation == "Decrypt" else forward()
+
+    with aws_faults.faulty(throttled):
+        for form in (two_step_user.form(), berta.form(), berta.form(username="nobody@acme")):
+            answer = request_token({**form, "password": "wrong", "otp": "000000"})
+            assert answer.outcome == (503, "service_unavailable")
 
 
 @pytest.mark.parametrize(
