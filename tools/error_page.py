@@ -61,8 +61,7 @@ ADVICE = {
         "message names.",
     ),
     "idempotency_key_required": Advice(
-        "`POST /entry-documents`, `POST /exit-documents` and other routes that create business "
-        "documents require the header Idempotency-Key.",
+        "`POST /entry-documents` and `POST /exit-documents` require the header Idempotency-Key.",
         "This route requires the header Idempotency-Key.",
         "Generate a UUID v4 for each business operation, store it with the operation, and send the "
         "same key on every retry.",
@@ -100,9 +99,10 @@ ADVICE = {
         "Contact the operator of the service.",
     ),
     "forbidden": Advice(
-        "The user's roles lack the permission that the message names. With the message `The "
-        "request is not allowed.`, a web application firewall blocked the request: too many "
-        "requests from one IP address, or an address of bad reputation.",
+        "The user's roles lack the permission that the message names. Integration clients get it "
+        "where only users may act, such as deciding an approval or changing one's own password. "
+        "With the message `The request is not allowed.`, a web application firewall blocked the "
+        "request: too many requests from one IP address, or an address of bad reputation.",
         "This needs the permission inventory.manage.",
         "An administrator gives the user a role with this permission; then request a new token. "
         "If the firewall blocked the request, wait five minutes and send less.",
