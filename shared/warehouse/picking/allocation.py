@@ -148,7 +148,7 @@ def _allocate_step(
         tx.after_step(lambda: posting.update_due_levels(due))
     for number, picking in after.items():
         if picking != before[number]:
-            PICKINGS.replace(tx, records[number], picking)
+            PICKINGS.save(tx, records[number], picking)
     return completed
 
 

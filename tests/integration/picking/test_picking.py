@@ -88,16 +88,22 @@ def test_allocation_order_is_expiry_then_pick_face_then_age(yard: WarehouseScena
     assert places(brick) == [("F-01", 5), ("A-01", 5), ("B-01", 2)]
 
 
-def test_missing_stock_is_allocated_when_it_arrives(yard: WarehouseScenario) -> None:
+def test_missing_stock_is_allocated_when_it_arrives(yard: WarehouseScenario, clock: Clock) -> None:
+    def places(shown: dict[str, Any]) -> list[tuple[str | None, float]]:
+        return [(line["bin_code"], line["qty"]) for line in shown["lines"]]
+
     yard.stock("BRICK", 3)
     number = yard.started(yard.order(("BRICK", 5)))
-    lines = yard.erp.get(f"/pickings/{number}").data["lines"]
-    assert [(line["bin_code"], line["qty"]) for line in lines] == [("A-01", 3), (None, 2)]
+    before = yard.erp.get(f"/pickings/{number}").data
+    assert places(before) == [("A-01", 3), (None, 2)]
 
+    clock.advance(60)
     yard.stock("BRICK", 9, "B-01")
-    lines = yard.act(number, "allocate").data["lines"]
+    allocated = yard.act(number, "allocate").data
+    again = yard.act(number, "allocate").data
 
-    assert [(line["bin_code"], line["qty"]) for line in lines] == [("A-01", 3), ("B-01", 2)]
+    assert places(allocated) == [("A-01", 3), ("B-01", 2)]
+    assert before["updated_at"] < allocated["updated_at"] == again["updated_at"]
     assert yard.level("BRICK") == (12, 5, 7)
 
 
