@@ -313,14 +313,14 @@ class ApiHandler:
         return conditional.etag_of(response.body, match.operation.volatile_fields)
 
     def _ensure_if_match(self, tx: Transaction, call: _Call, request: Request[Any, Any]) -> None:
-        """Compare If-Match with what GET would respond now.
+        """Compare If-Match with what GET would respond now, unless own steps have changed that.
 
         Uses GET of the same path; if there is none, GET of the resource (`/x/{id}`). No scope is
         needed to read it, because nothing of it is shown. If-Match is ignored for a list. A part
         that does not exist yet, such as a map, matches nothing.
         """
         if_match = call.headers.get("if-match")
-        if if_match is None:
+        if if_match is None or tx.has_steps:
             return
         resource = self._match(resource_path(call.path)).get("GET")
         match = self._match(call.path).get("GET") or resource

@@ -178,7 +178,11 @@ def claim_key(store: Store, *, partition: str, fingerprint: str) -> IdempotencyC
     held = _put_claim(store, claim, fingerprint)
     if held and _is_interrupted(held, fingerprint, now):
         # A claim of an earlier release has no name: its request was known by its partition.
-        claim = replace(claim, request=held.get("request", partition))
+        claim = replace(
+            claim,
+            request=held.get("request", partition),
+            has_steps=held.get("has_steps", False),
+        )
         held = _put_claim(store, claim, fingerprint, interrupted=held["owner"])
     if held:
         return _stored_response(store, held, fingerprint, now)
@@ -199,6 +203,7 @@ def _put_claim(
         "fingerprint": fingerprint,
         "owner": claim.owner,
         "request": claim.request,
+        "has_steps": claim.has_steps or None,
         "lease_until": now + LEASE_MS,
         EXPIRY: now // 1000 + WINDOW_SECONDS,
     }

@@ -5,8 +5,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from shared.http.routes import resource_path
+from shared.kernel.db.claim import LEASE_MS
 from tests.clock import Clock
+from tests.faults import AwsFaults
 from tests.gateway import Erp
+from tests.integration.call_faults import at_calls, die
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.sampling import sampled
@@ -196,3 +199,56 @@ def test_retry_with_an_old_tag_gets_the_first_response(erp: Erp, bolt: str) -> N
     again = erp.patch(bolt, {"name": "A"}, headers={"If-Match": seen}, key="k1")
 
     assert (again.status, again.text) == (200, first.text)
+
+
+@pytest.fixture
+def picking(erp: Erp, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A picking that is cancelled in two steps: an allocation is released, a pick is undone."""
+    assert clock.monotonic() > 0  # the clock fixture makes waits immediate
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
+    return f"/pickings/{EXAMPLES['POST /pickings/{id}/cancel'].prepared(erp)['id']}"
+
+
+def test_request_does_not_become_stale_by_its_own_steps(
+    erp: Erp, picking: str, aws_faults: AwsFaults
+) -> None:
+    found = EXAMPLES["POST /stock-adjustments"].body
+    seen = {"If-Match": erp.get(picking).headers["ETag"]}
+
+    def other() -> None:
+        assert erp.post("/stock-adjustments", found).status == 201
+
+    with aws_faults.faulty(at_calls("TransactWriteItems", {1}, before=other)):
+        cancelled = erp.post(f"{picking}/cancel", headers=seen)
+
+    assert (cancelled.status, cancelled.data["status"]) == (200, "cancelled")
+
+
+def test_repeat_goes_on_after_the_steps_of_a_killed_request(
+    erp: Erp, picking: str, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    seen = {"If-Match": erp.get(picking).headers["ETag"]}
+    one_step = at_calls("TransactWriteItems", {0}, after=die)
+    assert aws_faults.kills(one_step, lambda: erp.post(f"{picking}/cancel", headers=seen, key="k1"))
+    assert erp.get(picking).headers["ETag"] != seen["If-Match"]
+
+    clock.advance(LEASE_MS / 1000)
+    cancelled = erp.post(f"{picking}/cancel", headers=seen, key="k1")
+
+    assert (cancelled.status, cancelled.data["status"]) == (200, "cancelled")
+
+
+def test_repeat_of_a_request_that_was_killed_before_its_first_step_is_compared(
+    erp: Erp, picking: str, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    seen = {"If-Match": erp.get(picking).headers["ETag"]}
+    no_step = at_calls("TransactWriteItems", {0}, before=die)
+    assert aws_faults.kills(no_step, lambda: erp.post(f"{picking}/cancel", headers=seen, key="k1"))
+    pick = EXAMPLES["POST /pickings/{id}/picks"].body
+    erp.post(f"{picking}/picks", pick).ok()
+
+    clock.advance(LEASE_MS / 1000)
+    refused = erp.post(f"{picking}/cancel", headers=seen, key="k1")
+
+    assert (refused.status, refused.code) == (409, "stale_state")
+    assert erp.get(picking).data["status"] == "started"

@@ -51,7 +51,7 @@ class Attempts:
     `started_ms` is its start, `ids` are its allocated ids by sequence, `name` is its random name.
     `fences` are the keys of the fences that were read, `kept` those of items that a retry may use
     as they were read although this use case does not write them. `keeps_reads` is whether this
-    attempt uses what an earlier one has read.
+    attempt uses what an earlier one has read, `has_steps` whether a step is committed.
 
     The store has the cache of what the use case reads. `is_retried` is whether the use case runs
     again after StaleRead, `may_queue` whether it may wait in the queue of a contended item.
@@ -69,6 +69,7 @@ class Attempts:
         self.fences: set[Key] = set()
         self.kept: set[Key] = set()
         self.keeps_reads = False
+        self.has_steps = False
         self._waits = 0
         self._refusals = 0
         self._refusal: _Refusal | None = None
@@ -77,6 +78,7 @@ class Attempts:
     def step_committed(self, taken: Mapping[str, int]) -> None:
         """Forget the ids that a committed step has used; the next step begins now."""
         self.started_ms = now_ms()
+        self.has_steps = True
         self._waits = self._refusals = 0
         for kind, count in taken.items():
             del self.ids[kind][:count]

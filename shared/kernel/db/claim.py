@@ -6,8 +6,9 @@ lease a repeat of the request takes the claim over; from then on no transaction 
 request commits, not even a step that was on its way.
 
 A claim has a random `request`, the name of the request. A repeat that takes the claim over keeps
-the name, by which it recognizes what the first request has committed. When the key is free, for
-example because its window has passed, the claim gets a new name.
+the name, by which it recognizes what the first request has committed, and `has_steps`, whether that
+are steps of a larger operation. When the key is free, for example because its window has passed,
+the claim gets a new name.
 """
 
 from contextlib import suppress
@@ -42,7 +43,8 @@ def record_key(partition: str) -> Key:
 class Claim:
     """A claim that the present request holds, or has held.
 
-    `renewed_ms` is the time of the last renewal in milliseconds.
+    `renewed_ms` is the time of the last renewal in milliseconds, `has_steps` whether a request that
+    held it before has committed a step.
     """
 
     table: str
@@ -50,6 +52,7 @@ class Claim:
     owner: str
     request: str
     renewed_ms: int
+    has_steps: bool = False
 
     def condition(self) -> dict[str, Any]:
         """Return the condition that the claim still has this owner, in the form of the API."""
@@ -62,6 +65,11 @@ class Claim:
     def renewal(self) -> dict[str, Any]:
         """Return the update that renews the lease, for a call or an action of a transaction."""
         return self._update("SET lease_until = :until", until=now_ms() + LEASE_MS)
+
+    def renewal_with_step(self) -> dict[str, Any]:
+        """Return the update that renews the lease in the transaction of a step."""
+        expression = "SET lease_until = :until, has_steps = :yes"
+        return self._update(expression, until=now_ms() + LEASE_MS, yes=True)
 
     def release(self) -> dict[str, Any]:
         """Return the update that ends the claim of a request that has failed; its name is kept."""

@@ -264,6 +264,12 @@ class Transaction:
         return not (self._actions or self._counters or self._additions or self.deferred_items)
 
     @property
+    def has_steps(self) -> bool:
+        """Whether the use case has committed a step, also a request that this one repeats."""
+        claim = self.store.claim
+        return self._attempts.has_steps or (claim is not None and claim.has_steps)
+
+    @property
     def elapsed_ms(self) -> int:
         """Milliseconds since the first attempt of the use case."""
         return now_ms() - self._attempts.started_ms
@@ -307,7 +313,9 @@ class Transaction:
             self._send(actions)
         else:
             sent_ms = now_ms()
-            self._send([*actions, Action({"Update": claim.renewal()}, _claim_lost)])
+            # What the use case itself commits before its response is a step.
+            renewal = claim.renewal_with_step() if self.request_name else claim.renewal()
+            self._send([*actions, Action({"Update": renewal}, _claim_lost)])
             claim.renewed_ms = sent_ms
         if leaving:
             attempts.left_queue()
