@@ -2,8 +2,8 @@
 
 Changes are committed in transactions of their own, before the rename itself: a repeated request
 does the rest. Something that gets another code has no stock, so that its rows and levels are empty
-and nothing else changes them. They are found by the index of the old code, and leave it when they
-are changed. Each step keeps the new code from others.
+and nothing else changes them. Those of a warehouse or position are found by the index of the old
+code, and leave it when they are changed. Each step keeps the new code from others.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -104,12 +104,12 @@ def rename_product(
 def _rename_code(tx: Transaction, before: Product, after: Product) -> None:
     def change(own: Transaction, found: Sequence[_Found]) -> None:
         for collection, record in found:
-            named = record.entity
-            if named.product_id == before.id and named.item_code != after.item_code:
+            if record.entity.item_code != after.item_code:
                 name = {"product_name": after.name} if collection is STOCK else {}
                 collection.update(own, record, {"item_code": after.item_code, **name})
 
-    rows = _pages(tx.store, STOCK, "item_code", before.item_code)
+    # Not by the old code: an interrupted rename may have given a third one.
+    rows = _pages(tx.store, STOCK, "product_id", id_text(before.id))
     levels = _pages(tx.store, LEVELS, "product_id", id_text(before.id))
     first_rows, first_levels = run_all(lambda: next(rows), lambda: next(levels))
     pages = chain([[(TOTALS, before.id), *first_levels, *first_rows]], levels, rows)

@@ -81,6 +81,23 @@ def test_stock_follows_the_code_of_a_product(emptied_yard: WarehouseScenario, st
     assert latest["item_code"] == "PAVER"
 
 
+def test_stock_of_an_interrupted_rename_follows_the_next_code_of_its_product(
+    emptied_yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    with (
+        pytest.raises(Killed),
+        aws_faults.faulty(kill_after_step(2)),
+    ):  # the first is the retirement
+        emptied_yard.erp.patch(BRICK, {"item_code": "BLOCK"})
+    assert rows(emptied_yard, item_code="BLOCK") == [("BLOCK", "YARD", "A-01")]
+    clock.advance(31)  # the mark of the retirement has expired
+
+    emptied_yard.erp.patch(BRICK, {"item_code": "PAVER"}).ok()
+
+    assert rows(emptied_yard, item_code="PAVER") == [("PAVER", "YARD", "A-01")]
+    assert rows(emptied_yard, item_code="BLOCK") == []
+
+
 def test_stock_follows_the_code_of_a_warehouse(emptied_yard: WarehouseScenario) -> None:
     delete_positions(emptied_yard)
     assert emptied_yard.erp.patch(YARD, {"whs_code": "MAIN"}).status == 200
