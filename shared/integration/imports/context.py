@@ -61,10 +61,13 @@ class ImportContext:
         message = {"tenant": self.tenant.slug, "import": import_id}
         self.queue.send(Message(message, group=self.tenant.slug, delay=delay))
 
-    def update(self, import_id: int, change: ImportChange) -> Record[StoredImport]:
+    def update(
+        self, import_id: int, change: ImportChange, *, request: str | None = None
+    ) -> Record[StoredImport]:
         """Change an import in a transaction of its own, and return its record.
 
-        A change of the status also sets the times of the import.
+        A change of the status also sets the times of the import. `request` is the name of the
+        request of which it is a step.
         """
 
         def use_case(tx: Transaction) -> Record[StoredImport]:
@@ -80,7 +83,7 @@ class ImportContext:
                 after = after.model_copy(update=times)
             return IMPORTS.replace(tx, record, after)
 
-        return run_transaction(self.store, use_case)
+        return run_transaction(self.store, use_case, request_name=request)
 
 
 def import_context(tenant: Tenant, store: Store) -> ImportContext:

@@ -263,7 +263,7 @@ def begin_commit(
             "invocations": 0,
         }
 
-    return context.update(import_id, begin)
+    return context.update(import_id, begin, request=request)
 
 
 def _ensure_committable(stored: StoredImport) -> None:
