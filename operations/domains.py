@@ -237,6 +237,8 @@ def release_domain(domain: Domain, progress: ReportProgress, *, audited: bool = 
             audit.record(tx, "tenant.changed", "tenant", domain.tenant, changes=changes)
 
     run_as_operator(domain.tenant, delete)
+    if domain.certificate:
+        _delete_unregistered_domain(domain)
 
 
 def _in_use(domain: Domain) -> Conflict:
@@ -370,16 +372,27 @@ def _belongs_to(found: Mapping[str, Any], slug: str) -> bool:
 
 def _ensure_mapping(host: str, api: str) -> None:
     gateway = client("apigateway")
+    try:
+        mapped = _map(host, api)
+    except gateway.exceptions.NotFoundException as error:
+        raise domain_missing(host) from error
+    if mapped != (api, STAGE):
+        raise Conflict(
+            f"https://{host}/{STAGE} is mapped to the API {mapped[0]}, stage {mapped[1]}, not to "
+            f"{api}."
+        )
+
+
+def _map(host: str, api: str) -> tuple[str, str]:
+    """Map the host to the stage of the API, unless it is mapped; return API and stage."""
+    gateway = client("apigateway")
     mapping = {"domainName": host, "basePath": STAGE}
     try:
         gateway.create_base_path_mapping(**mapping, restApiId=api, stage=STAGE)
-    except gateway.exceptions.ConflictException as error:
+    except gateway.exceptions.ConflictException:
         found = gateway.get_base_path_mapping(**mapping)
-        if (found["restApiId"], found["stage"]) != (api, STAGE):
-            raise Conflict(
-                f"https://{host}/{STAGE} is mapped to the API {found['restApiId']}, stage "
-                f"{found['stage']}, not to {api}."
-            ) from error
+        return found["restApiId"], found["stage"]
+    return api, STAGE
 
 
 def _save_target(slug: str, host: str, target: str) -> None:
@@ -393,7 +406,14 @@ def _save_target(slug: str, host: str, target: str) -> None:
             ExpressionAttributeValues={":target": {"S": target}, ":slug": {"S": slug}},
         )
     except dynamodb.exceptions.ConditionalCheckFailedException as error:
+        _delete_unregistered_domain(Domain(host, slug, None, target))
         raise domain_missing(host) from error
+
+
+def _delete_unregistered_domain(domain: Domain) -> None:
+    """Delete the custom domain that an addition beside a removal has left without registration."""
+    if read_item(host_key(domain.host)) is None:
+        _delete_custom_domain(domain)
 
 
 def _delete_custom_domain(domain: Domain) -> None:

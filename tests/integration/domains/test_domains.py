@@ -1,5 +1,6 @@
 """Host names of companies are registered, created and mapped, also after interruptions."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from tests.faults import (
     kill_before,
     refusal,
     refuse_calls,
+    stuck_before,
     success,
 )
 from tests.integration.call_faults import at_calls
@@ -364,6 +366,33 @@ def test_host_given_to_another_tenant_during_its_removal_stays_there(
         remove_domain(HOST)
     assert directory.tenant_for_host(HOST, 0) == "beta"
     assert audit_entries() == [_ADDED]
+
+
+@pytest.mark.parametrize("is_removed_first", [False, True])
+def test_addition_and_removal_at_once_leave_no_domain_without_a_registration(
+    stack: Stack, api: str, aws_faults: AwsFaults, *, is_removed_first: bool
+) -> None:
+    """No command would remove the domain, and no other tenant could get the host."""
+
+    def add_host() -> None:
+        with suppress(Conflict):
+            add(api, keep_address=True)
+
+    def remove_host() -> None:
+        remove_domain(HOST)
+
+    first, second = (remove_host, add_host) if is_removed_first else (add_host, remove_host)
+    restore = stack.take_snapshot()
+    for call in range(MOST_CALLS):
+        restore()
+        if is_removed_first:
+            add_host()
+        with aws_faults.recorded() as seen, aws_faults.faulty(stuck_before(call, second)):
+            first()
+        assert {*domains()} <= {domain.host for domain in list_domains()}, call
+        if len(seen.calls) <= call:
+            break
+    assert 5 <= call < MOST_CALLS
 
 
 def test_removal_of_a_subdomain_of_the_deployment_does_not_call_api_gateway(
