@@ -12,9 +12,9 @@ from cli.operator import CommandContext, CommandFailed, command
 from cli.output import as_text
 from operations import provisioning
 from operations.table_lease import ensure_no_restore
-from operations.tenant_changes import HiddenTenant
 from operations.upgrade import (
     DEFAULT_RATE,
+    REFUSALS,
     Upgraded,
     UpgradePlan,
     contract_table,
@@ -131,7 +131,7 @@ def _added_to(refused: list[ServiceError]) -> Iterator[None]:
     """Add the error of a tenant that cannot be upgraded to `refused`: it does not stop others."""
     try:
         yield
-    except (HiddenTenant, UnservedTable, Conflict) as error:
+    except REFUSALS as error:
         refused.append(error)
 
 

@@ -63,6 +63,9 @@ _CHUNK = 10
 """Entities that are rewritten together, in one transaction if it can hold them."""
 _LONGEST_MS = 30 * 86_400_000
 
+REFUSALS = (HiddenTenant, UnservedTable, Conflict)
+"""Why one table cannot be upgraded, while others can."""
+
 
 @dataclass(frozen=True, slots=True)
 class UpgradePlan:
@@ -170,12 +173,17 @@ def upgrade_tables(
             or projection.
     """
     outdated = []
+    refused: list[ServiceError] = []
     for slug in slugs:
-        if _version_of(slug) == schema.current_version():
+        try:
+            version = _version_of(slug)
+        except REFUSALS as error:
+            refused.append(error)
+            continue
+        if version == schema.current_version():
             yield Upgraded(slug, schema.SCHEMA_VERSION, 0)
         else:
             outdated.append(slug)
-    refused: list[ServiceError] = []
     run = partial(_run_leased, progress=progress, refused=refused)
     announced = [slug for slug, _ in run(outdated, _announce)]
     writing = [slug for slug, _ in run(announced, _begin_writing)]
@@ -202,7 +210,7 @@ def _run_leased[R](
         try:
             with leased(slug, "upgrade", progress) as lease:
                 result = step(lease, lease.keeping(progress))
-        except (HiddenTenant, UnservedTable, Conflict) as error:
+        except REFUSALS as error:
             refused.append(error)
         else:
             yield slug, result

@@ -340,6 +340,20 @@ def test_restore_that_begins_during_the_upgrade_does_not_stop_the_others(
     assert "The restore of acme is not finished." in result.stderr
 
 
+@pytest.mark.usefixtures("invented")
+def test_tenant_that_is_deleted_before_the_confirmation_does_not_stop_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def delete_meanwhile(*_: Any, **__: Any) -> None:
+        set_attributes(state={"S": "deleting"})  # of acme
+
+    monkeypatch.setattr("cli.upgrade.confirm", delete_meanwhile)
+    result = run("--json", "tenant", "upgrade", "--all")
+    assert result.exit_code == 1
+    assert [row["tenant"] for row in json.loads(result.stdout)] == ["beta"]
+    assert "The tenant acme was not deleted completely" in result.stderr
+
+
 @pytest.mark.usefixtures("stack", "clock")
 def test_command_line_of_another_release_neither_upgrades_nor_creates() -> None:
     """Functions of the deployed release would refuse the table."""
