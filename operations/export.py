@@ -31,10 +31,12 @@ from shared.identity.auth.clients import client_from_item, client_key
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.tenant import Tenant
 from shared.integration.imports.context import IN_PROGRESS
+from shared.integration.imports.repository import IMPORTS
 from shared.kernel.aws import client, read_pages
 from shared.kernel.clock import Deadline, instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.items import Item, from_attributes, key_of, to_attributes, unpack
+from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.records import HEAD, tail_keys
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
@@ -154,6 +156,7 @@ def export_tenant(
     _write_json(to / _TENANT, _describe_tenant(tenant, get_overview(slug)))
     if passphrase is not None:
         wait_for_running_invocations(slug, now_ms(), progress)
+        _ensure_no_running_import(slug)
     counts = _export_entities(slug, to, progress)
     counts[FILE_LIST] = _export_files(slug, to, progress)
     manifest["counts"] = dict(counts)
@@ -302,7 +305,6 @@ def _export_items(
             write("file", to_attributes({"file": name, **described, **copy}))
         write("tenant", tenant_item(slug))
         for count, item in enumerate(_scan_items(slug), 1):
-            _ensure_no_running_import(slug, item)
             write("table", opened(item, slug))
             if count % _REPORT_EVERY == 0:
                 progress(f"{count} items of the table")
@@ -333,20 +335,22 @@ def outbox_entries(slug: str) -> Iterator[dict[str, Any]]:
         yield from (item for item in found if is_moved(item, now_ms() // 1000))
 
 
-def _ensure_no_running_import(slug: str, item: Mapping[str, Any]) -> None:
-    """Raise Conflict for an import that a worker processes: its messages cannot be moved."""
-    is_import = item[PARTITION_KEY]["S"].startswith("import#") and item[SORT_KEY]["S"] == HEAD
-    if not is_import or "data" not in item:
-        return
-    content = _read_content(operator_store(slug), from_attributes(item))
-    if content is not None:
-        status = loads(content)["status"]
-        if status in IN_PROGRESS:
-            raise Conflict(
-                f"The import {int(item['id']['N'])} of {slug} is {status}. Resume the tenant "
-                f"(stowage tenant resume {slug}), wait until the import has ended, then suspend "
-                "the tenant again."
-            )
+def _ensure_no_running_import(slug: str) -> None:
+    """Raise Conflict for an import that the worker processes, also of a tenant that is not active.
+
+    It changes the data during the export, and its messages cannot be moved. No import begins
+    meanwhile.
+    """
+    store = operator_store(slug)
+    for status in sorted(IN_PROGRESS):
+        for numbers in id_pages(store, IMPORTS, "status", status):
+            for record in IMPORTS.get_many(store, numbers):
+                if record.entity.status in IN_PROGRESS:
+                    raise Conflict(
+                        f"The import {record.id} of {slug} is {record.entity.status}. Resume the "
+                        f"tenant (stowage tenant resume {slug}), wait until the import has ended, "
+                        "then suspend the tenant again."
+                    )
 
 
 # The table

@@ -23,6 +23,7 @@ from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, NotFound
 from tests.cases import each_case
 from tests.faults import AwsFaults, Killed, kill_after
+from tests.import_scenario import ImportScenario, leave_all_to_worker
 from tests.integration.call_faults import at_calls, die
 from tests.integration.moving.crafted_exports import accept
 from tests.integration.moving.two_deployments import (
@@ -276,3 +277,22 @@ def test_active_tenant_is_not_exported_with_secrets(both: TwoDeployments, tmp_pa
     provisioning.set_state("acme", "suspended")
     with pytest.raises(Conflict, match="The passphrase has 5 characters; it needs at least 12"):
         export_tenant("acme", tmp_path / "acme", passphrase="short")
+
+
+def test_export_beside_an_import_that_ends_meanwhile_is_refused(
+    both: TwoDeployments, aws_faults: AwsFaults, tmp_path: Path
+) -> None:
+    """Some of its items would be as before the commit, and others as after it."""
+    both.enter_source()
+    leave_all_to_worker(both.monkeypatch)
+    imports = ImportScenario(both.source)
+    one = imports.import_file("products", "a.csv", b"item_code,name\nIMPORTED,One\n")
+    imports.erp.post(f"/imports/{one['id']}/commit").ok(202)
+    provisioning.set_state("acme", "suspended", for_move=True)
+    to = tmp_path / "acme"
+    with (
+        aws_faults.faulty(at_calls("Scan", before=imports.drain_queue)),
+        pytest.raises(Conflict, match=r"The import \d+ of acme is committing\. Resume the tenant"),
+    ):
+        export_tenant("acme", to, passphrase=PASSPHRASE)
+    assert not json.loads((to / "manifest.json").read_text())["complete"]
