@@ -22,6 +22,7 @@ from shared.kernel.spreadsheets.table import (
     MAX_CELL_CHARACTERS,
     MAX_COLUMNS,
     MAX_ROWS,
+    READ_COLUMNS,
     Cell,
     Row,
     Table,
@@ -202,7 +203,7 @@ class CsvTable(Table):
                             cells.pop()
                     if not cells:
                         continue
-                    if len(cells) > MAX_COLUMNS:
+                    if len(cells) > READ_COLUMNS:
                         raise UnreadableFile(
                             f"Row {number} has {len(cells)} cells, at most {MAX_COLUMNS} allowed."
                         )

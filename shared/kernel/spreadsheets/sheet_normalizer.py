@@ -18,6 +18,7 @@ from shared.kernel.spreadsheets.table import (
     MAX_COLUMNS,
     MAX_ROWS,
     MAX_STRUCTURE_ERRORS,
+    READ_COLUMNS,
     MergedRange,
     UnreadableFile,
 )
@@ -157,7 +158,7 @@ class SheetNormalizer(PartNormalizer):
         if not self._length:
             return
         name = f"{column_name(self._column)}{self._row}"
-        if self._column > MAX_COLUMNS:
+        if self._column > READ_COLUMNS:
             raise UnreadableFile(
                 f"{name} has a value, but only the first {MAX_COLUMNS} columns can be read."
                 " Delete the columns further right."

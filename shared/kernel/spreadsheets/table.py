@@ -10,7 +10,10 @@ from typing import NamedTuple
 MAX_ROWS = 1_048_576
 """Rows of a sheet, as in Excel."""
 MAX_COLUMNS = 256
-"""Columns of a table: A to IV. A value further right makes the file unreadable."""
+"""Columns of a file: A to IV."""
+READ_COLUMNS = MAX_COLUMNS + 3
+"""Columns of a table: an error report adds three to those of a file. A value further right makes
+the file unreadable."""
 MAX_CELL_CHARACTERS = 32_767
 """Characters of a cell, as in Excel."""
 MAX_STRUCTURE_ERRORS = 20
@@ -47,7 +50,7 @@ class Row(NamedTuple):
     """A row that has a value.
 
     `number` is the number of the row in the spreadsheet, from 1. `cells` begins with column A, ends
-    with the last non-empty cell, and has at most `MAX_COLUMNS` entries.
+    with the last non-empty cell, and has at most `READ_COLUMNS` entries.
     """
 
     number: int

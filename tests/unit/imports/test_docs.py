@@ -51,7 +51,7 @@ def test_the_page_has_the_limits_of_the_code() -> None:
     ]
     for limit in (
         f"| rows | {', '.join(row.replace(',', ' ') for row in rows)} |",
-        f"| columns | {MAX_COLUMNS} |",
+        f"| columns | {MAX_COLUMNS}, besides the three of an error report |",
         f"| characters in a cell | {MAX_CELL_CHARACTERS:,} |".replace(",", " "),
         f"| lines of a document | {MAX_LINES:,} |".replace(",", " "),
         f"| `POST /imports` | files up to {megabytes(MAX_REQUEST_FILE_BYTES)} |",

@@ -10,6 +10,7 @@ from shared.integration.imports.languages import LANGUAGES, Language
 from shared.integration.imports.models import ImportKind
 from shared.integration.imports.report.rejected_rows import RejectedRow, RowProblem
 from shared.integration.imports.report.workbook import write_report
+from shared.kernel.spreadsheets.table import UnreadableFile
 from tools.sample_imports.__main__ import FOLDER
 
 ORDERS: ImportKind = "exit_documents"
@@ -42,16 +43,29 @@ def test_an_uploaded_report_has_the_rows_of_the_file(
     assert report.header[added:] == sent.header
     assert [(index - added, column) for index, column in report.columns] == list(sent.columns)
     shown = [[*row.cells[added:]] for row in report.rows]
-    # The report replaces characters that a workbook cannot contain by symbols.
-    assert shown == [
-        [
-            cell.replace("\x07", "\u2407").replace("\x1b", "\u241b")
-            if isinstance(cell, str)
-            else cell
-            for cell in row.cells
-        ]
-        for row in sent.rows
-    ]
+    assert shown == [[*row.cells] for row in sent.rows]
+
+
+def test_the_report_of_a_file_with_the_most_columns_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "orders.csv"
+    header, row = (FOLDER / "orders.csv").read_text().splitlines()[:2]
+    more = 256 - header.count(",") - 1
+    path.write_text(f"{header}{',x' * more}\n{row}{',1' * more}\n")
+    sent = read(path)
+    assert [sent.width, len(sent.rows[0].cells)] == [256, 256]
+    first = reported(sent, "en", tmp_path / "first.xlsx")
+    second = reported(first, "en", tmp_path / "second.xlsx")
+    assert second.rows[0].cells[3:] == first.rows[0].cells[3:] == sent.rows[0].cells
+
+
+@pytest.mark.parametrize("wide", [0, 1])
+def test_a_file_that_is_no_report_has_at_most_256_columns(wide: int, tmp_path: Path) -> None:
+    path = tmp_path / "orders.csv"
+    lines = (FOLDER / "orders.csv").read_text().splitlines()[:2]
+    lines[wide] += ",x" * (257 - lines[0].count(",") - 1)
+    path.write_text("\n".join(lines))
+    with pytest.raises(UnreadableFile, match=f"Row {wide + 1} has 257 cells, at most 256"):
+        read(path)
 
 
 def test_a_report_of_a_report_has_the_report_columns_once(tmp_path: Path) -> None:

@@ -318,8 +318,8 @@ def test_a_value_beyond_the_last_column_is_refused() -> None:
     (row,) = cells(last)
     assert row == [1, *[None] * 254, 2]
 
-    with pytest.raises(UnreadableFile, match="IW3 has a value"):
-        open_content(workbook('<row r="3"><c r="IW3"><v>2</v></c></row>'))
+    with pytest.raises(UnreadableFile, match="IZ3 has a value"):
+        open_content(workbook('<row r="3"><c r="IZ3"><v>2</v></c></row>'))
 
 
 def test_a_file_can_be_read_from_disk(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from shared.integration.imports.files.sample_rows import is_sample_row
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.languages import Language
 from shared.integration.imports.models import IMPORT_KINDS, ImportKind
-from shared.kernel.spreadsheets.table import Cell, Row, Table, UnreadableFile
+from shared.integration.imports.report.rejected_rows import is_report_header
+from shared.kernel.spreadsheets.table import MAX_COLUMNS, Cell, Row, Table, UnreadableFile
 from shared.warehouse.documents.vocabulary import DocumentKind, type_of
 
 _MAX_TEXT, _CHARACTERS_PER_CELL = 64_000_000, 8
@@ -83,8 +84,10 @@ def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> Pars
     errors = _header_errors(header, kind, layout, first_rows)
     if errors:
         return ParsedFile(structure_errors=errors)
+    widest = MAX_COLUMNS + sum(map(is_report_header, header.cells))
+    _check_width(first_rows[index], widest)
     data_rows = _rows_with_data(chain(first_rows[index + 1 :], rows), header.columns, layout)
-    kept = _within_memory_limit(islice(data_rows, max_rows + 1))
+    kept = _within_limits(islice(data_rows, max_rows + 1), widest)
     errors = [
         *table.structure_errors,
         *_merged_cell_errors(table, first_rows[index]),
@@ -100,11 +103,23 @@ def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> Pars
     )
 
 
-def _within_memory_limit(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows as a list; raise UnreadableFile if they hold too much text."""
+def _check_width(row: Row, widest: int) -> None:
+    """Raise UnreadableFile if a row has more columns than a file may have and a report has added.
+
+    Otherwise the error report of the file would have more columns than can be read.
+    """
+    if len(row.cells) > widest:
+        raise UnreadableFile(
+            f"Row {row.number} has {len(row.cells)} cells, at most {MAX_COLUMNS} allowed."
+        )
+
+
+def _within_limits(rows: Iterable[Row], widest: int) -> list[Row]:
+    """Return the rows as a list; raise UnreadableFile if they are too wide or too long together."""
     kept: list[Row] = []
     size = 0
     for row in rows:
+        _check_width(row, widest)
         size += _CHARACTERS_PER_CELL * len(row.cells)
         size += sum(len(cell) for cell in row.cells if isinstance(cell, str))
         if size > _MAX_TEXT:

@@ -61,7 +61,7 @@ _ERROR_VALUES = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALU
 """What a cell with an error may contain in every spreadsheet program."""
 _FORMULA_LIKE = re.compile(r"[\t\r]|\s*[=+@\-\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b]")
 _NEEDS_ESCAPING = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff&<>_]")
-_NOT_ALLOWED_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_NOT_ALLOWED_IN_XML = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 _LOOKS_ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
 
@@ -239,8 +239,9 @@ def _text(value: str, style_ids: _StyleIds, style: _CellStyle = "text") -> _XmlC
 def _escaped(value: str) -> str:
     """Return text as XML that every reader of .xlsx reads back unchanged.
 
-    Characters that XML does not allow are replaced by a visible symbol. In .xlsx, `_x0041_` denotes
-    a character by its code, so the underscore of a text that looks like this is escaped.
+    In .xlsx, `_x0041_` denotes a character by its code. Control characters, which XML does not
+    allow, are written so, and refused again when the report is uploaded. The underscore of a text
+    that looks like this is escaped. Unpaired surrogates and noncharacters are replaced.
     """
     if len(value) > _MAX_CHARACTERS // 2:
         # The limit counts UTF-16 units.
@@ -248,10 +249,10 @@ def _escaped(value: str) -> str:
         value = units.decode("utf-16-le", "ignore")
     if not _NEEDS_ESCAPING.search(value):
         return value
-    allowed = _NOT_ALLOWED_IN_XML.sub(_symbol, value)
-    return escape(_LOOKS_ESCAPED.sub("_x005F_", allowed)).replace("\r", "_x000D_")
+    text = escape(_LOOKS_ESCAPED.sub("_x005F_", value))
+    return _NOT_ALLOWED_IN_XML.sub(_code_or_symbol, text)
 
 
-def _symbol(match: re.Match[str]) -> str:
+def _code_or_symbol(match: re.Match[str]) -> str:
     code = ord(match[0])
-    return chr(0x2400 + code) if code < ord(" ") else "\ufffd"
+    return f"_x{code:04X}_" if code < ord(" ") else "\ufffd"
