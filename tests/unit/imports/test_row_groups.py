@@ -98,6 +98,14 @@ def test_a_row_that_differs_from_its_document_has_a_problem() -> None:
     assert problems_of(group) == {(4, "warehouse_code", "differs from row 3 of the same document")}
 
 
+def test_rows_of_a_document_may_write_one_moment_in_several_ways() -> None:
+    moments: list[Cell] = ["2026-03-01T10:00:00Z", "2026-03-01 11:00+01:00", "20260301T10"]
+    rows: list[list[Cell]] = [["A", moment, "X"] for moment in moments]
+    [group] = groups_of("transfer_orders", ("external_ref", "due_at", "item_code"), *rows)
+    assert group.problems == {}
+    assert group.body["due_at"] == "2026-03-01T10:00:00.000Z"
+
+
 def test_a_row_without_a_reference_is_a_group_of_its_own() -> None:
     groups = groups_of(
         "transfer_orders",

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from shared.integration.imports.files.columns import CellType
 from shared.kernel.calendar_days import time_zone
-from shared.kernel.clock import parse_date_time
+from shared.kernel.clock import instant_of, parse_date_time
 from shared.kernel.db.facets import fold
 from shared.kernel.fields import normalized
 from shared.kernel.spreadsheets.table import Cell, InvalidCell
@@ -147,14 +147,13 @@ def iso_day(text: str) -> str:
 
 
 def _datetime(cell: Cell, *, zone: ZoneInfo) -> str:
-    if isinstance(cell, datetime):
-        return cell.replace(tzinfo=zone).isoformat()
+    # As it is stored: rows may write the same moment in several ways.
     text = cell_text(cell).strip()
     try:
         moment = parse_date_time(f"{text}T00" if _DAY.fullmatch(text) else text)
+        return instant_of(moment if moment.tzinfo else moment.replace(tzinfo=zone))
     except (ValueError, OverflowError):
         return text
-    return text if moment.tzinfo else moment.replace(tzinfo=zone).isoformat()
 
 
 def _boolean(cell: Cell) -> bool:
