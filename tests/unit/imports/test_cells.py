@@ -95,9 +95,12 @@ def test_the_message_of_an_ambiguous_number_says_how_to_write_it() -> None:
     assert UNKNOWN["decimal"]("1234") == 1234
 
 
-def test_numeric_cells_are_unchanged() -> None:
+def test_numeric_cells_have_the_value_that_is_shown() -> None:
     assert UNKNOWN["decimal"](12) == 12
     assert UNKNOWN["decimal"](Decimal("1.234")) == Decimal("1.234")
+    assert UNKNOWN["decimal"](Decimal("0.30000000000000004")) == Decimal("0.3")
+    assert UNKNOWN["decimal"](Decimal("0.12345678")) == Decimal("0.12345678")
+    assert UNKNOWN["integer"](Decimal("2.9999999999999996")) == 3
     for cell in (True, date(2026, 3, 1)):
         with pytest.raises(ValueError, match="must be a number"):
             UNKNOWN["decimal"](cell)

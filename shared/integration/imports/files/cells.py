@@ -7,7 +7,7 @@ the value is allowed is checked later, by the request model.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import partial
 from zoneinfo import ZoneInfo
 
@@ -55,6 +55,8 @@ _NUMBER_WITH_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
 _NUMBER_WITH_COMMA = re.compile(r"[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
 _AMBIGUOUS_NUMBER = re.compile(r"([+-]?[1-9]\d{0,2})[.,](\d{3})", re.ASCII)
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
+_SHOWN_DIGITS = Context(prec=15)
+"""As spreadsheet programs show them: 0.1 + 0.2, stored as 0.30000000000000004, is shown as 0.3."""
 _DAY_MONTH_YEAR = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
 _TIME = re.compile(r"(?<=\d{4}-\d\d-\d\d)[T ]\d\d:\d\d:\d\d(\.\d+)?$|[T ]00:00(:00(\.0+)?)?$")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -111,7 +113,9 @@ def _list(cell: Cell) -> list[str]:
 
 
 def _decimal(cell: Cell, *, decimal_comma: bool | None) -> Decimal | int:
-    if isinstance(cell, int | Decimal) and not isinstance(cell, bool):
+    if isinstance(cell, Decimal):
+        return _SHOWN_DIGITS.plus(cell)
+    if isinstance(cell, int) and not isinstance(cell, bool):
         return cell
     text = _SPACES.sub("", cell_text(cell))
     if decimal_comma is None and (match := _AMBIGUOUS_NUMBER.fullmatch(text)):
