@@ -121,6 +121,16 @@ def test_merged_cells_are_allowed_in_titles_only(folder: Path) -> None:
     ]
 
 
+def test_formulas_are_reported_together_with_the_errors_of_the_header(folder: Path) -> None:
+    book = Workbook()
+    for row in (["item_code"], ["A"], ["=1+1"]):
+        book.worksheets[0].append(row)
+    assert read(folder, workbook_bytes(book)).structure_errors == [
+        "The required column Name (name) is missing.",
+        "A3 contains a formula. Save the file with values instead of formulas.",
+    ]
+
+
 def test_the_first_of_two_equal_headers_is_the_header(folder: Path) -> None:
     rows = [["item_code", "name"], ["item_code", "name"], ["A", "Good"]]
     assert [row.number for row in read(folder, rows).rows] == [2, 3]

@@ -81,9 +81,8 @@ def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> Pars
     rows = table.rows()
     first_rows = list(islice(rows, _HEADER_SEARCH_ROWS))
     index, header = _find_header(first_rows, layout)
-    errors = _header_errors(header, kind, layout, first_rows)
-    if errors:
-        return ParsedFile(structure_errors=errors)
+    if errors := _header_errors(header, kind, layout, first_rows):
+        return ParsedFile(structure_errors=[*errors, *table.structure_errors][:_MAX_ERRORS])
     widest = MAX_COLUMNS + sum(map(is_report_header, header.cells))
     _check_width(first_rows[index], widest)
     data_rows = _rows_with_data(chain(first_rows[index + 1 :], rows), header.columns, layout)
