@@ -98,6 +98,15 @@ def test_a_row_that_differs_from_its_document_has_a_problem() -> None:
     assert problems_of(group) == {(4, "warehouse_code", "differs from row 3 of the same document")}
 
 
+def test_cells_of_white_space_are_empty_in_columns_of_every_type() -> None:
+    columns = LAYOUTS["products"].columns
+    fields = tuple(column.field for column in columns)
+    [group] = groups_of("products", fields, ["A", "Good", *["\u00a0 "] * (len(fields) - 2), " "])
+    assert (group.body, group.problems) == ({"item_code": "A", "name": "Good"}, {})
+    [group] = groups_of("pick_faces", ("item_code", "minimum"), ["A", " "])
+    assert (group.body, group.problems) == ({"item_code": "A"}, {})
+
+
 def test_rows_of_a_document_may_write_one_moment_in_several_ways() -> None:
     moments: list[Cell] = ["2026-03-01T10:00:00Z", "2026-03-01 11:00+01:00", "20260301T10"]
     rows: list[list[Cell]] = [["A", moment, "X"] for moment in moments]

@@ -227,14 +227,15 @@ def _rows_with_data(
     is_first = True
     for row in rows:
         cells = row.cells
-        if all(_is_blank(cells[index]) for index in indexes if index < len(cells)):
+        if all(is_blank(cells[index]) for index in indexes if index < len(cells)):
             continue
         if not (is_first and _is_sample(row, columns, layout)):
             yield row
         is_first = False
 
 
-def _is_blank(cell: Cell) -> bool:
+def is_blank(cell: Cell) -> bool:
+    """Return whether a cell is empty or has only white space."""
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from shared.integration.imports.files.cells import Converter, cell_text, converters
-from shared.integration.imports.files.reader import ParsedFile
+from shared.integration.imports.files.reader import ParsedFile, is_blank
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import ImportKind
 from shared.integration.imports.report.rejected_rows import RowProblem
@@ -186,7 +186,7 @@ class RowGrouper:
         problems: list[RowProblem] = []
         for index, name, convert, _ in self._readers:
             cell = cells[index] if index < width else None
-            if cell is None or cell == "":
+            if is_blank(cell):
                 continue
             try:
                 value = convert(cell)
@@ -196,7 +196,8 @@ class RowGrouper:
             if not (isinstance(value, str) and (not value or value.isspace())):
                 body[name] = value
         if width > self._file.width:
-            extra = next((index for index in range(self._file.width, width) if cells[index]), None)
+            beyond = range(self._file.width, width)
+            extra = next((index for index in beyond if not is_blank(cells[index])), None)
             if extra is not None:
                 message = f"is in column {extra + 1}, but the header has {self._file.width} columns"
                 problems.append(RowProblem(extra, "", message))
