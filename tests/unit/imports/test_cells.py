@@ -40,6 +40,18 @@ def test_a_text_is_what_a_user_would_type(cell: Cell, text: str) -> None:
     assert UNKNOWN["text"](cell) == text
 
 
+@pytest.mark.parametrize("cell_type", ["text", "list"])
+def test_a_code_that_is_no_exact_number_is_refused(cell_type: CellType) -> None:
+    assert UNKNOWN[cell_type](2**53 - 1) in ("9007199254740991", ["9007199254740991"])
+    for number in (2**53, 123456789012345700, -(10**20)):
+        with pytest.raises(ValueError, match="has more digits than a number keeps"):
+            UNKNOWN[cell_type](number)
+    assert UNKNOWN[cell_type]("123456789012345678") in (
+        "123456789012345678",
+        ["123456789012345678"],
+    )
+
+
 @pytest.mark.parametrize(
     "cell_type", ["text", "list", "decimal", "integer", "date", "datetime", "boolean"]
 )

@@ -57,6 +57,8 @@ _AMBIGUOUS_NUMBER = re.compile(r"([+-]?[1-9]\d{0,2})[.,](\d{3})", re.ASCII)
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 _SHOWN_DIGITS = Context(prec=15)
 """As spreadsheet programs show them: 0.1 + 0.2, stored as 0.30000000000000004, is shown as 0.3."""
+_EXACT_BELOW = 2**53
+"""Workbooks keep numbers as binary floats, which represent all integers below this value."""
 _DAY_MONTH_YEAR = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
 _TIME = re.compile(r"(?<=\d{4}-\d\d-\d\d)[T ]\d\d:\d\d:\d\d(\.\d+)?$|[T ]00:00(:00(\.0+)?)?$")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -103,13 +105,21 @@ def cell_text(cell: Cell) -> str:
     return text
 
 
+def _exact_text(cell: Cell) -> str:
+    """Return the text of a cell, unless it is a number that may have been entered otherwise."""
+    if isinstance(cell, int) and abs(cell) >= _EXACT_BELOW:
+        message = "has more digits than a number keeps; format the cell as text and enter it again"
+        raise ValueError(message)
+    return cell_text(cell)
+
+
 def _stripped_text(cell: Cell) -> str:
     # Request models strip codes and names too, so that "A " and "A" are the same code.
-    return cell_text(cell).strip()
+    return _exact_text(cell).strip()
 
 
 def _list(cell: Cell) -> list[str]:
-    return [text for entry in _LIST_SEPARATORS.split(cell_text(cell)) if (text := entry.strip())]
+    return [text for entry in _LIST_SEPARATORS.split(_exact_text(cell)) if (text := entry.strip())]
 
 
 def _decimal(cell: Cell, *, decimal_comma: bool | None) -> Decimal | int:

@@ -25,6 +25,10 @@ _SPANISH: Mapping[str, str] = {
     "must have at least {} entry": "debe tener al menos {} elemento",
     "must have at most {} entries": "debe tener como máximo {} elementos",
     "must be a list": "debe ser una lista",
+    "has more digits than a number keeps; format the cell as text and enter it again": (
+        "tiene más cifras de las que conserva un número; dé formato de texto a la celda y vuelva a"
+        " escribirlo"
+    ),
     "must be an object": "debe ser un objeto",
     "must be one of {}": "debe ser uno de estos valores: {}",
     "must be true or false": "debe ser verdadero o falso",
