@@ -1,5 +1,7 @@
 """An error report can be corrected and uploaded."""
 
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import openpyxl
@@ -66,6 +68,21 @@ def test_a_file_that_is_no_report_has_at_most_256_columns(wide: int, tmp_path: P
     path.write_text("\n".join(lines))
     with pytest.raises(UnreadableFile, match=f"Row {wide + 1} has 257 cells, at most 256"):
         read(path)
+
+
+@pytest.mark.parametrize(("other", "qty"), [("2,5", "1.25"), ("2.5", "1250")])
+def test_a_number_of_a_report_is_that_of_the_file_without_its_other_rows(
+    other: str, qty: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "orders.csv"
+    header = "Reference;Type;Document date;Client code;Warehouse;Item code;Quantity"
+    rows = [f"{number};sale_order;2026-03-01;C;W;GHOST;{number}" for number in ("1,250", other)]
+    path.write_text("\n".join([header, *rows]))
+    sent = read(path)
+    report = reported(replace(sent, rows=sent.rows[:1]), "en", tmp_path / "report.xlsx")
+    assert report.rows[0].cells[3:] == sent.rows[0].cells
+    assert report.rows[0].cells[3] == "1,250"
+    assert report.rows[0].cells[-1] == Decimal(qty)
 
 
 def test_a_report_of_a_report_has_the_report_columns_once(tmp_path: Path) -> None:

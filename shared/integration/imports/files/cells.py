@@ -142,6 +142,13 @@ def _decimal(cell: Cell, *, decimal_comma: bool | None) -> Decimal | int:
     raise ValueError("must be a number")
 
 
+def unambiguous(cell: Cell, *, decimal_comma: bool) -> Cell:
+    """Return a cell of a numeric column, as a number if only the file shows its separator."""
+    if isinstance(cell, str) and _AMBIGUOUS_NUMBER.fullmatch(_SPACES.sub("", cell)):
+        return _decimal(cell, decimal_comma=decimal_comma)
+    return cell
+
+
 def _integer(cell: Cell, *, decimal_comma: bool | None) -> int:
     number = _decimal(cell, decimal_comma=decimal_comma)
     if number != int(number):

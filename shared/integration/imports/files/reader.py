@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
-from shared.integration.imports.files.cells import uses_decimal_comma
+from shared.integration.imports.files.cells import unambiguous, uses_decimal_comma
 from shared.integration.imports.files.columns import Column, FileLayout, normalize_header
 from shared.integration.imports.files.sample_rows import is_sample_row
 from shared.integration.imports.kinds.registry import importer_of
@@ -92,12 +92,15 @@ def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> Pars
         *_merged_cell_errors(table, first_rows[index]),
         *_row_errors(kept, header.columns, layout, max_rows),
     ]
+    decimal_comma = _decimal_comma(kept, header.columns)
+    if decimal_comma is not None:
+        _resolve_numbers(kept, header.columns, decimal_comma=decimal_comma)
     return ParsedFile(
         header=header.cells,
         columns=header.columns,
         rows=kept[:max_rows],
         language=_language(header),
-        decimal_comma=_decimal_comma(kept, header.columns),
+        decimal_comma=decimal_comma,
         structure_errors=errors[:_MAX_ERRORS],
     )
 
@@ -132,13 +135,30 @@ def _within_limits(rows: Iterable[Row], widest: int) -> list[Row]:
 
 def _decimal_comma(rows: Sequence[Row], columns: Sequence[tuple[int, Column]]) -> bool | None:
     """Return whether the text cells of the numeric columns use a decimal comma."""
-    indexes = [index for index, column in columns if column.cell_type in {"decimal", "integer"}]
     return uses_decimal_comma(
         cell
-        for row in rows
-        for index in indexes
-        if index < len(row.cells) and isinstance(cell := row.cells[index], str)
+        for row, index in _numeric_cells(rows, columns)
+        if isinstance(cell := row.cells[index], str)
     )
+
+
+def _resolve_numbers(
+    rows: Sequence[Row], columns: Sequence[tuple[int, Column]], *, decimal_comma: bool
+) -> None:
+    """Replace texts such as 1,250 by numbers.
+
+    The error report has some of the rows, which may not show the separator of the file.
+    """
+    for row, index in _numeric_cells(rows, columns):
+        row.cells[index] = unambiguous(row.cells[index], decimal_comma=decimal_comma)
+
+
+def _numeric_cells(
+    rows: Sequence[Row], columns: Sequence[tuple[int, Column]]
+) -> Iterator[tuple[Row, int]]:
+    """Yield the rows, and the indexes of their cells in columns of numbers."""
+    indexes = [index for index, column in columns if column.cell_type in {"decimal", "integer"}]
+    return ((row, index) for row in rows for index in indexes if index < len(row.cells))
 
 
 def _merged_cell_errors(table: Table, header: Row) -> list[str]:
