@@ -134,7 +134,7 @@ def retire(kid: str, *, now: bool = False) -> SigningKey:
     return key
 
 
-def check_retirement(kid: str, *, now: bool = False) -> SigningKey:
+def check_retirement(kid: str, *, now: bool) -> SigningKey:
     """Return a key that `retire` would retire now, or that is retired. Raises as `retire`."""
     return _find_retirable(_read_keys(), kid, now_ms() // 1000, now=now)
 

@@ -147,11 +147,11 @@ class Stack:
             outbox=config().outbox_table,
         )
 
-    def reset_tenant(self, slug: str = "acme") -> None:
-        """Restore the tenant as deployed, without events and revocations."""
-        _deployment().snapshot.restore_table(config().tenant_table(slug))
-        set_attributes(slug, revoked={"M": {}})
-        for event in self.events(slug):
+    def reset_tenant(self) -> None:
+        """Restore acme as deployed, without events and revocations."""
+        _deployment().snapshot.restore_table(config().tenant_table("acme"))
+        set_attributes(revoked={"M": {}})
+        for event in self.events():
             key = {name: event[name] for name in ("PK", "SK")}
             aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)
         bookmarks._cached_positions.clear()
@@ -203,7 +203,7 @@ class Stack:
         """Return every event of a tenant in the outbox, oldest first, in DynamoDB's JSON."""
         return [event for item in self.outbox_items(slug) for event in events_in(item)]
 
-    def outbox_items(self, slug: str = "acme") -> list[dict[str, Any]]:
+    def outbox_items(self, slug: str) -> list[dict[str, Any]]:
         """Return every item of a tenant in the outbox, oldest first, in DynamoDB's JSON."""
         items = [item for item in _outbox() if parse_entry(item)[0] == slug]
         return sorted(items, key=lambda item: str(item["SK"]["S"]))

@@ -145,10 +145,10 @@ class WarehouseStock:
         )
 
 
-def add_share(sums: Sums, row: StockRow, sign: int = 1) -> None:
+def add_share(sums: Sums, row: StockRow) -> None:
     """Add what a row adds to its level."""
     for name, qty in level_share(row).items():
-        add(sums, name, sign * qty)
+        add(sums, name, qty)
 
 
 def share_of(place: StockPlace, qty: Decimal) -> Sums:

@@ -23,7 +23,7 @@ class ChangedSinceRead(StaleState):
         super().__init__(is_stored=False)
 
 
-def etag_of(body: str, volatile: Collection[str] = ()) -> str:
+def etag_of(body: str, volatile: Collection[str]) -> str:
     """Return the weak entity tag of a response with this JSON.
 
     With `volatile` fields, which change by themselves, the tag is `W/"STABLE.WHOLE"`: If-Match
@@ -58,7 +58,7 @@ def add_etag(
     return tagged
 
 
-def ensure_match(current: HttpResponse, if_match: str, volatile: Collection[str] = ()) -> None:
+def ensure_match(current: HttpResponse, if_match: str, volatile: Collection[str]) -> None:
     """Raise ChangedSinceRead unless `if_match` names the tag of the current response.
 
     Volatile fields are left out.

@@ -113,7 +113,7 @@ class ListParameters(BaseModel):
     def list_query(
         self: Self,
         *,
-        equal: dict[str, str | None] | None = None,
+        equal: dict[str, str | None],
         contains: dict[str, str | None] | None = None,
         search: str | None = None,
         between: dict[str, Range] | None = None,

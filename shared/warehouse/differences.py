@@ -12,7 +12,7 @@ def differing_fields(
     stored: object,
     attributes: Mapping[str, str],
     *,
-    without: Collection[str] = (),
+    without: Collection[str],
     path: str = "",
 ) -> Iterator[str]:
     """Yield the paths of the fields that differ. Absent, null and empty are the same.

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.cases import each_case
-from tests.contract.filled_lists import FilledList, FilledLists, Query
+from tests.contract.filled_lists import FilledList, FilledLists
 from tests.gateway import Response
 from tests.lists import LISTS
 
@@ -28,8 +28,8 @@ def _next_cursor(answer: Response) -> str:
     return parse_qs(urlsplit(following).query)["cursor"][0]
 
 
-def _first_cursor(filled: FilledList, query: Query | None = None) -> str:
-    return _next_cursor(filled.get({"per_page": 10, **(query or {})}))
+def _first_cursor(filled: FilledList) -> str:
+    return _next_cursor(filled.get({"per_page": 10}))
 
 
 def _ids(filled: FilledList, answer: Response) -> list[int]:

@@ -131,9 +131,8 @@ def _assert_refused_in_time(caller: httpx.Client) -> None:
 type _Forge = Callable[[Mapping[str, Any]], str]
 
 
-def _with_header(header: Mapping[str, Any], claims: Mapping[str, Any], signature: bytes) -> str:
-    parts = (json.dumps(header).encode(), json.dumps(claims).encode(), signature)
-    return ".".join(base64url(part) for part in parts)
+def _unsigned(header: Mapping[str, Any], claims: Mapping[str, Any]) -> str:
+    return "".join(f"{base64url(json.dumps(part).encode())}." for part in (header, claims))
 
 
 def _kid() -> str:
@@ -141,12 +140,12 @@ def _kid() -> str:
 
 
 def _without_signature(claims: Mapping[str, Any]) -> str:
-    return _with_header({"alg": "none", "typ": "at+jwt"}, claims, b"")
+    return _unsigned({"alg": "none", "typ": "at+jwt"}, claims)
 
 
 def _with_foreign_key(claims: Mapping[str, Any]) -> str:
     own = ec.generate_private_key(ec.SECP256R1())
-    unsigned = _with_header({"alg": "ES256", "typ": "at+jwt", "kid": _kid()}, claims, b"")
+    unsigned = _unsigned({"alg": "ES256", "typ": "at+jwt", "kid": _kid()}, claims)
     der = own.sign(unsigned.rstrip(".").encode(), ec.ECDSA(hashes.SHA256()))
     signature = b"".join(number.to_bytes(32) for number in utils.decode_dss_signature(der))
     return unsigned + base64url(signature)

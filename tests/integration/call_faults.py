@@ -45,12 +45,12 @@ def at_calls(
     return fault
 
 
-def throttled_at_first(*operations: str, code: str = "ThrottlingException") -> Fault:
+def throttled_at_first(*operations: str) -> Fault:
     """Refuse the first four calls of each operation: botocore gives up after three."""
     turns = Counter[str]()
 
     def fault(call: Call, forward: Forward) -> Answer:
         turns[call.operation] += call.operation in operations
-        return refusal(code) if 1 <= turns[call.operation] <= 4 else forward()
+        return refusal("ThrottlingException") if 1 <= turns[call.operation] <= 4 else forward()
 
     return fault

@@ -29,7 +29,7 @@ type Fence = int | None
 """The value of the fence; None before its first change."""
 
 
-def read_fence(store: Store, ahead: Iterable[Key] = ()) -> Fence:
+def read_fence(store: Store, ahead: Iterable[Key]) -> Fence:
     """Return the fence; read the items with the keys `ahead` into the cache in the same call.
 
     Read it before every user and role except the one that is changed.

@@ -38,7 +38,7 @@ _COMMON_PASSWORDS = frozenset(
 
 def generate_password() -> str:
     """Return a password of 100 random bits that is easy to read out and to type."""
-    return random_code(groups=5, size=4)
+    return random_code(groups=5)
 
 
 def password_problem(password: str, *, username: str, tenant: str) -> str | None:

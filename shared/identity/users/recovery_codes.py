@@ -14,9 +14,9 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LOOK_ALIKE = str.maketrans("oil", "011")
 
 
-def random_code(*, groups: int, size: int) -> str:
-    """Return a random code in groups of `size` characters, such as `k7m2-9xqd`."""
-    return "-".join("".join(secrets.choice(_ALPHABET) for _ in range(size)) for _ in range(groups))
+def random_code(*, groups: int) -> str:
+    """Return a random code in groups of four characters, such as `k7m2-9xqd`."""
+    return "-".join("".join(secrets.choice(_ALPHABET) for _ in range(4)) for _ in range(groups))
 
 
 def normalize(typed: str) -> str:
@@ -31,7 +31,7 @@ _SALT_BYTES = 16
 
 def new_codes() -> list[str]:
     """Return the codes of an enrolment, such as `k7m2-9xqd-b4ft-w0nz`."""
-    return [random_code(groups=4, size=4) for _ in range(COUNT)]
+    return [random_code(groups=4) for _ in range(COUNT)]
 
 
 def new_salt() -> bytes:

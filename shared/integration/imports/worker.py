@@ -34,7 +34,7 @@ _INVOCATION_SECONDS = 120
 _LEASE_SECONDS = LEASE_MS // 1000 + 1
 
 
-def process_import(context: ImportContext, import_id: int, *, last_delivery: bool = False) -> None:
+def process_import(context: ImportContext, import_id: int, *, last_delivery: bool) -> None:
     """Process an import, if it exists.
 
     Another message is sent to the worker if the time is up, if another worker holds the lease, and

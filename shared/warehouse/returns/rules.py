@@ -235,7 +235,7 @@ def new_return(  # noqa: PLR0913, PLR0917 - the facts of a return
     origin: Origin | None,
     now: str,
     *,
-    import_id: int | None = None,
+    import_id: int | None,
 ) -> StoredReturn:
     """Return the return that a draft becomes."""
     document = origin.document if origin else None

@@ -63,8 +63,8 @@ def empty_row(  # noqa: PLR0913 - what makes a row
     position: KnownPosition | None,
     *,
     status: InventoryStatus,
-    batch: str | None = None,
-    serial: str | None = None,
+    batch: str | None,
+    serial: str | None,
     expiry_date: str | None = None,
     now: str,
 ) -> StockRow:

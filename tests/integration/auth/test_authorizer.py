@@ -15,8 +15,8 @@ from tests.integration.user_grants.oauth_requests import authorize
 from tests.stack import clear_caches_except_clients
 
 
-def issue_token(client: Credentials, slug: str = "acme") -> str:
-    return tokens.issue_to_client(show_tenant(slug), client.client_id, frozenset(SCOPES))
+def issue_token(client: Credentials) -> str:
+    return tokens.issue_to_client(show_tenant("acme"), client.client_id, frozenset(SCOPES))
 
 
 def test_context_describes_the_caller(acme: Credentials) -> None:

@@ -3,10 +3,10 @@
 from typing import Any
 
 
-def document_body(reference: str = "PO-1", **more: Any) -> dict[str, Any]:
+def document_body(**more: Any) -> dict[str, Any]:
     """Return the body of an entry document; keywords replace fields."""
     return {
-        "external_ref": reference,
+        "external_ref": "PO-1",
         "type": "purchase_order",
         "doc_date": "2026-03-01",
         "partner_code": "V-1",

@@ -295,15 +295,15 @@ def test_each_created_file_is_imported_once(scenario: ImportScenario) -> None:
     assert len(all_imports(scenario)) == 3
 
 
-def drop_twice(scenario: ImportScenario, first: bytes, second: bytes) -> list[str]:
-    """Drop two files under one name before the worker runs; return their notifications."""
-    for content in (first, second):
+def drop_twice(scenario: ImportScenario, first: bytes) -> list[str]:
+    """Drop a file and one that replaces it before the worker runs; return their notifications."""
+    for content in (first, NEW_GOODS):
         scenario.put_file("drop/products/goods.csv", content)
     return scenario.take_messages()
 
 
 def test_a_file_that_replaces_a_refused_one_is_imported(scenario: ImportScenario) -> None:
-    for notification in drop_twice(scenario, b"", NEW_GOODS):
+    for notification in drop_twice(scenario, b""):
         assert not scenario.deliver(notification)
     scenario.drain_queue()
     [one] = all_imports(scenario)
@@ -314,7 +314,7 @@ def test_a_file_that_replaces_a_refused_one_is_imported(scenario: ImportScenario
 
 
 def test_results_are_those_of_the_last_file_of_the_name(scenario: ImportScenario) -> None:
-    replaced, newest = drop_twice(scenario, GOODS, NEW_GOODS)
+    replaced, newest = drop_twice(scenario, GOODS)
     for notification in (newest, replaced):
         assert not scenario.deliver(notification)
         scenario.drain_queue()

@@ -27,7 +27,7 @@ def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stock, "FREE_PAGE", _PAGE)
 
 
-def _add_serials(stack: Stack, product: KnownProduct, bin_code: str, batch: str | None) -> None:
+def _add_serials(stack: Stack, product: KnownProduct, bin_code: str) -> None:
     """Add serials of a product at a position of YARD, each with a row of its own."""
     warehouse = warehouses.find_warehouse(stack.store(), "YARD")
     assert warehouse
@@ -38,7 +38,7 @@ def _add_serials(stack: Stack, product: KnownProduct, bin_code: str, batch: str 
         position = warehouses.known_positions(tx, pairs, tx.store.get_many([key]))["YARD", bin_code]
         posting = StockPosting(tx)
         rows = [
-            empty_row(product, warehouse, position, status="available", batch=batch,
+            empty_row(product, warehouse, position, status="available", batch="A",
                       serial=f"OLD-{number:04d}", now=tx.now)
             for number in range(first, first + _PER_TRANSACTION)
         ]  # fmt: skip
@@ -63,7 +63,7 @@ def tools(yard: WarehouseScenario) -> KnownProduct:
 def test_batch_is_allocated_behind_four_pages_of_rows_of_another(
     yard: WarehouseScenario, stack: Stack, tools: KnownProduct
 ) -> None:
-    _add_serials(stack, tools, "A-01", "A")
+    _add_serials(stack, tools, "A-01")
     yard.stock("SAW", 1, batch="B", serial="NEW")
 
     picking = yard.picking(yard.order(("SAW", 1), batch="B"))
@@ -75,7 +75,7 @@ def test_batch_is_allocated_behind_four_pages_of_rows_of_another(
 def test_stock_is_allocated_behind_four_pages_of_rows_at_a_blocked_position(
     yard: WarehouseScenario, stack: Stack, tools: KnownProduct, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _add_serials(stack, tools, "X-01", "A")
+    _add_serials(stack, tools, "X-01")
     yard.stock("SAW", 1, batch="A", serial="NEW")
     order = yard.order(("SAW", 1))
 

@@ -67,7 +67,7 @@ def test_expiry_date_of_the_document_counts_too(receiving: ReceivingScenario) ->
 def test_expiry_date_of_the_stock_of_the_batch_counts_too(
     receiving: ReceivingScenario, stack: Stack, clock: Clock
 ) -> None:
-    receiving.yard.stock("CEMENT", 1, batch="L1", expiry_date=_day_after(clock, 1))
+    receiving.yard.stock("CEMENT", 1, batch="L1", expiry_date=_tomorrow(clock))
     number = receiving.started(receiving.order({"item_code": "CEMENT", "qty": 2}))
     clock.advance(timedelta(days=3).total_seconds())
 
@@ -103,7 +103,7 @@ def test_adjustments_make_no_expired_goods_available(
 def test_stock_that_expires_can_be_counted_and_set_apart(
     receiving: ReceivingScenario, stack: Stack, clock: Clock
 ) -> None:
-    tomorrow = _day_after(clock, 1)
+    tomorrow = _tomorrow(clock)
     receiving.yard.stock("CEMENT", 5, batch="L1", expiry_date=tomorrow)
     clock.advance(timedelta(days=3).total_seconds())
     erp = stack.erp()
@@ -121,7 +121,7 @@ def test_goods_that_expire_in_transit_are_received_only_when_set_apart(
     stack: Stack, clock: Clock
 ) -> None:
     scenario = TransferScenario(stack.erp())
-    tomorrow = _day_after(clock, 1)
+    tomorrow = _tomorrow(clock)
     scenario.yard.stock("CEMENT", 3, batch="L1", expiry_date=tomorrow)
     number = scenario.order(("CEMENT", 3))
     scenario.pick(number, "CEMENT", 3, batch="L1")
@@ -141,8 +141,8 @@ def test_goods_that_expire_in_transit_are_received_only_when_set_apart(
     assert_invariants(stack.store())
 
 
-def _day_after(clock: Clock, days: int) -> str:
-    return str((datetime.fromtimestamp(clock.time(), UTC) + timedelta(days=days)).date())
+def _tomorrow(clock: Clock) -> str:
+    return str((datetime.fromtimestamp(clock.time(), UTC) + timedelta(days=1)).date())
 
 
 def _adjust(erp: Erp, **change: object) -> Response:

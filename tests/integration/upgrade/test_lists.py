@@ -58,9 +58,9 @@ def heads(items: list[dict[str, Any]], kind: str) -> Iterator[dict[str, Any]]:
                 yield item
 
 
-def numbers_of(stack: Stack, kind: str, slug: str = "acme") -> list[int]:
+def numbers_of(stack: Stack, kind: str) -> list[int]:
     """Return the ids of the entities of a kind in a table."""
-    return [int(head["id"]) for head in heads(stack.items(slug), kind)]
+    return [int(head["id"]) for head in heads(stack.items(), kind)]
 
 
 # The recorded tables
