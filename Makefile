@@ -158,7 +158,6 @@ check: $(READY) $(CHECKOV) ## Check commits, format, lint, types, template, gene
 	ruff format --check
 	ruff check
 	mypy
-	sam validate --lint
 	cfn-lint template.yaml deployment/*.yaml
 	python -m tools.scan_template
 	python -m tools.openapi --check
