@@ -153,17 +153,16 @@ kills: build ## Kill parts of a local stack in a copy of the working tree, and s
 	@$(if $(PORT),PORT=$(PORT)) pytest -n0 tests/kills $(ARGS)
 
 .PHONY: check
-check: $(READY) $(CHECKOV) ## Check commits, format, lint, types, template, generated files and layers.
+check: ## Check commits, format, lint, types, template, generated files and layers.
+	@$(MAKE) --no-print-directory --jobs=2 $(filter --output-sync,$(.FEATURES:%=--%)) check-code check-template check-interface
+
+.PHONY: check-code check-template check-interface
+check-code: $(READY)
 	python -m tools.commit_subjects
 	ruff format --check
 	ruff check
 	mypy
-	cfn-lint template.yaml deployment/*.yaml
-	python -m tools.scan_template
-	python -m tools.openapi --check
-	tools/openapi/lint.sh
 	python -m tools.error_page --check
-	tools/console/check.sh
 	python -m tools.third_party --check
 	@for layer in $(LAYERS); do \
 		diff -u layers/$$layer/requirements.txt <(tools/export_layer.sh $$layer) || \
@@ -171,6 +170,15 @@ check: $(READY) $(CHECKOV) ## Check commits, format, lint, types, template, gene
 	done
 	@diff -u tools/uv-requirements.txt <(tools/export_layer.sh uv) || \
 		{ echo "tools/uv-requirements.txt differs from uv.lock: run 'make lock'." >&2; exit 1; }
+
+check-template: $(READY) $(CHECKOV)
+	cfn-lint template.yaml deployment/*.yaml
+	python -m tools.scan_template
+
+check-interface: $(READY)
+	python -m tools.openapi --check
+	tools/openapi/lint.sh
+	tools/console/check.sh
 
 .PHONY: bench
 bench: build ## Measure costs and times, and write docs/performance.md (ARGS= to only look, see --help).
