@@ -65,8 +65,9 @@ def test_busy_service_is_asked_again_by_itself(person: Person) -> None:
     expect(person.rows().first).to_be_visible(timeout=20_000)
 
 
-@pytest.mark.parametrize("language", ["en", "es"])
-@pytest.mark.parametrize("file", ["screens/list", "interface/products"])
+@pytest.mark.parametrize(
+    ("language", "file"), [("en", "screens/list"), ("es", "interface/products")]
+)
 def test_update_of_the_stack_asks_to_reload(person: Person, language: str, file: str) -> None:
     person.start()
     person.page.get_by_label(re.compile("Language|Idioma")).select_option(language)
