@@ -12,7 +12,7 @@ const root = document.documentElement;
 root.dataset.theme = localStorage.getItem('stowage.theme') ?? '';
 root.lang = chosenLanguage(localStorage, navigator.languages);
 
-await useLanguage(chosenLanguage(localStorage, navigator.languages));
+await Promise.all([useLanguage(chosenLanguage(localStorage, navigator.languages)), session.claim()]);
 const refused = session.canContinue ? await session.renew().then(() => null, (error) => error) : null;
 
 followAddress(CONSOLE);

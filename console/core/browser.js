@@ -7,8 +7,13 @@
  * @property {() => number} now milliseconds since the epoch
  * @property {() => number} random from 0 to 1
  * @property {() => string} newKey a new Idempotency-Key
+ * @property {(name: string) => Promise<boolean>} hold hold a name as long as the page lives; false
+ *   if another page holds it
  * @property {Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>} storage of this tab
  */
+
+/** Milliseconds for which a page that the tab has left may still hold a name. */
+const LEAVING = 1000;
 
 /** @type {Browser} */
 export const browser = {
@@ -17,6 +22,15 @@ export const browser = {
   now: () => Date.now(),
   random: () => Math.random(),
   newKey: () => crypto.randomUUID(),
+  hold: (name) =>
+    new Promise((resolve) => {
+      const held = () => {
+        resolve(true);
+        return new Promise(() => undefined);
+      };
+      const signal = AbortSignal.timeout(LEAVING);
+      navigator.locks.request(name, { signal }, held).catch(() => resolve(false));
+    }),
   get storage() {
     return globalThis.sessionStorage;
   },

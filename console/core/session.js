@@ -22,6 +22,9 @@ const MARGIN = 60;
 
 const STORED = 'stowage.refresh_token';
 
+/** Where a tab keeps its name, which its page holds. */
+const TAB = 'stowage.tab';
+
 export class Session {
   /** @type {string | null} */
   #token = null;
@@ -45,6 +48,22 @@ export class Session {
   /** Whether an earlier page of this tab left a session that can be continued. */
   get canContinue() {
     return this.browser.storage.getItem(STORED) !== null;
+  }
+
+  /**
+   * Leave a session to its tab, if this one is a copy of it: a duplicated tab has the same storage,
+   * and the second use of the refresh token would end the session of both.
+   */
+  async claim() {
+    const { storage } = this.browser;
+    const name = storage.getItem(TAB);
+    if (name !== null && (await this.browser.hold(name))) {
+      return;
+    }
+    storage.removeItem(STORED);
+    const own = this.browser.newKey();
+    storage.setItem(TAB, own);
+    await this.browser.hold(own);
   }
 
   /**

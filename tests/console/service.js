@@ -57,6 +57,8 @@ export class FakeBrowser {
     this.waits = [];
     this.time = 1_800_000_000_000;
     this.keys = 0;
+    /** @type {Set<string>} names that a page holds */
+    this.held = new Set();
     /** @type {Map<string, string>} */
     this.stored = new Map();
     this.storage = {
@@ -98,6 +100,13 @@ export class FakeBrowser {
 
   random() {
     return 0.5;
+  }
+
+  /** @param {string} name */
+  async hold(name) {
+    const isFree = !this.held.has(name);
+    this.held.add(name);
+    return isFree;
   }
 
   newKey() {

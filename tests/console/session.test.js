@@ -55,6 +55,27 @@ test('the page of a tab continues the session of the page before', async () => {
   assert.equal(session.user.value?.userId, '7');
 });
 
+test('a duplicated tab leaves the session to the first one', async () => {
+  const browser = new FakeBrowser(granted('first'), granted('second'));
+  const first = new Session(BASE, browser);
+  await first.claim();
+  await first.signIn('ana', 'secret');
+  const copied = new FakeBrowser();
+  copied.stored = new Map(browser.stored);
+  copied.held = browser.held;
+  copied.keys = browser.keys;
+  const copy = new Session(BASE, copied);
+  await copy.claim();
+  assert.equal(copy.canContinue, false);
+  assert.notEqual(copied.stored.get('stowage.tab'), browser.stored.get('stowage.tab'));
+  assert.equal(copied.sent.length, 0);
+
+  browser.held.clear(); // the page of the first tab is loaded again
+  const next = new Session(BASE, browser);
+  await next.claim();
+  assert.equal(next.canContinue, true);
+});
+
 test('a token is renewed a minute before its end, once for all who wait', async () => {
   const browser = new FakeBrowser(granted('second'));
   const session = await signedInSession(browser);

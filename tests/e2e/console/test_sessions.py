@@ -73,6 +73,22 @@ def test_wrong_password_says_so_and_the_right_one_leads_home(person: Person) -> 
     expect(person.heading()).to_have_text("Today")
 
 
+def test_duplicated_tab_asks_for_a_sign_in_and_leaves_the_session_to_the_first(
+    person: Person,
+) -> None:
+    person.start("products")
+    with person.context.expect_page() as opened:  # with the storage of this one
+        person.page.evaluate("open(location.href)")
+    page = opened.value
+    other = Person(page, person.address, person.username, person.password)
+    expect(page.get_by_label("User name")).to_be_visible()
+    other.sign_in()
+    expect(other.heading()).to_have_text("Products")
+    for one in (person, other):
+        one.page.reload()
+        expect(one.heading()).to_have_text("Products")
+
+
 def test_sign_out_revokes_the_session(person: Person) -> None:
     person.start()
     form = {"grant_type": "refresh_token", "refresh_token": refresh_token(person)}
