@@ -5,6 +5,12 @@
 
 /** @typedef {import('./core/subject.js').Subject} Subject */
 
+/** Pickings whose work is done by the actions of their transfer order. */
+const OF_TRANSFER_ORDER = { 'document.type': ['transfer_order'] };
+
+/** Units of a packing order whose goods are still being packed. */
+const PACKING = { 'whole.status': ['open', 'in_progress'] };
+
 /** @type {readonly Subject[]} */
 export const SUBJECTS = [
   {
@@ -171,19 +177,33 @@ export const SUBJECTS = [
     create: 'POST /pickings',
     links: { document: 'exit-documents' },
     actions: [
-      { operation: 'POST /pickings/{id}/start', when: { status: ['pending'] } },
+      {
+        operation: 'POST /pickings/{id}/start',
+        when: { status: ['pending'] },
+        unless: OF_TRANSFER_ORDER,
+      },
       { operation: 'POST /pickings/{id}/allocate', when: { status: ['pending', 'started'] } },
-      { operation: 'POST /pickings/{id}/picks', when: { status: ['started'] } },
-      { operation: 'POST /pickings/{id}/finalize', when: { status: ['started'] } },
+      {
+        operation: 'POST /pickings/{id}/picks',
+        when: { status: ['started'] },
+        unless: OF_TRANSFER_ORDER,
+      },
+      {
+        operation: 'POST /pickings/{id}/finalize',
+        when: { status: ['started'] },
+        unless: OF_TRANSFER_ORDER,
+      },
       { operation: 'POST /pickings/{id}/synchronize', when: { status: ['finalized'] } },
       {
         operation: 'POST /pickings/{id}/cancel',
         when: { status: ['pending', 'started'] },
+        unless: OF_TRANSFER_ORDER,
         endsWork: true,
       },
       {
         operation: 'POST /pickings/{id}/revert',
         when: { status: ['finalized', 'synchronized'] },
+        unless: OF_TRANSFER_ORDER,
         endsWork: true,
       },
     ],
@@ -235,18 +255,23 @@ export const SUBJECTS = [
     group: 'outbound',
     columns: ['code', 'sscc', 'type', 'status', 'packing_order_id', 'weight_kg'],
     title: 'code',
+    whole: { subject: 'packing-orders', id: 'packing_order_id' },
     files: [
       { path: '/handling-units/{id}/label?format=pdf', label: 'label' },
       { path: '/handling-units/{id}/label?format=zpl', label: 'label_zpl' },
     ],
     actions: [
-      { operation: 'POST /handling-units/{id}/contents', when: { status: ['open'] } },
-      { operation: 'POST /handling-units/{id}/contents/remove', when: { status: ['open'] } },
-      { operation: 'POST /handling-units/{id}/close', when: { status: ['open'] } },
-      { operation: 'POST /handling-units/{id}/reopen', when: { status: ['closed'] } },
+      { operation: 'POST /handling-units/{id}/contents', when: { status: ['open'], ...PACKING } },
+      {
+        operation: 'POST /handling-units/{id}/contents/remove',
+        when: { status: ['open'], ...PACKING },
+        unless: { 'contents.length': [0] },
+      },
+      { operation: 'POST /handling-units/{id}/close', when: { status: ['open'], ...PACKING } },
+      { operation: 'POST /handling-units/{id}/reopen', when: { status: ['closed'], ...PACKING } },
       {
         operation: 'DELETE /handling-units/{id}',
-        when: { status: ['open'] },
+        when: { status: ['open'], 'contents.length': [0], ...PACKING },
         endsWork: true,
       },
     ],
@@ -367,7 +392,7 @@ export const SUBJECTS = [
       { operation: 'POST /imports/{id}/commit', when: { status: ['validated', 'failed'] } },
       {
         operation: 'POST /imports/{id}/cancel',
-        when: { status: ['uploaded', 'validating', 'validated', 'invalid'] },
+        when: { status: ['uploaded', 'validating', 'validated'] },
         endsWork: true,
       },
     ],
@@ -383,7 +408,7 @@ export const SUBJECTS = [
     create: 'POST /users',
     change: 'PATCH /users/{id}',
     actions: [
-      { operation: 'POST /users/{id}/reset-password', endsWork: true },
+      { operation: 'POST /users/{id}/reset-password', isForOthers: true, endsWork: true },
       { operation: 'DELETE /users/{id}/totp', when: { two_step: [true] }, endsWork: true },
       { operation: 'DELETE /users/{id}', endsWork: true },
     ],

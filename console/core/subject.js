@@ -57,7 +57,10 @@
  *
  * @typedef {object} Action
  * @property {string} operation such as `POST /receipts/{id}/start`
- * @property {Record<string, readonly unknown[]>} [when] field → the values with which it is offered
+ * @property {Record<string, readonly unknown[]>} [when] field → the values with which it is offered;
+ *   `document.type` is a field of a field
+ * @property {Record<string, readonly unknown[]>} [unless] field → the values with which it is not
+ * @property {boolean} [isForOthers] users do it to other users only
  * @property {string} [field] of an action at another subject: the field that gets the id
  * @property {boolean} [endsWork] ends or removes something: a dialog asks to confirm it
  */
@@ -79,6 +82,8 @@
  * @property {Record<string, string>} [links] field with an object → subject of this object
  * @property {readonly string[]} [hidden] fields of the detail that another list shows
  * @property {string} [parent] subject below whose resources it is
+ * @property {{subject: string, id: string}} [whole] what it is a part of, by the field with its id;
+ *   the actions know it as the field `whole`
  * @property {string} [item] name of its id in a path, if it is not `id`
  * @property {readonly string[]} [parts] subjects below a resource of this one
  * @property {readonly string[]} [panels] modules in `console/screens/panels` below the detail
@@ -112,15 +117,25 @@ export function itemPath(subject) {
  * @param {Interface} description
  * @param {Record<string, unknown>} resource
  * @param {ReadonlySet<string>} permissions
+ * @param {string} [userId] id of this user
  * @returns {Action[]}
  */
-export function allowedActions(subject, description, resource, permissions) {
-  return (subject.actions ?? []).filter(({ operation, when = {} }) => {
-    const isPossible = Object.entries(when).every(([name, values]) =>
-      values.includes(resource[name]),
-    );
-    return isPossible && mayCarryOut(description.actions[operation], permissions);
+export function allowedActions(subject, description, resource, permissions, userId) {
+  /** @param {[string, readonly unknown[]]} condition */
+  const holds = ([name, values]) => values.includes(valueAt(resource, name));
+  return (subject.actions ?? []).filter(({ operation, when = {}, unless = {}, isForOthers }) => {
+    const isPossible = Object.entries(when).every(holds) && !Object.entries(unless).some(holds);
+    const isOwn = isForOthers && String(resource.id) === userId;
+    return isPossible && !isOwn && mayCarryOut(description.actions[operation], permissions);
   });
+}
+
+/**
+ * @param {Record<string, any>} resource
+ * @param {string} name of a field, or of a field of a field
+ */
+function valueAt(resource, name) {
+  return name.split('.').reduce((value, part) => value?.[part], resource);
 }
 
 /**

@@ -40,13 +40,23 @@ for (const subject of SUBJECTS) {
     assert.equal(subject.permission ?? null, list?.permission);
     assert.deepEqual(subject.columns.filter((name) => !names.has(name)), []);
     assert.ok(names.has(subject.title), subject.title);
-    for (const { operation, when = {} } of subject.actions ?? []) {
+    const { whole } = subject;
+    const known = [...(detail?.fields ?? list?.fields ?? [])];
+    if (whole !== undefined) {
+      assert.ok(detailed.has(whole.id), whole.id);
+      const fields = interfaces.get(whole.subject)?.details[`/${whole.subject}/{id}`]?.fields;
+      known.push({ name: 'whole', type: 'object', fields: fields ?? [] });
+    }
+    for (const { operation, when = {}, unless = {} } of subject.actions ?? []) {
       assert.ok(writes.has(operation), operation);
-      for (const [name, values] of Object.entries(when)) {
-        const field = detail?.fields.find((one) => one.name === name);
-        assert.ok(field, `${operation}: ${name}`);
-        const choices = field.type === 'boolean' ? [true, false] : (field.choices ?? []);
-        assert.deepEqual(values.filter((value) => !choices.some((one) => one === value)), []);
+      for (const [name, values] of [...Object.entries(when), ...Object.entries(unless)]) {
+        const [first, ...rest] = name.split('.');
+        const top = known.find((one) => one.name === first);
+        const field = rest.length === 0 ? top : top?.fields?.find((one) => one.name === rest[0]);
+        const isLength = top?.type === 'array' && rest[0] === 'length';
+        assert.ok(field ?? isLength, `${operation}: ${name}`);
+        const choices = field?.type === 'boolean' ? [true, false] : field?.choices;
+        assert.deepEqual(values.filter((value) => !(choices?.some((one) => one === value) ?? true)), []);
       }
     }
     for (const [name, target] of Object.entries(subject.links ?? {})) {
@@ -63,13 +73,22 @@ for (const subject of SUBJECTS) {
   });
 }
 
-test('what the status of a document forbids is not offered', () => {
+/**
+ * Return the ends of the paths of the actions that a user with id 7 and every permission may carry out.
+ *
+ * @param {string} name
+ * @param {Record<string, unknown>} resource
+ */
+function offered(name, resource) {
   const every = new Set([...writes.values()].map(({ permission }) => permission ?? ''));
   const merged = { lists: {}, details: {}, actions: Object.fromEntries(writes) };
-  const offered = (/** @type {string} */ name, /** @type {Record<string, unknown>} */ resource) =>
-    allowedActions(/** @type {any} */ (SUBJECT.get(name)), merged, resource, every).map(
-      ({ operation }) => operation.split('/').at(-1),
-    );
+  const subject = /** @type {any} */ (SUBJECT.get(name));
+  return allowedActions(subject, merged, resource, every, '7').map(({ operation }) =>
+    operation.split('/').at(-1),
+  );
+}
+
+test('what the status of a document forbids is not offered', () => {
   assert.deepEqual(offered('exit-documents', { status: 'open' }), ['pickings', 'close']);
   assert.deepEqual(offered('exit-documents', { status: 'assigned' }), []);
   const staged = ['packing-orders', 'dispatch'];
@@ -80,8 +99,36 @@ test('what the status of a document forbids is not offered', () => {
   assert.deepEqual(offered('entry-documents', { status: 'closed' }), []);
 });
 
+test('the picking of a transfer order is picked there', () => {
+  const status = 'started';
+  const all = ['allocate', 'picks', 'finalize', 'cancel'];
+  assert.deepEqual(offered('pickings', { status, document: { type: 'sale_order' } }), all);
+  assert.deepEqual(offered('pickings', { status, document: null }), all);
+  assert.deepEqual(offered('pickings', { status, document: { type: 'transfer_order' } }), ['allocate']);
+});
+
+test('what is packed, and what is in a unit, decides on the actions of a handling unit', () => {
+  const unit = { status: 'open', contents: [{}], whole: { status: 'in_progress' } };
+  assert.deepEqual(offered('handling-units', unit), ['contents', 'remove', 'close']);
+  assert.deepEqual(offered('handling-units', { ...unit, contents: [] }), ['contents', 'close', '{id}']);
+  assert.deepEqual(offered('handling-units', { ...unit, status: 'closed' }), ['reopen']);
+  for (const status of ['packed', 'shipped', 'cancelled']) {
+    assert.deepEqual(offered('handling-units', { ...unit, whole: { status } }), []);
+  }
+});
+
+test('a file that was rejected as a whole can no longer be cancelled', () => {
+  assert.deepEqual(offered('imports', { status: 'validated' }), ['commit', 'cancel']);
+  assert.deepEqual(offered('imports', { status: 'invalid' }), []);
+});
+
+test('users reset the passwords of others only', () => {
+  assert.deepEqual(offered('users', { id: 7, two_step: false }), ['{id}']);
+  assert.deepEqual(offered('users', { id: 8, two_step: false }), ['reset-password', '{id}']);
+});
+
 test('every write of the interface is offered', () => {
-  const offered = SUBJECTS.flatMap(({ create, more = [], change, actions = [] }) => [
+  const all = SUBJECTS.flatMap(({ create, more = [], change, actions = [] }) => [
     create,
     ...more,
     change,
@@ -90,7 +137,7 @@ test('every write of the interface is offered', () => {
   // a PUT sets all fields, a PATCH those that changed: forms send what changed
   const isPatched = (/** @type {string} */ write) => writes.has(write.replace(/^PUT/, 'PATCH'));
   const missing = [...writes.keys()].filter(
-    (write) => !offered.includes(write) && !(write.startsWith('PUT ') && isPatched(write)),
+    (write) => !all.includes(write) && !(write.startsWith('PUT ') && isPatched(write)),
   );
   assert.deepEqual(missing, []);
 });
