@@ -51,12 +51,13 @@ export function readable(fields) {
  *
  * @param {string} name
  * @param {Resource} values all fields of the resource
- * @param {Readonly<Record<string, string>>} [links] field with an object → subject of this object
+ * @param {Readonly<Record<string, string>>} [links] field with an object → subject of this object,
+ *   unless the object names its kind, as the transfer order of a picking does
  * @returns {string | undefined}
  */
 export function linkOf(name, values, links = {}) {
   const { object, type, id } = values[name] ?? {};
-  const own = links[name] ?? SUBJECT_OF_KIND[object ?? type];
+  const own = SUBJECT_OF_KIND[object ?? type] ?? links[name];
   if (own !== undefined && id !== undefined) {
     return href([own, id]);
   }

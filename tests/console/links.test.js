@@ -16,7 +16,10 @@ test('an object leads to the resource that it names by kind, or by the subject o
   const row = { resource: { object: 'receipt', id: 3 }, document: { type: 'purchase_order', id: 4 } };
   assert.equal(linkOf('resource', row), 'receipts/3');
   assert.equal(linkOf('document', row), undefined);
-  assert.equal(linkOf('document', row, { document: 'entry-documents' }), 'entry-documents/4');
+  const links = { document: 'entry-documents' };
+  assert.equal(linkOf('document', row, links), 'entry-documents/4');
+  const picking = { document: { type: 'transfer_order', id: 4 } };
+  assert.equal(linkOf('document', picking, links), 'transfer-orders/4');
 });
 
 test('the title of a row in a table leads to the row', () => {
