@@ -39,6 +39,9 @@ export function href(path, query = {}) {
   return (path.map((part) => encodeURIComponent(part)).join('/') || '.') + queryText(query);
 }
 
+/** The state of an entry of the history that follows another screen of the console. */
+const AFTER_ANOTHER = { isAfterAnother: true };
+
 /** The present address; changes with every navigation. */
 export const address = signal(/** @type {Address} */ ({ path: [], query: {} }));
 
@@ -57,7 +60,7 @@ export function followAddress(base) {
     const isOurs = link !== null && link.href.startsWith(base) && !link.download && !link.target;
     if (isOurs && isPlainClick(event)) {
       event.preventDefault();
-      history.pushState(null, '', link.href);
+      history.pushState(AFTER_ANOTHER, '', link.href);
       update();
       scrollTo(0, 0);
     }
@@ -72,8 +75,26 @@ export function followAddress(base) {
  * @param {{replace?: boolean}} [options] `replace`: the back button does not return to this screen
  */
 export function go(to, { replace = false } = {}) {
-  history[replace ? 'replaceState' : 'pushState'](null, '', new URL(to, document.baseURI));
+  const url = new URL(to, document.baseURI);
+  if (replace) {
+    history.replaceState(history.state, '', url);
+  } else {
+    history.pushState(AFTER_ANOTHER, '', url);
+  }
   dispatchEvent(new PopStateEvent('popstate'));
+}
+
+/**
+ * Go back to the screen before.
+ *
+ * @param {string} otherwise where to go if the tab began with this screen, as `href` returns it
+ */
+export function goBack(otherwise) {
+  if (history.state?.isAfterAnother) {
+    history.back();
+  } else {
+    go(otherwise, { replace: true });
+  }
 }
 
 /** @param {MouseEvent} event */

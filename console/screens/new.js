@@ -4,7 +4,7 @@
  */
 
 import { permissions, say } from '../core/app.js';
-import { address, go, href } from '../core/address.js';
+import { address, go, goBack, href } from '../core/address.js';
 import { bodyOf } from '../core/draft.js';
 import { mayCarryOut } from '../core/subject.js';
 import { loadInterface, useLoaded } from '../core/use.js';
@@ -48,7 +48,7 @@ export function NewScreen({ subject }) {
           start: first,
           label: text('save'),
           action,
-          onCancel: () => history.back(),
+          onCancel: () => goBack(back),
           onSubmit: async (draft) => {
             const here = address.value;
             const answer = await action.carryOut(operation, {}, bodyOf(fields, draft));

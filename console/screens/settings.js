@@ -2,6 +2,7 @@
  * The settings of the company.
  */
 
+import { goBack, href } from '../core/address.js';
 import { calls } from '../core/app.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { subjectLabel, text } from '../core/words.js';
@@ -39,7 +40,7 @@ export function Settings() {
       label: text('change'),
       action,
       onStale: loaded.reload,
-      onCancel: () => history.back(),
+      onCancel: () => goBack(href([])),
       onDone: ({ body: { data } }) => {
         timeZone.value = data.timezone;
         loaded.reload();

@@ -95,6 +95,15 @@ def test_screens_are_used_with_the_keyboard(person: Person) -> None:
     expect(page.get_by_role("button", name="Change", exact=True)).to_be_focused()
 
 
+def test_form_leads_back_to_the_screen_before_or_to_its_list(person: Person) -> None:
+    person.start("clients/new")
+    person.press("Go back")
+    expect(person.heading()).to_have_text("Clients")
+    person.page.get_by_role("link", name="Settings", exact=True).click()
+    person.press("Go back")
+    expect(person.heading()).to_have_text("Clients")
+
+
 def test_menu_folds_on_a_narrow_screen(person: Person) -> None:
     person.start("stocks")
     page = person.page
