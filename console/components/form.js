@@ -77,7 +77,12 @@ export function Form({ fields, start, label, action, onSubmit, onCancel }) {
       noValidate: true,
       onSubmit: (/** @type {Event} */ event) => {
         event.preventDefault();
-        onSubmit(draft);
+        const unfinished = form.current && unfinishedInput(form.current);
+        if (unfinished) {
+          unfinished.reportValidity();
+        } else {
+          onSubmit(draft);
+        }
       },
     },
     [
@@ -104,6 +109,16 @@ function showProblem(form) {
   const target = /** @type {HTMLElement | null} */ (shown ?? form.querySelector('.notice'));
   target?.scrollIntoView({ block: 'nearest' });
   target?.focus({ preventScroll: true });
+}
+
+/**
+ * Return the first input whose text is no value for the browser, such as a date without a year: it
+ * would be sent as empty.
+ *
+ * @param {HTMLFormElement} form
+ */
+function unfinishedInput(form) {
+  return [...form.querySelectorAll('input')].find(({ validity }) => validity.badInput);
 }
 
 /**
