@@ -7,6 +7,7 @@ import { say } from '../core/app.js';
 import { bodyOf } from '../core/draft.js';
 import { isStale } from '../core/refusal.js';
 import { actionLabel, text } from '../core/words.js';
+import { useEffect } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { ChangeForm } from '../components/change.js';
 import { Dialog } from '../components/dialog.js';
@@ -33,13 +34,19 @@ import { Form, useAction } from '../components/form.js';
 export function ActionDialog({ action, parameters, description, target, etag, onStale, onClose, onDone }) {
   const write = description.actions[action.operation];
   const run = useAction();
+  const fields = write?.body ?? [];
+  const isStaleNow = isStale(run.error);
+  useEffect(() => {
+    if (isStaleNow && fields.length > 0) {
+      onStale(); // what was written can be sent again
+    }
+  }, [run.error]);
   const close = () => {
     onClose();
-    if (isStale(run.error)) {
+    if (isStaleNow) {
       onStale();
     }
   };
-  const fields = write?.body ?? [];
   const label = actionLabel(write?.name ?? action.operation);
   const title = target === undefined ? label : `${label}: ${target}`;
   return h(Dialog, { title, onClose: close, isFixed: run.isBusy || run.isOpen }, [

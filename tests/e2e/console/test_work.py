@@ -170,6 +170,26 @@ def test_two_people_at_one_picking(new_person: NewPerson, acme: httpx.Client, go
     assert acme.get(f"/pickings/{picking}").json()["data"]["status"] == "started"
 
 
+def test_goods_that_somebody_else_receives_meanwhile_cost_nobody_what_was_written(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    order = document(acme, goods, "entry", 10)
+    receipt = acme.post("/receipts", json={"document_id": order["id"]}).json()["data"]["id"]
+    acme.post(f"/receipts/{receipt}/start")
+    person.start(f"receipts/{receipt}")
+    person.press("Receive goods")
+    line = {"item_code": goods, "qty": 2, "bin_code": "A-1"}
+    acme.post(f"/receipts/{receipt}/lines", json=line).raise_for_status()
+    dialog = person.page.get_by_role("dialog")
+    fill(dialog, {"Item code": goods, "Quantity": "3", "Position": "A-1"})
+    dialog.get_by_role("button", name="Receive goods").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Somebody changed this meanwhile")
+    expect(person.rows()).to_have_count(1)
+    dialog.get_by_role("button", name="Receive goods").click()
+    expect(dialog).to_have_count(0)
+    expect(person.rows()).to_have_count(2)
+
+
 def test_form_shows_what_others_changed_and_keeps_what_was_written(
     person: Person, acme: httpx.Client, run: str
 ) -> None:
@@ -226,6 +246,20 @@ def test_answer_that_is_lost_does_nothing_twice(
     assert len(set(keys)) == 1
     found = acme.get("/clients", params={"document_id": int(run, 16)}).json()
     assert found["meta"]["total"] == 1
+
+
+def test_date_without_a_year_is_not_sent_as_none(person: Person) -> None:
+    sent: list[str] = []
+    person.start("entry-documents/new")
+    person.page.on("request", lambda request: sent.append(request.method))
+    due = person.page.get_by_label("Due date")
+    due.press_sequentially("031")
+    person.press("Save")
+    expect(due).to_be_focused()
+    due.fill("2026-03-01")
+    person.press("Save")
+    expect(person.page.locator("[aria-invalid=true]").first).to_be_focused()
+    assert sent.count("POST") == 1
 
 
 def test_problems_of_a_long_form_come_into_view(person: Person) -> None:
