@@ -4,7 +4,8 @@
 const KEPT = 60_000;
 
 /**
- * Save a file, or show it in a tab of its own.
+ * Save a file, or show it in a tab of its own. Browsers open no tab some seconds after a click, as
+ * when the file came slowly: then it is saved.
  *
  * @param {Blob} content
  * @param {string} name
@@ -13,7 +14,7 @@ const KEPT = 60_000;
 export function saveFile(content, name, { isShown = false } = {}) {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content);
-  if (isShown) {
+  if (isShown && navigator.userActivation.isActive) {
     link.target = '_blank';
   } else {
     link.download = name;
