@@ -3,7 +3,7 @@
  */
 
 import { address } from '../core/address.js';
-import { say } from '../core/app.js';
+import { permissions, say } from '../core/app.js';
 import { bodyOf } from '../core/draft.js';
 import { isStale } from '../core/refusal.js';
 import { actionLabel, text } from '../core/words.js';
@@ -34,7 +34,8 @@ import { Form, useAction } from '../components/form.js';
 export function ActionDialog({ action, parameters, description, target, etag, onStale, onClose, onDone }) {
   const write = description.actions[action.operation];
   const run = useAction();
-  const fields = write?.body ?? [];
+  const mayApprove = permissions().has('approvals.grant');
+  const fields = (write?.body ?? []).filter(({ name }) => name !== 'approve' || mayApprove);
   const isStaleNow = isStale(run.error);
   useEffect(() => {
     if (isStaleNow && fields.length > 0) {

@@ -125,6 +125,7 @@ def test_approval_is_asked_for_seen_next_to_the_goods_and_granted(
     worker.choose("Receive goods", line)
     dialog = worker.page.get_by_role("dialog")
     expect(dialog.get_by_role("alert")).to_contain_text("needs an approval")
+    expect(dialog.get_by_label("Approve receiving more than ordered")).to_have_count(0)
     address = dialog.get_by_role("link", name="See the approval").get_attribute("href")
     assert address
 
