@@ -31,4 +31,10 @@ def test_hostile_text_is_shown_as_text(person: Person, acme: httpx.Client, run: 
             wrong.append(f"{screen} has an element")
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             wrong.append(f"{screen} is wider than the window")
+    person.go(f"users/{ids['users']}")
+    person.press("Change")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("group", name="Roles")).to_contain_text(run)
+    if dialog.evaluate("element => element.scrollWidth > element.clientWidth"):
+        wrong.append("the roles of a user are wider than their dialog")
     assert not wrong
