@@ -29,7 +29,9 @@ export function NewScreen({ subject }) {
   const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
   const write = description.result?.actions[operation];
   if (write === undefined) {
-    return h(Notice, { error: description.error, onRetry: description.reload });
+    return description.result === null
+      ? h(Notice, { error: description.error, onRetry: description.reload })
+      : h('p', { class: 'notice' }, text('not_found'));
   }
   if (!mayCarryOut(write, permissions())) {
     return h('p', { class: 'notice' }, errorLabel('forbidden'));

@@ -59,6 +59,8 @@ def test_address_of_a_list_holds_search_filter_order_columns_and_page(
 def test_addresses_that_show_nothing_say_why(person: Person) -> None:
     person.start("products/999999999")
     expect(person.page.get_by_role("alert")).to_contain_text("nothing at this address")
+    person.open("stock-levels/new")
+    expect(person.page.get_by_text("nothing at this address")).to_be_visible()
     person.open("products?page=999999")
     expect(person.page.get_by_text("This page has no rows")).to_be_visible()
     person.press("Last page")
