@@ -258,6 +258,9 @@ function RowsInput({ field, entry, onChange, problems, path }) {
   const first = field.isRequired ? [{}] : [];
   const rows = Array.isArray(entry) ? /** @type {Draft[]} */ (entry) : first;
   const own = problems.filter((one) => one.field === path);
+  // problems that name rows by numbers which these have no longer
+  const [outdated, setOutdated] = useState(/** @type {readonly Problem[] | null} */ (null));
+  const current = problems === outdated ? [] : problems;
   return h('fieldset', { class: 'rows' }, [
     h('legend', {}, [fieldLabel(field.name), field.isRequired && h(Required, {})]),
     own.length > 0 && h('p', { class: 'problem' }, own.map(({ message }) => message).join(' ')),
@@ -268,12 +271,18 @@ function RowsInput({ field, entry, onChange, problems, path }) {
           fields: field.items?.fields ?? [],
           draft: row,
           onChange: (changed) => onChange(rows.map((one, at) => (at === index ? changed : one))),
-          problems,
+          problems: current,
           path: `${path}.${index}.`,
         }),
         h(
           'button',
-          { type: 'button', onClick: () => onChange(rows.filter((_, at) => at !== index)) },
+          {
+            type: 'button',
+            onClick: () => {
+              setOutdated(problems);
+              onChange(rows.filter((_, at) => at !== index));
+            },
+          },
           text('remove'),
         ),
       ]),

@@ -271,6 +271,10 @@ def test_problems_of_a_long_form_come_into_view(person: Person) -> None:
     first = person.page.locator("[aria-invalid=true]").first
     expect(first).to_be_focused()
     expect(first).to_be_in_viewport()
+    problems = person.page.locator("[name^=lines][aria-invalid=true]")
+    expect(problems).not_to_have_count(0)
+    person.page.get_by_role("button", name="Remove").first.click()
+    expect(problems).to_have_count(0)  # they name the rows by their numbers before
 
 
 def test_answer_that_comes_late_does_not_lead_away_from_another_screen(
