@@ -442,7 +442,7 @@ export const SUBJECTS = [
       },
       {
         operation: 'DELETE /api-clients/{id}/previous-secret',
-        when: { kind: ['integration'] },
+        when: { 'secrets.length': [2] },
         endsWork: true,
       },
       { operation: 'DELETE /api-clients/{id}', endsWork: true },

@@ -122,6 +122,14 @@ test('a file that was rejected as a whole can no longer be cancelled', () => {
   assert.deepEqual(offered('imports', { status: 'invalid' }), []);
 });
 
+test('a previous secret is ended where there is one', () => {
+  const client = { kind: 'integration', secrets: [{}] };
+  assert.deepEqual(offered('api-clients', client), ['rotate-secret', '{id}']);
+  const rotated = { ...client, secrets: [{}, {}] };
+  assert.deepEqual(offered('api-clients', rotated), ['rotate-secret', 'previous-secret', '{id}']);
+  assert.deepEqual(offered('api-clients', { kind: 'mobile', secrets: [] }), ['{id}']);
+});
+
 test('users reset the passwords of others only', () => {
   assert.deepEqual(offered('users', { id: 7, two_step: false }), ['{id}']);
   assert.deepEqual(offered('users', { id: 8, two_step: false }), ['reset-password', '{id}']);
