@@ -196,6 +196,9 @@ def test_second_factor_from_its_enrolment_to_a_recovery_code(
     page = person.page
     alert = page.get_by_role("alert")
     person.start("account")
+    off = page.get_by_role("button", name="Switch off two-step verification")
+    expect(page.get_by_role("button", name="Enrol an authenticator app")).to_be_visible()
+    expect(off).to_have_count(0)
     person.choose("Enrol an authenticator app", {"Password": "not the password"})
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_label("Password")).to_have_attribute("aria-invalid", "true")
