@@ -146,6 +146,8 @@ export class Calls {
    */
   async #send(path, init, read) {
     let isRenewed = false;
+    /** @type {unknown} after which the request may have been carried out */
+    let unknown = null;
     for (let attempt = 1; ; attempt += 1) {
       const token = await this.session.token();
       try {
@@ -156,9 +158,11 @@ export class Calls {
           await this.session.renew();
           continue;
         }
+        unknown = isUnknown(error) ? error : unknown;
         const seconds = waitBefore(attempt, error, this.browser.random());
         if (seconds === null) {
-          throw error;
+          // a limit of requests says nothing about the attempts before
+          throw error instanceof Refusal && error.status === 429 ? (unknown ?? error) : error;
         }
         await this.browser.wait(seconds * 1000);
       }

@@ -96,6 +96,15 @@ test('what the service asks to repeat is repeated after the time that it names',
   assert.deepEqual(new Set(keysOf(browser)), new Set(['key-1']));
 });
 
+test('a limit does not hide that an attempt before it had no answer', async () => {
+  const { action, start } = await prepared(
+    BROKEN,
+    refused(429, 'rate_limited', { 'Retry-After': '60' }),
+  );
+  await assert.rejects(start(), NoAnswer);
+  assert.equal(action.isOpen, true);
+});
+
 test('nobody waits for minutes without being asked', async () => {
   const { browser, start } = await prepared(
     refused(429, 'rate_limited', { 'Retry-After': '900' }),
