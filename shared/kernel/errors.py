@@ -303,14 +303,8 @@ class ValidationFailed(ServiceError):
     code = "validation_failed"
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        first = problems[0]
-        rest = len(problems) - 1
-        more = f" (and {rest} more)" if rest else ""
-        super().__init__(
-            f"{first.field}: {first.message}{more}" if first.field else first.message + more,
-            extra={"field": first.field},
-            problems=problems,
-        )
+        extra = {"field": problems[0].field}
+        super().__init__(_summary(problems), extra=extra, problems=problems)
 
 
 class RuleBlocked(ServiceError):
@@ -319,7 +313,14 @@ class RuleBlocked(ServiceError):
     code = "rule_blocked"
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(problems[0].message, problems=problems)
+        super().__init__(_summary(problems), problems=problems)
+
+
+def _summary(problems: Sequence[Problem]) -> str:
+    """Return the first problem with its field, and the number of the others."""
+    first, rest = problems[0], len(problems) - 1
+    more = f" (and {rest} more)" if rest else ""
+    return f"{first.field}: {first.message}{more}" if first.field else first.message + more
 
 
 class ImportRefused(ServiceError):

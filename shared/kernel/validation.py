@@ -17,6 +17,7 @@ _MESSAGES: Mapping[str, str | Callable[[Mapping[str, Any]], str]] = {
     "string_unicode": "must be valid Unicode text",
     "string_too_short": "must not be empty",
     "string_too_long": lambda facts: _at_most(facts, "characters"),
+    "string_pattern_mismatch": lambda facts: f"must match {facts['pattern']}",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "int_type": "must be a whole number",

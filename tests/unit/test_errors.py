@@ -70,6 +70,16 @@ def test_errors_have_their_documented_fields() -> None:
     assert errors.DuplicateInFlight(-5).headers == {"Retry-After": "1"}
 
 
+@each_case("kind", [errors.ValidationFailed, errors.RuleBlocked])
+def test_message_of_problems_names_the_first_and_counts_the_others(
+    kind: type[errors.ValidationFailed | errors.RuleBlocked],
+) -> None:
+    problems = [Problem("qty", "must be more than 0"), Problem("name", "is required")]
+
+    assert str(kind(problems[:1])) == "qty: must be more than 0"
+    assert str(kind(problems)) == "qty: must be more than 0 (and 1 more)"
+
+
 def test_response_fits_up_to_the_lambda_limit() -> None:
     assert HttpResponse(200, "x" * 5_800_000).fits
     assert not HttpResponse(200, "x" * 5_900_000).fits
