@@ -16,8 +16,9 @@ routes = Routes()
     permission="users.manage",
     response=AuditEntry,
     parameters=AuditParameters,
-    description="Changes to API clients, users, roles, settings and stock, and who made them. An"
-    " entry is written in the transaction of the change, and is never changed or deleted.",
+    description="Changes to API clients, users, roles, settings, stock, approvals and webhook"
+    " subscriptions, and who made them. An entry is written in the transaction of the change, and"
+    " is never changed or deleted.",
 )
 def list_audit_log(
     store: Store, request: Request[None, AuditParameters]
