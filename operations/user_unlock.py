@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import batched
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from operations.list_pages import read_all_pages
 from operations.operator_identity import run_as_operator
@@ -44,7 +44,8 @@ def unlock_user(tenant: str, username: str) -> Unlocked:
     """Set the failed attempts of a user to 0, at every address and over all of them.
 
     The addresses are those of the audit log, which has the first failure at each. The limit of an
-    address for all users stays. Safe to repeat: an interrupted run is completed by the next one.
+    address for all users stays. Safe to repeat: an interrupted run is completed by the next one,
+    and both together make one entry in the audit log.
 
     Raises:
         NotFound: There is no such tenant or user.
@@ -55,13 +56,16 @@ def unlock_user(tenant: str, username: str) -> Unlocked:
     addresses = sorted(set(_addresses(store, user, now)))
     failed = _counters_with_failures(tenant, user, addresses, now)
     if failed:
+        # The greatest one last, with the entry: while it is left, the next run makes the entry.
+        *others, last = sorted(failed, key=lambda counter: failed[counter])
 
         def use_case(tx: Transaction) -> None:
-            details = {"username": user.username, "failures": max(failed.values())}
+            details = {"username": user.username, "failures": failed[last]}
+            tx.add_action("Update", _reset_of(last))
             audit(tx, "user.unlocked", "user", user.id, details=details)
 
+        map_concurrently(_reset, others)
         run_as_operator(store.slug, use_case)
-        map_concurrently(_reset, list(failed))
     return Unlocked(user, addresses, max(failed.values(), default=0))
 
 
@@ -99,14 +103,18 @@ def _counters_with_failures(
 
 
 def _reset(counter: AttemptCounter) -> None:
-    """Set the failures of a counter to 0; attempts in flight stay counted."""
-    client("dynamodb").update_item(
-        TableName=config().control_table,
-        Key={"pk": {"S": counter.key}},
-        UpdateExpression="SET failures = :none, in_flight = if_not_exists(in_flight, :none),"
+    client("dynamodb").update_item(**_reset_of(counter))
+
+
+def _reset_of(counter: AttemptCounter) -> dict[str, Any]:
+    """Return the Update that sets the failures of a counter to 0; attempts in flight stay."""
+    return {
+        "TableName": config().control_table,
+        "Key": {"pk": {"S": counter.key}},
+        "UpdateExpression": "SET failures = :none, in_flight = if_not_exists(in_flight, :none),"
         " expires_at = :ends",
-        ExpressionAttributeValues={
+        "ExpressionAttributeValues": {
             ":none": {"N": "0"},
             ":ends": {"N": str(counter.ends_at)},
         },
-    )
+    }

@@ -100,4 +100,4 @@ def test_interrupted_unlocking_can_be_repeated(
         assert aws_faults.kills(cut(at), lambda: run("user", "unlock", "acme", "anna"))
         assert run("user", "unlock", "acme", "anna").exit_code == 0
         assert user.sign_in().status == 200
-        assert audit_entries(erp, action="user.unlocked")
+        assert len(audit_entries(erp, action="user.unlocked")) == 1
