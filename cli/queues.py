@@ -31,7 +31,7 @@ _CAUSE_COLUMNS = (
 def queues(context: click.Context, *, sample: int) -> None:
     """Show the queues: depth, age of the oldest message, and dead letters by cause.
 
-    Counts are approximate, as SQS reports them. The age is that of the last minute.
+    Counts are approximate, as SQS reports them. The age is the newest one of the last 15 minutes.
 
     \b
     Examples:
