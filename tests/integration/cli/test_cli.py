@@ -249,7 +249,9 @@ def test_local_stack_is_found_through_its_stack_file(
     address = "http://127.0.0.1:4566/_aws/execute-api/abc/api/v1"
     (tmp_path / ".local").mkdir()
     (tmp_path / ".local/stack.json").write_text(
-        json.dumps({"base_url": address, "endpoint_url": "https://eu-west-1.amazonaws.com"})
+        json.dumps(
+            {"base_url": address, "endpoint_url": "https://dynamodb.eu-west-1.amazonaws.com"}
+        )
     )
     monkeypatch.setattr(deployment, "_LOCAL_REGION", "eu-west-1")
     assert as_json("--local", "tenant", "create", "acme")["address"] == address
