@@ -5,9 +5,10 @@
 3. The new table gets tags, deletion protection, backups and expiry, which a restore leaves out.
 4. The new table is checked.
 5. The restore waits until every invocation that uses the present table has ended.
-6. Given ids, ended access and deactivated subscriptions are carried over from the present table.
-   What goes back gets a version that it never had. Imports that were running are set to `failed`.
-7. One transaction makes the new table the tenant's, and ends every token. The earlier table stays.
+6. Given ids and ended access are carried over from the present table. What goes back gets a
+   version that it never had. Imports that were running are set to `failed`.
+7. One transaction makes the new table the tenant's, deactivates the subscriptions that are not
+   active in the earlier one, and ends every token. The earlier table stays.
 
 The attribute `restoring` of the tenant's item says which restore is in progress, so that another
 run goes on where one died.
@@ -369,11 +370,10 @@ def _complete(  # noqa: PLR0913, PLR0917  the facts of one restore
     # Before anything else changes the entities, so that an equal version means the same state.
     raise_versions(present, restored, parse_moment(plan.at) if plan.at else None, report)
     locked = keep_access_ended(present, restored)
-    deactivated = keep_webhooks_inactive(present, restored)
     fail_running_imports(restored)
     lease.keep()
     report(f"{slug}: switching to {table}")
-    _switch(lease, plan, restored)
+    deactivated = _switch(lease, plan, present, restored)
     return Restored(
         slug,
         plan.at,
@@ -390,13 +390,18 @@ def _store(slug: str, table: str, version: TableVersion) -> Store:
     return operator_store_of(slug, table, version, Deadline(_DAY_MS))
 
 
-def _switch(lease: Lease, plan: RestorePlan, restored: Store) -> None:
-    """Make the restored table that of the tenant, with an entry in its audit log."""
+def _switch(lease: Lease, plan: RestorePlan, present: Store, restored: Store) -> list[int]:
+    """Make the restored table that of the tenant, with an entry in its audit log.
+
+    Returns:
+        The subscriptions that are deactivated in the same transaction.
+    """
     slug, table = lease.slug, restored.table
     last = {"at": {"S": plan.at}, "table": {"S": table}, "previous": {"S": plan.table}}
     remembered, removed = ("restored = :restored, ", "") if plan.at else ("", "restored, ")
 
-    def switch(tx: Transaction) -> None:
+    def switch(tx: Transaction) -> list[int]:
+        deactivated = keep_webhooks_inactive(tx, present)
         # Requests have been refused for longer than any of them takes, so nobody gets a token of a
         # user until the switch. Clients get tokens again right away: these expire later.
         ended = int(tenant_item(slug)["revoked"]["M"].get(ALL_TOKENS, {"N": "0"})["N"])
@@ -416,8 +421,9 @@ def _switch(lease: Lease, plan: RestorePlan, restored: Store) -> None:
         tx.add_action("Update", update, lease.lost)
         changes = {"table": (plan.table, table)}
         audit.record(tx, "tenant.changed", "tenant", slug, changes=changes)
+        return deactivated
 
-    run_transaction(restored, switch, operator=cache(operator_name))
+    return run_transaction(restored, switch, operator=cache(operator_name))
 
 
 def _completed(plan: RestorePlan) -> Restored:

@@ -6,7 +6,6 @@ All of it is written into the restored table before requests reach it, while no 
 the present one. Every function can be repeated.
 """
 
-from collections.abc import Collection
 from dataclasses import replace
 from functools import cache, partial
 from itertools import batched
@@ -112,20 +111,15 @@ def _merged(before: Login, today: Login) -> Login:
     ).end_sessions()
 
 
-def keep_webhooks_inactive(present: Store, restored: Store) -> list[int]:
-    """Deactivate the subscriptions that are not active today; return their ids."""
+def keep_webhooks_inactive(tx: Transaction, present: Store) -> list[int]:
+    """Add the deactivation of the subscriptions that are not active today; return their ids.
+
+    The transaction is that of the switch, so that a run that was cut off before it hides none from
+    the next one.
+    """
     active = read_register(present).active_events.keys()
-    return run_transaction(
-        restored,
-        lambda tx: _deactivate_all_except(tx, active),
-        operator=cache(operator_name),
-    )
-
-
-def _deactivate_all_except(tx: Transaction, kept: Collection[int]) -> list[int]:
-    """Deactivate the active subscriptions whose ids are not in `kept`; return their ids."""
     register = read_register(tx.store)
-    changed = deactivate(tx, WEBHOOKS.get_many(tx.store, sorted(register.ids - {*kept})))
+    changed = deactivate(tx, WEBHOOKS.get_many(tx.store, sorted(register.ids - active)))
     if changed:
         stage_registration(tx, register, *changed)
     return [webhook.id for webhook in changed]

@@ -6,12 +6,16 @@ from moto.dynamodb.models import dynamodb_backends
 from operations import table_lease
 from operations.restore import restore_tenant, switch_table
 from operations.tenant_tables import tables_of
-from tests.faults import AwsFaults, kill_after
+from shared.identity.tenancy.access import operator_store
+from shared.identity.users.service import delete_user
+from shared.kernel.db.unit_of_work import run_transaction
+from tests.faults import AwsFaults, Call, Killed, before_each, kill_after
 from tests.integration.restore.conftest import Recovery, item, items_of
 from tests.integration.restore.test_restore import FIRST, codes, product
 from tests.integration.user_grants.oauth_requests import create_example_user
 from tests.sampling import deadly_calls, is_complete
 from tests.stack import ACCOUNT, REGION, Stack
+from tests.webhook_scenario import URL
 
 _PARTS = 4 if is_complete() else 1
 """Parts of the kills, which the processes of the tests share."""
@@ -57,6 +61,26 @@ def test_killed_restore_is_completed_by_the_next_run(
         recovery.let_caches_expire()
         assert codes(stack.erp()) == ["BEFORE"]
         assert product(stack.erp(), "AFTER") == 3, call
+
+
+def test_restore_that_died_before_the_switch_still_names_what_it_ends(
+    recovery: Recovery, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    def die_at_the_switch(call: Call) -> None:
+        if call.operation == "TransactWriteItems" and "table_name" in str(call.request):
+            raise Killed
+
+    for _ in range(2):
+        stack.erp().post("/webhooks", {"url": URL, "events": ["product.created"]}).ok(201)
+    anna = create_example_user()
+    recovery.remember()
+    stack.erp().delete("/webhooks/1").ok(200)
+    run_transaction(operator_store("acme"), lambda tx: delete_user(tx, anna.id))
+    dying = before_each(die_at_the_switch)
+
+    assert aws_faults.kills(dying, lambda: restore_tenant("acme", recovery.at))
+    done = restore_tenant("acme", recovery.at)
+    assert (done.locked_users, done.deactivated_webhooks) == (("anna",), (1,))
 
 
 @pytest.mark.parametrize("part", range(_PARTS))
