@@ -15,6 +15,7 @@ import { SignIn } from '../screens/sign_in.js';
 import { Dialog } from './dialog.js';
 import { Lazy } from './lazy.js';
 import { Notice } from './notice.js';
+import { Title } from './title.js';
 
 const GROUPS = /** @type {const} */ (['inbound', 'outbound', 'moving', 'stock', 'catalog', 'setup']);
 
@@ -135,7 +136,7 @@ function Screen() {
   const below = part === undefined ? undefined : SUBJECT.get(part);
   const subject = part === undefined ? top : below;
   if (subject === undefined || rest.length > 0 || subject.parent !== (part && name)) {
-    return h('p', { class: 'notice' }, text('not_found'));
+    return h(Title, { title: text('not_found') });
   }
   if (part === undefined ? id === undefined : item === undefined) {
     return h(Lazy, { load: () => import('../screens/list.js'), name: 'ListScreen', props: { subject, id } });

@@ -31,10 +31,13 @@ export function NewScreen({ subject }) {
   if (write === undefined) {
     return description.result === null
       ? h(Notice, { error: description.error, onRetry: description.reload })
-      : h('p', { class: 'notice' }, text('not_found'));
+      : h(Title, { title: text('not_found') });
   }
   if (!mayCarryOut(write, permissions())) {
-    return h('p', { class: 'notice' }, errorLabel('forbidden'));
+    return h('section', {}, [
+      h(Title, { title: actionLabel(write.name) }),
+      h('p', { class: 'notice' }, errorLabel('forbidden')),
+    ]);
   }
   const fields = write.body ?? [];
   const label = actionLabel(write.name);

@@ -14,6 +14,7 @@ SCREENS = (
     "products",
     "products/new",
     "products/1",
+    "products/999999999",
     "stocks",
     "entry-documents/1",
     "exit-documents/1",
@@ -41,8 +42,10 @@ def test_screens_are_accessible(new_person: NewPerson, language: str, theme: str
     person.page.locator("input[name=username]").fill(person.username)
     person.page.locator("input[name=password]").fill(person.password)
     person.page.locator("form.sign-in button").click()
+    signed_in = person.page.locator("nav.menu")
+    signed_in.wait_for()
     for screen in SCREENS:
         person.open(screen)
-        expect(person.page.locator("main")).to_be_visible()
+        expect(signed_in, screen).to_be_visible()
         found += [f"{screen}: {one}" for one in violations(person.page)]
     assert not found, "\n".join(found)
