@@ -31,7 +31,8 @@ _CAUSE_COLUMNS = (
 def queues(context: click.Context, *, sample: int) -> None:
     """Show the queues: depth, age of the oldest message, and dead letters by cause.
 
-    Counts are approximate, as SQS reports them. The age is the newest one of the last 15 minutes.
+    Counts are approximate, as SQS reports them. The age is the latest value that
+    CloudWatch has of the last 15 minutes.
 
     \b
     Examples:

@@ -105,7 +105,7 @@ def delete_tenant(slug: str, *, progress: ReportProgress = no_progress) -> None:
         _remove_events(slug, progress)
     _remove_files(slug, progress)
     if marked is not None:
-        _end(slug, is_name_free=marked[_DELETED_FROM]["S"] == "creating")
+        _remove_tenant_item(slug, is_name_free=marked[_DELETED_FROM]["S"] == "creating")
     progress("deleted")
 
 
@@ -209,7 +209,7 @@ def _remove_files(slug: str, progress: ReportProgress) -> None:
             progress(f"removing its files: {removed}")
 
 
-def _end(slug: str, *, is_name_free: bool) -> None:
+def _remove_tenant_item(slug: str, *, is_name_free: bool) -> None:
     """Remove the tenant's item, or replace it by its tombstone, which reserves the name."""
     dynamodb = client("dynamodb")
     key = {"pk": {"S": tenant_key(slug)}}
