@@ -40,6 +40,14 @@ def document(acme: httpx.Client, run: str, kind: str, qty: int, **more: object) 
     return created
 
 
+def started_receipt(acme: httpx.Client, goods: str) -> int:
+    """Create an entry document of 10, start a receipt of it, and return the id of the receipt."""
+    order = document(acme, goods, "entry", 10)
+    receipt: int = acme.post("/receipts", json={"document_id": order["id"]}).json()["data"]["id"]
+    acme.post(f"/receipts/{receipt}/start")
+    return receipt
+
+
 def gateway_timeout(route: Route) -> None:
     """Answer as a gateway that does not wait any longer for the service."""
     route.fulfill(status=504, body="")
@@ -55,7 +63,8 @@ def test_figures_of_home_lead_to_what_they_count(
         answers.append(answer)
 
     person.page.on("response", keep)
-    person.start()
+    with person.page.expect_response(lambda answer: "/webhooks?per_page=" in answer.url):
+        person.start()
     cards = person.page.locator(".figures a")
     overdue = cards.filter(has_text="Exit documents").filter(has_text="Overdue · Open")
     expect(overdue).to_be_visible()
@@ -116,9 +125,7 @@ def test_receipt_from_its_document_to_the_end(
 def test_approval_is_asked_for_seen_next_to_the_goods_and_granted(
     new_person: NewPerson, acme: httpx.Client, goods: str
 ) -> None:
-    order = document(acme, goods, "entry", 10)
-    receipt = acme.post("/receipts", json={"document_id": order["id"]}).json()["data"]["id"]
-    acme.post(f"/receipts/{receipt}/start")
+    receipt = started_receipt(acme, goods)
     worker = new_person("entries.manage", "inventory.manage")
     worker.start(f"receipts/{receipt}")
     line = {"Item code": goods, "Quantity": "500", "Position": "A-1"}
@@ -174,9 +181,7 @@ def test_two_people_at_one_picking(new_person: NewPerson, acme: httpx.Client, go
 def test_goods_that_somebody_else_receives_meanwhile_cost_nobody_what_was_written(
     person: Person, acme: httpx.Client, goods: str
 ) -> None:
-    order = document(acme, goods, "entry", 10)
-    receipt = acme.post("/receipts", json={"document_id": order["id"]}).json()["data"]["id"]
-    acme.post(f"/receipts/{receipt}/start")
+    receipt = started_receipt(acme, goods)
     person.start(f"receipts/{receipt}")
     person.press("Receive goods")
     line = {"item_code": goods, "qty": 2, "bin_code": "A-1"}

@@ -297,17 +297,6 @@ def test_tenant_that_is_not_served_does_not_stop_the_others() -> None:
 
 
 @pytest.mark.usefixtures("invented")
-def test_unfinished_restore_of_a_tenant_does_not_stop_the_others() -> None:
-    set_attributes(restoring={"M": {"table": {"S": "new"}}})  # of acme
-    result = run("--json", "tenant", "upgrade", "--all", "--yes")
-    assert result.exit_code == 1
-    assert [(row["tenant"], row["version"]) for row in json.loads(result.stdout)] == [
-        ("beta", TARGET)
-    ]
-    assert "The restore of acme is not finished." in result.stderr
-
-
-@pytest.mark.usefixtures("invented")
 @pytest.mark.parametrize("option", ["--rate=500", "--expand", "--contract"])
 def test_tenant_on_which_another_operator_works_does_not_stop_the_others(
     clock: Clock, monkeypatch: pytest.MonkeyPatch, option: str
@@ -322,15 +311,18 @@ def test_tenant_on_which_another_operator_works_does_not_stop_the_others(
 
 
 @pytest.mark.usefixtures("invented")
-def test_restore_that_begins_during_the_upgrade_does_not_stop_the_others(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("begins", ["before", "during"])
+def test_unfinished_restore_of_a_tenant_does_not_stop_the_others(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, begins: str
 ) -> None:
     sleep = clock.sleep
 
-    def begin_restore(seconds: float) -> None:
+    def begin_restore(seconds: float = 0) -> None:
         set_attributes(restoring={"M": {"table": {"S": "new"}}})  # of acme
         sleep(seconds)
 
+    if begins == "before":
+        begin_restore()
     monkeypatch.setattr(clock, "sleep", begin_restore)
     result = run("--json", "tenant", "upgrade", "--all", "--yes")
     assert result.exit_code == 1
