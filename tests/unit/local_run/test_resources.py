@@ -1,6 +1,7 @@
 """The local stack: the emulator knows every kind of resource that it is asked to create."""
 
 import re
+import sys
 
 from ministack.services.cloudformation.provisioners import _RESOURCE_HANDLERS
 
@@ -38,3 +39,7 @@ def test_saved_queries_would_not_be_known() -> None:
     """Otherwise the local stack needs no parameter for them."""
     assert "AWS::Logs::QueryDefinition" not in _RESOURCE_HANDLERS
     assert not is_created("HasDashboard")
+
+
+def test_importing_the_emulator_does_not_load_duckdb() -> None:
+    assert "_duckdb" not in sys.modules
