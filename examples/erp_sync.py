@@ -131,7 +131,7 @@ def book_receipts(stowage: Stowage, database: sqlite3.Connection) -> None:
             stowage.post(f"{path}/synchronize")
         except StowageError as refusal:
             # It is synchronized already, or it was reverted, which its copy shows.
-            if refusal.code != "conflict":
+            if refusal.code != "stale_state":
                 raise
 
 

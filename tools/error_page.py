@@ -143,8 +143,8 @@ ADVICE = {
         "Use a method that the header `Allow` lists.",
     ),
     "conflict": Advice(
-        "The current state of the resource does not allow the operation: a receipt is already "
-        "finalized, a product is on open documents, stock is not available.",
+        "The current state of the resource does not allow the operation: it comes too early (a "
+        "receipt is not started yet), a product is on open documents, stock is not available.",
         "Product BRICK is on open documents and cannot be deleted.",
         "Read the resource again and decide. Repeating the same request gives the same error until "
         "the state changes.",
@@ -174,8 +174,9 @@ ADVICE = {
     ),
     "stale_state": Advice(
         "The resource changed since it was read: `If-Match` names an older entity tag, or the "
-        "order is already beyond the state that the operation needs. Only the error of a state is "
-        "stored under an Idempotency-Key.",
+        "operation comes too late, because the resource is already beyond the state that it needs; "
+        "the message names both states. Only the error of a state is stored under an "
+        "Idempotency-Key.",
         "The resource changed since it was read.",
         "Read the resource again, apply your change to the new state, and repeat the request; "
         "after an error of the state with a new key.",

@@ -14,8 +14,8 @@ const subject = {
      "type": "choice",
      "choices": [
       "pending",
-      "transferred",
-      "error"
+      "error",
+      "transferred"
      ]
     },
     {
@@ -23,8 +23,8 @@ const subject = {
      "type": "choice",
      "choices": [
       "pending",
-      "transferred",
-      "error"
+      "error",
+      "transferred"
      ]
     },
     {
@@ -92,8 +92,8 @@ const subject = {
      "type": "choice",
      "choices": [
       "pending",
-      "transferred",
-      "error"
+      "error",
+      "transferred"
      ]
     },
     {
@@ -127,8 +127,8 @@ const subject = {
      "type": "choice",
      "choices": [
       "pending",
-      "transferred",
-      "error"
+      "error",
+      "transferred"
      ]
     },
     {
@@ -136,8 +136,8 @@ const subject = {
      "type": "choice",
      "choices": [
       "pending",
-      "transferred",
-      "error"
+      "error",
+      "transferred"
      ]
     },
     {

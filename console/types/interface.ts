@@ -5904,7 +5904,7 @@ export type TransferPlace = {
     name: string;
 };
 
-export type TransferStatus = 'pending' | 'transferred' | 'error';
+export type TransferStatus = 'pending' | 'error' | 'transferred';
 
 /**
  * Units of a transfer order, summed over its lines.

@@ -57,7 +57,7 @@ def get_wave(store: Store, request: Request) -> ResourceResponse:
     description="Creates a draft of the pickings in `picking_ids`, or of those that `rule` finds:"
     " pending pickings of the warehouse that are in no other wave, the most urgent first, then the"
     " oldest. A picking is in one active wave at most.",
-    errors=("conflict", "order_in_wave"),
+    errors=("conflict", "order_in_wave", "stale_state"),
 )
 def create_wave(tx: Transaction, request: Request[Checked[WaveDraft]]) -> ResourceResponse:
     """Create a draft wave."""

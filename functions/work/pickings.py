@@ -49,7 +49,7 @@ _WRITE: OperationOptions = {
     "scope": "pickings:write",
     "permission": "exits.manage",
     "response": PickingDetail,
-    "errors": ("conflict",),
+    "errors": ("conflict", "stale_state"),
 }
 
 

@@ -55,7 +55,7 @@ _WRITE: OperationOptions = {
     "scope": "receipts:write",
     "permission": "entries.manage",
     "response": ReceiptDetail,
-    "errors": ("conflict",),
+    "errors": ("conflict", "stale_state"),
 }
 
 

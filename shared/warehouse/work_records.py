@@ -1,7 +1,7 @@
 """The fields, filters, status checks and operators of receipts, pickings and transfers."""
 
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Collection, Iterator
+from typing import Literal, TypeAliasType, get_args
 
 from shared.identity.names import user_name
 from shared.kernel.db.facets import Facets, id_text
@@ -96,23 +96,27 @@ def work_facets(work: StoredWork, document: DocumentReference | None) -> Facets:
 def ensure_status(
     noun: Literal["Picking", "Receipt"], work: StoredWork, *allowed: WorkStatus
 ) -> None:
-    """Raise Conflict unless the status of a receipt or picking is one of `allowed`."""
-    ensure_status_in(f"{noun} {work.id}", work.status, allowed)
+    """Raise what `ensure_status_in` raises unless a receipt or picking is in one of `allowed`."""
+    ensure_status_in(f"{noun} {work.id}", work.status, allowed, WorkStatus)
 
 
 def ensure_status_in[S: str](
-    name: str, status: S, allowed: Sequence[S], order: Sequence[S] = ()
+    name: str, status: S, allowed: Collection[S], type_: TypeAliasType
 ) -> None:
     """Raise an error unless `status`, the status of `name`, is one of those an action needs.
 
+    `type_` lists the statuses of the subject in the order in which it gets them; those that end it
+    early, such as cancelled, come last.
+
     Raises:
-        StaleState: It comes after all of these in `order`.
-        Conflict: It does not.
+        StaleState: The action comes too late: the status comes after all of `allowed`.
+        Conflict: The action comes too early.
     """
     if status in allowed:
         return
+    order: tuple[S, ...] = get_args(type_.__value__)
     message = f"{name} is {status}; it must be {' or '.join(allowed)} for this action."
-    if order and order.index(status) > max(map(order.index, allowed)):
+    if order.index(status) > max(map(order.index, allowed)):
         raise StaleState(message)
     raise Conflict(message)
 

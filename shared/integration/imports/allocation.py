@@ -10,7 +10,7 @@ from shared.integration.imports.repository import IMPORTS
 from shared.kernel.clock import now_ms
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Conflict
+from shared.kernel.errors import Conflict, StaleState
 from shared.kernel.validation import Checked, InvalidBody, check
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, ExitDraft
@@ -61,7 +61,7 @@ def _allocate(tx: Transaction, *, import_id: int, index: int, draft: Checked[Exi
     if not isinstance(draft, InvalidBody):
         found = documents.document_of(tx.store, "exit", draft.type, draft.external_ref)
     if found and _needs_picking(found.entity, stored):
-        with suppress(Conflict):  # the document was closed, or its picking was started
+        with suppress(Conflict, StaleState):  # the document was closed, or its picking was started
             create_picking(tx, PickingDraft(document_id=found.id))
     update = {"allocated": index + 1, "stalled": 0, "busy_until": now_ms() + LEASE_MS}
     IMPORTS.replace(tx, record, stored.model_copy(update=update))

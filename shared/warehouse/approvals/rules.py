@@ -4,7 +4,6 @@ from decimal import Decimal
 
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Instant, instant, milliseconds_of
-from shared.kernel.errors import Conflict
 from shared.kernel.fields import json_number
 from shared.kernel.json_text import dumps
 from shared.kernel.sent_request import SentRequest
@@ -15,6 +14,7 @@ from shared.warehouse.approvals.models import (
     OpenApproval,
     StoredApproval,
 )
+from shared.warehouse.work_records import ensure_status_in
 
 LIFETIME_MS = 24 * 3_600_000
 MAX_BODY = 8_192
@@ -97,11 +97,6 @@ def unexpired(found: OpenApproval | None, now_ms: int) -> OpenApproval | None:
 
 
 def ensure_pending(approval: StoredApproval, now_ms: int) -> None:
-    """Raise Conflict unless an approval may still be decided."""
+    """Raise StaleState unless an approval may still be decided."""
     status = status_at(approval, now_ms)
-    if status == "expired":
-        raise Conflict(
-            f"Approval {approval.id} expired at {approval.expires_at}; repeat the request."
-        )
-    if status != "pending":
-        raise Conflict(f"Approval {approval.id} is {status}; only a pending one can be decided.")
+    ensure_status_in(f"Approval {approval.id}", status, ["pending"], ApprovalStatus)

@@ -142,7 +142,7 @@ def decide(
 
     Raises:
         Forbidden: An integration client decides.
-        Conflict: The approval is decided or has expired.
+        StaleState: The approval is decided or has expired.
     """
     caller = tx.caller
     if caller is None or caller.kind == "client":

@@ -25,6 +25,7 @@ from shared.warehouse.documents.models import (
     LineDraft,
 )
 from shared.warehouse.master_data import MasterData
+from shared.warehouse.work_records import ensure_status_in
 
 
 def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LineProblems:
@@ -118,10 +119,10 @@ def closed(document: Document) -> Document:
     """Return the closed document; open quantities of its lines become 0.
 
     Raises:
-        Conflict: The document is closed already, or work on it is in progress.
+        StaleState: The document is closed already.
+        Conflict: Work on it is in progress.
     """
-    if document.status == "closed":
-        raise Conflict(f"Document {document.external_ref} is closed already.")
+    ensure_not_closed(document)
     if document.works:
         raise Conflict(
             f"Document {document.external_ref} has work in progress: {_listed(document.works)};"
@@ -129,6 +130,15 @@ def closed(document: Document) -> Document:
         )
     lines = [_closed_line(line) for line in document.lines]
     return document.model_copy(update={"status": "closed", "lines": lines})
+
+
+def ensure_not_closed(document: Document) -> None:
+    """Raise StaleState if the document is closed."""
+    _ensure_status(document, "open", "assigned", "partial-complete", "completed")
+
+
+def _ensure_status(document: Document, *allowed: DocumentStatus) -> None:
+    ensure_status_in(f"Document {document.external_ref}", document.status, allowed, DocumentStatus)
 
 
 def ensure_nothing_staged(document: Document) -> None:
@@ -152,12 +162,8 @@ def _listed(works: Sequence[int]) -> str:
 
 
 def ensure_workable(document: Document) -> None:
-    """Raise Conflict if the document is completed or closed."""
-    if document.status in {"completed", "closed"}:
-        raise Conflict(
-            f"Document {document.external_ref} is {document.status};"
-            " only an open document can be worked on."
-        )
+    """Raise StaleState if the document is completed or closed."""
+    _ensure_status(document, "open", "assigned", "partial-complete")
 
 
 def advanced(document: Document, progress: DocumentProgress) -> Document:

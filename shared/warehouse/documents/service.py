@@ -127,6 +127,7 @@ def close_document(tx: Transaction, kind: DocumentKind, number: int) -> Record[D
     return changed
 
 
+ensure_not_closed = rules.ensure_not_closed
 ensure_workable = rules.ensure_workable
 
 

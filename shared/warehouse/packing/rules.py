@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
 from shared.kernel.db.records import Record
-from shared.kernel.errors import Conflict, Problem, RuleBlocked
+from shared.kernel.errors import Conflict, Problem, RuleBlocked, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, given_fields
 from shared.warehouse.documents.vocabulary import doc_num
@@ -20,6 +20,7 @@ from shared.warehouse.packing.models import (
     StoredPackingOrder,
     StoredUnit,
     UnitEntry,
+    UnitStatus,
     unit_code,
 )
 from shared.warehouse.picking.models import Pick, StoredPicking, packing_order_code, picking_code
@@ -30,8 +31,8 @@ SHOWN = 10
 
 
 def ensure_status(order: StoredPackingOrder, *allowed: PackingStatus) -> None:
-    """Raise Conflict unless the status of a packing order is one of `allowed`."""
-    ensure_status_in(packing_order_code(order.id), order.status, allowed)
+    """Raise an error unless a packing order is in one of `allowed`; see `ensure_status_in`."""
+    ensure_status_in(packing_order_code(order.id), order.status, allowed, PackingStatus)
 
 
 # Creation
@@ -131,11 +132,14 @@ def lines_for(
 
 
 def ensure_not_dispatched(order: StoredPackingOrder, pickings: Iterable[StoredPicking]) -> None:
-    """Raise Conflict when a dispatch of the goods of a packing order has begun."""
+    """Raise StaleState when a dispatch of the goods of a packing order has begun."""
     picks = (one for each in pickings for one in _picks_for(each, order.exit_document_id))
     if any(pick.dispatched for _, _, pick in picks):
         document = doc_num("exit", order.exit_document_id)
-        raise Conflict(f"{packing_order_code(order.id)} is being dispatched with {document}.")
+        raise StaleState(
+            f"{packing_order_code(order.id)} is being dispatched with {document};"
+            " it can be cancelled only before that."
+        )
 
 
 # Units in units
@@ -189,15 +193,9 @@ def units_inside(order: StoredPackingOrder, unit: int) -> list[int]:
     return sorted(inside - {unit})
 
 
-def ensure_open(unit: StoredUnit, what: str = "it takes nothing and gives nothing") -> None:
-    """Raise Conflict unless a unit is open."""
-    if unit.status != "open":
-        raise Conflict(f"{unit_code(unit.id)} is {unit.status}: {what}; reopen it first.")
-
-
-def ensure_closed(unit: StoredUnit) -> None:
-    """Raise Conflict unless a unit is closed."""
-    ensure_status_in(unit_code(unit.id), unit.status, ["closed"])
+def ensure_unit_status(unit: StoredUnit | UnitEntry, allowed: UnitStatus) -> None:
+    """Raise an error unless the status of a unit is `allowed`; see `ensure_status_in`."""
+    ensure_status_in(unit_code(unit.id), unit.status, [allowed], UnitStatus)
 
 
 def ensure_children_closed(order: StoredPackingOrder, unit: int) -> None:
@@ -208,10 +206,10 @@ def ensure_children_closed(order: StoredPackingOrder, unit: int) -> None:
 
 
 def ensure_parent_open(order: StoredPackingOrder, parent: int | None) -> None:
-    """Raise Conflict when the unit in which a unit stands is closed."""
+    """Raise StaleState when the unit in which a unit stands is closed."""
     entry = None if parent is None else _entry_of(order, parent)
-    if entry is not None and entry.status != "open":
-        raise Conflict(f"{unit_code(entry.id)} is {entry.status}; reopen it first.")
+    if entry is not None:
+        ensure_unit_status(entry, "open")
 
 
 def ensure_empty(order: StoredPackingOrder, unit: StoredUnit) -> None:

@@ -183,7 +183,7 @@ def cancel_packing_order(tx: Transaction, number: int) -> OrderWithUnits:
     meanwhile.
 
     Raises:
-        Conflict: The goods are being dispatched.
+        StaleState: The goods are being dispatched.
     """
     return OrderWithUnits(run_steps(tx, lambda: _cancel_step(tx, number)))
 

@@ -35,7 +35,7 @@ def create_unit(
 
     Raises:
         RuleBlocked: The order has as many units as it may have.
-        Conflict: The unit in which it stands is closed.
+        StaleState: The unit in which it stands is closed.
     """
     prefix, is_valid = settings.gs1_company_prefix, not isinstance(checked, InvalidBody)
     _, _, record = run_all(
@@ -105,7 +105,7 @@ def close_unit(tx: Transaction, number: int, checked: Checked[UnitClosing]) -> _
     unit, record = _read(tx, number)
     closing = ensure_valid(checked)
     rules.ensure_status(record.entity, "open", "in_progress")
-    rules.ensure_open(unit.entity, "it cannot be closed again")
+    rules.ensure_unit_status(unit.entity, "open")
     rules.ensure_children_closed(record.entity, number)
     inside = rules.units_inside(record.entity, number)
     update = {"status": "closed", "inside": inside, **closing.model_dump()}
@@ -117,11 +117,11 @@ def reopen_unit(tx: Transaction, number: int) -> _Unit:
     """Reopen a closed unit; its weight is unknown again.
 
     Raises:
-        Conflict: The unit in which it stands is closed.
+        StaleState: The unit in which it stands is closed.
     """
     unit, record = _read(tx, number)
     rules.ensure_status(record.entity, "open", "in_progress")
-    rules.ensure_closed(unit.entity)
+    rules.ensure_unit_status(unit.entity, "closed")
     rules.ensure_parent_open(record.entity, unit.entity.parent_id)
     update = {"status": "open", "weight_kg": None, "inside": None}
     after = unit.entity.model_copy(update=update)
@@ -132,7 +132,8 @@ def delete_unit(tx: Transaction, number: int) -> _Unit:
     """Delete an empty unit; return its last state.
 
     Raises:
-        Conflict: Something is in it, or the unit in which it stands is closed.
+        Conflict: Something is in it.
+        StaleState: The unit in which it stands is closed.
     """
     unit, record = _read(tx, number)
     rules.ensure_status(record.entity, "open", "in_progress")
@@ -160,7 +161,7 @@ def _read_for_goods(
     unit, record = _read(tx, number)
     draft = ensure_valid(checked, contents_rules.goods_problems(record.entity, checked))
     rules.ensure_status(record.entity, "open", "in_progress")
-    rules.ensure_open(unit.entity)
+    rules.ensure_unit_status(unit.entity, "open")
     return unit, record, draft
 
 

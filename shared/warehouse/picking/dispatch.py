@@ -34,12 +34,12 @@ def read_staged(tx: Transaction, number: int) -> StagedDocument:
     """Read an exit document and the pickings that hold goods for it.
 
     Raises:
-        Conflict: The document is closed or being picked, or nothing is picked for it.
+        StaleState: The document is closed.
+        Conflict: It is being picked, or nothing is picked for it.
     """
     document = documents.get_document(tx.store, "exit", number)
     found, code = document.entity, doc_num("exit", number)
-    if found.status == "closed":
-        raise Conflict(f"{code} is already closed.")
+    documents.ensure_not_closed(found)
     if found.works:
         pickings = ", ".join(picking_code(work) for work in found.works)
         raise Conflict(f"{code} is {found.status} and still being picked by {pickings}.")

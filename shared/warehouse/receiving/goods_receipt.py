@@ -10,7 +10,7 @@ from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem
+from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse import references
 from shared.warehouse.approvals import service as approvals
@@ -19,7 +19,6 @@ from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.catalog.lines import parts_of
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
-from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.receiving import rules
 from shared.warehouse.receiving.models import (
@@ -63,7 +62,8 @@ def receive_line(
     """Receive goods into stock for the open lines of the document; return receipt and document.
 
     Raises:
-        Conflict: The receipt is full, or its document is closed.
+        Conflict: The receipt is full.
+        StaleState: Its document is closed.
         ApprovalRequired: More arrives than the tenant's tolerance allows, without an approval.
     """
     with gtin_resolved(tx.store, draft) as named:
@@ -104,7 +104,7 @@ def _read_named(
     """Read the document of a receipt, and the items of the master data that a draft names.
 
     Raises:
-        Conflict: The document is closed.
+        StaleState: The document is closed.
     """
     codes = _codes(receipt.whs_code, draft, draft.bin_code)
     document, found, _ = run_all(
@@ -113,10 +113,7 @@ def _read_named(
         # Read ahead: the approval finds them in the cache.
         lambda: audit.actor_of(tx) if draft.approve else None,
     )
-    if document.entity.status == "closed":
-        raise Conflict(
-            f"{doc_num('entry', document.id)} is closed; nothing more can be received for it."
-        )
+    documents.ensure_not_closed(document.entity)
     return document, found
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import get_args
 
 from shared.kernel.db.records import Record
 from shared.kernel.errors import Problem
@@ -30,12 +29,10 @@ from shared.warehouse.returns.models import (
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.work_records import ensure_status_in
 
-_STATUS_ORDER: Sequence[ReturnStatus] = get_args(ReturnStatus.__value__)
-
 
 def ensure_status(one: StoredReturn, *allowed: ReturnStatus) -> None:
     """Raise an error unless the status of a return is one of `allowed`; see `ensure_status_in`."""
-    ensure_status_in(return_code(one.id), one.status, allowed, _STATUS_ORDER)
+    ensure_status_in(return_code(one.id), one.status, allowed, ReturnStatus)
 
 
 # What left with an exit document, and what returns have taken of it

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import get_args
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Problem
@@ -31,7 +30,6 @@ from shared.warehouse.transfer_orders.models import (
 )
 from shared.warehouse.work_records import ensure_status_in
 
-_STATUS_ORDER: Sequence[OrderStatus] = get_args(OrderStatus.__value__)
 _MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 8
 """Actions for the lines of one request. The other 8 are for the order, its event, the counters and
 the stored response."""
@@ -45,7 +43,7 @@ _ACTIONS_PER_SERIAL = 2
 
 def ensure_status(order: StoredTransferOrder, *allowed: OrderStatus) -> None:
     """Raise an error unless the status of an order is one of `allowed`; see `ensure_status_in`."""
-    ensure_status_in(order_code(order.id), order.status, allowed, _STATUS_ORDER)
+    ensure_status_in(order_code(order.id), order.status, allowed, OrderStatus)
 
 
 # At the origin

@@ -23,7 +23,7 @@ from shared.kernel.list_parameters import PeriodParameters, Text
 from shared.warehouse.stock.models import ShelfStatus
 from shared.warehouse.work_records import Operator
 
-type TransferStatus = Literal["pending", "transferred", "error"]
+type TransferStatus = Literal["pending", "error", "transferred"]
 
 
 class TransferLine(Stored):

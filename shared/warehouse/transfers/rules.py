@@ -142,5 +142,5 @@ def unusable_targets(transfer: StoredTransfer, known: MasterData) -> Iterator[st
 
 
 def ensure_status(transfer: StoredTransfer, *allowed: TransferStatus) -> None:
-    """Raise Conflict unless the status of a transfer is one of `allowed`."""
-    ensure_status_in(f"Transfer {transfer.id}", transfer.status, allowed)
+    """Raise an error unless a transfer is in one of `allowed`; see `ensure_status_in`."""
+    ensure_status_in(f"Transfer {transfer.id}", transfer.status, allowed, TransferStatus)

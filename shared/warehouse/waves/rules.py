@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from shared.kernel.calendar_days import first_instant
 from shared.kernel.db.records import Record
-from shared.kernel.errors import Conflict, Problem
+from shared.kernel.errors import Problem, StaleState
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.picking.models import (
@@ -39,8 +39,8 @@ def wave_code(number: int) -> str:
 
 
 def ensure_status(wave: StoredWave, *allowed: WaveStatus) -> None:
-    """Raise Conflict unless the status of a wave is one of `allowed`."""
-    ensure_status_in(wave_code(wave.id), wave.status, allowed)
+    """Raise an error unless the status of a wave is one of `allowed`; see `ensure_status_in`."""
+    ensure_status_in(wave_code(wave.id), wave.status, allowed, WaveStatus)
 
 
 # Which pickings
@@ -73,11 +73,11 @@ def picking_problems(
 
 
 def ensure_none_ended(records: Collection[Record[StoredPicking]]) -> None:
-    """Raise Conflict when a picking has ended."""
+    """Raise StaleState when a picking has ended."""
     ended = [one for one in records if one.entity.status in ENDED_STATUSES]
     if ended:
         states = ", ".join(f"{picking_code(one.id)} is {one.entity.status}" for one in ended)
-        raise Conflict(f"{states}; a new wave takes only pickings that are pending or started.")
+        raise StaleState(f"{states}; a new wave takes only pickings that are pending or started.")
 
 
 def matches(rule: WaveRule, one: PendingPicking, timezone: str) -> bool:

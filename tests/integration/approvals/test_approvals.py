@@ -246,19 +246,20 @@ def test_ended_approval_cannot_be_decided(scenario: ApprovalScenario, clock: Clo
     used, expired = scenario.requested_for(13), scenario.requested_for(14)
     scenario.decide(used)
     assert scenario.receive({**MORE, "qty": 13}).status == 200
-    ends_at = scenario.shown(expired)["expires_at"]
 
     def refusals(number: int) -> list[str]:
         answers = [scenario.decide(number, decision) for decision in ("grant", "deny")]
-        assert {(answer.status, answer.code) for answer in answers} == {(409, "conflict")}
+        assert {(answer.status, answer.code) for answer in answers} == {(409, "stale_state")}
         return sorted({answer.json()["message"] for answer in answers})
 
     for number, status in ((denied, "denied"), (granted, "granted"), (used, "used")):
         assert refusals(number) == [
-            f"Approval {number} is {status}; only a pending one can be decided."
+            f"Approval {number} is {status}; it must be pending for this action."
         ]
     clock.advance(_DAY)
-    assert refusals(expired) == [f"Approval {expired} expired at {ends_at}; repeat the request."]
+    assert refusals(expired) == [
+        f"Approval {expired} is expired; it must be pending for this action."
+    ]
     assert scenario.decide(999).code == "not_found"
     assert [status for _, status in scenario.statuses()] == ["denied", "expired", "used", "expired"]
 

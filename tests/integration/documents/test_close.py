@@ -14,7 +14,7 @@ def test_closing_cancels_open_quantities(yard: WarehouseScenario) -> None:
     assert closed["lines"][0]["qty"] == 100
     assert closed["lines"][0]["status"] == "closed"
     again = yard.erp.post(f"/entry-documents/{number}/close")
-    assert (again.status, again.code) == (409, "conflict")
+    assert (again.status, again.code) == (409, "stale_state")
     assert yard.erp.post("/exit-documents/1/close").code == "not_found"
 
 

@@ -175,7 +175,7 @@ def test_short_packing_leaves_the_rest_unpacked_and_ships_everything(
     assert (no_reason.status, no_reason.json()["errors"][0]["field"]) == (422, "reason")
     packed = packing.done(packing.complete(order, short=True, reason="Too long for a carton"))
     assert (packed["status"], packed["short_reason"]) == ("packed", "Too long for a carton")
-    assert packing.put(unit, "BRICK", 1).code == "conflict"
+    assert packing.put(unit, "BRICK", 1).code == "stale_state"
     assert packing.dispatch(document).status == 200
     assert packing.yard.level("BRICK") == (0, 0, 0)
 
@@ -207,7 +207,7 @@ def test_cancelling_frees_the_goods_and_deletes_the_units(
     assert cancelled["qty"] == {"to_pack": 10, "packed": 0}
     assert cancelled["packed_at"] is None, "as after a cancellation in steps"
     assert packing.erp.get(f"{UNITS}/{unit}").status == 410
-    assert packing.cancel(order).code == "conflict"
+    assert packing.cancel(order).code == "stale_state"
     assert packing.yard.level("BRICK") == (10, 10, 0)
     again = packing.order(document)
     assert packing.yard.act(picking, "revert").code == "conflict"

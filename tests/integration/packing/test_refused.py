@@ -104,11 +104,11 @@ def test_units_stand_on_three_levels_in_open_units_of_the_same_order(
         _assert_refused(packing.act(unit, "close"), 409, "conflict")
         _assert_refused(packing.erp.delete(f"{UNITS}/{unit}"), 409, "conflict")
     packing.done(packing.act(carton, "close"))
-    _assert_refused(packing.act(carton, "close"), 409, "conflict")
+    _assert_refused(packing.act(carton, "close"), 409, "stale_state")
     packing.done(packing.act(tote, "close"))
-    _assert_refused(packing.create_unit(order, parent_id=tote), 409, "conflict")
-    _assert_refused(packing.act(carton, "reopen"), 409, "conflict")
-    _assert_refused(packing.erp.delete(f"{UNITS}/{carton}"), 409, "conflict")
+    _assert_refused(packing.create_unit(order, parent_id=tote), 409, "stale_state")
+    _assert_refused(packing.act(carton, "reopen"), 409, "stale_state")
+    _assert_refused(packing.erp.delete(f"{UNITS}/{carton}"), 409, "stale_state")
     _assert_refused(packing.act(pallet, "reopen"), 409, "conflict")
     assert packing.shown(order)["units_count"] == 3
 
@@ -165,8 +165,8 @@ def test_a_closed_unit_takes_nothing_and_gives_nothing(packing: PackingScenario)
     _assert_refused(packing.act(unit, "reopen"), 409, "conflict")
     packing.done(packing.act(unit, "close"))
 
-    _assert_refused(packing.put(unit, "BRICK", 1), 409, "conflict")
-    _assert_refused(packing.remove(unit, "BRICK", 1), 409, "conflict")
+    _assert_refused(packing.put(unit, "BRICK", 1), 409, "stale_state")
+    _assert_refused(packing.remove(unit, "BRICK", 1), 409, "stale_state")
 
     packing.done(packing.put(other, "BRICK", 1))
     _assert_refused(packing.complete(order), 409, "conflict")
@@ -177,7 +177,7 @@ def test_a_closed_unit_takes_nothing_and_gives_nothing(packing: PackingScenario)
         packing.act(unit, "reopen"), packing.create_unit(order), packing.complete(order),
         packing.remove(unit, "BRICK", 1), packing.erp.delete(f"{UNITS}/{unit}"),
     ):  # fmt: skip
-        _assert_refused(answer, 409, "conflict")
+        _assert_refused(answer, 409, "stale_state")
 
 
 def test_a_packing_order_has_limits(

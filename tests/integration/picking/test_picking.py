@@ -65,7 +65,7 @@ def test_sales_order_is_picked_and_dispatched(yard: WarehouseScenario, stack: St
     assert raised == ["picking.created", "picking.completed", "shipment.dispatched"]
     assert_invariants(stack.store())
     again = yard.erp.post(f"/exit-documents/{order}/dispatch")
-    assert (again.status, again.code) == (409, "conflict")
+    assert (again.status, again.code) == (409, "stale_state")
     moved = yard.erp.walk("/stock-movements", sort="created_at")
     assert [one["type"] for one in moved] == ["adjustment", "pick", "pick", "dispatch"]
 
@@ -435,7 +435,7 @@ def test_action_not_allowed_by_the_status_is_refused(yard: WarehouseScenario) ->
     assert (closing.status, closing.code) == (409, "conflict")
     yard.act(number, "cancel")
     for what in ("start", "cancel", "allocate", "revert", "finalize"):
-        assert yard.act(number, what).code == "conflict"
+        assert yard.act(number, what).code == "stale_state"
 
 
 def test_line_of_many_serials_is_allocated_completely(yard: WarehouseScenario) -> None:

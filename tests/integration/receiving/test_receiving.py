@@ -165,7 +165,7 @@ def test_purchase_order_has_several_receipts(receiving_scenario: ReceivingScenar
     assert f"id {first}, id {second}" in refused.json()["message"]
     for number in (first, second):
         assert receiving_scenario.act(number, "finalize").status == 200
-    assert receiving_scenario.erp.post("/receipts", {"document_id": order}).code == "conflict"
+    assert receiving_scenario.erp.post("/receipts", {"document_id": order}).code == "stale_state"
 
 
 def test_expiry_date_defaults_to_that_of_the_expected_batch(

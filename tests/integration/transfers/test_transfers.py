@@ -132,7 +132,7 @@ def test_pending_transfer_moves_when_executed(
     done = stocked_yard.erp.post(f"{PATH}/{number}/execute")
     assert (done.status, done.data["status"], done.data["message"]) == (200, "transferred", None)
     again = stocked_yard.erp.post(f"{PATH}/{number}/execute")
-    assert (again.status, again.code) == (409, "conflict")
+    assert (again.status, again.code) == (409, "stale_state")
     assert "transferred" in again.json()["message"]
     assert positions_of(stocked_yard, "BRICK")["YARD", "B-01", "available"] == 4
     assert events(stack) == list(KINDS)
@@ -287,7 +287,7 @@ def test_transferred_transfer_cannot_be_deleted(stocked_yard: WarehouseScenario)
 
     refused = stocked_yard.erp.delete(f"{PATH}/{number}")
 
-    assert (refused.status, refused.code) == (409, "conflict")
+    assert (refused.status, refused.code) == (409, "stale_state")
     assert f"Transfer {number} is transferred" in refused.json()["message"]
     assert stocked_yard.erp.get(f"{PATH}/{number}").status == 200
     assert stocked_yard.erp.delete(f"{PATH}/{number + 1}").status == 404

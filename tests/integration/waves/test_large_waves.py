@@ -125,7 +125,7 @@ def test_picking_that_ends_while_the_wave_is_pending_refuses_it(
     with aws_faults.faulty(end):
         refused = wave_scenario.create(ALL)
 
-    assert (refused.status, refused.code) == (409, "conflict")
+    assert (refused.status, refused.code) == (409, "stale_state")
     assert "PKG-1 is cancelled" in refused.json()["message"]
     assert wave_scenario.erp.walk("/waves") == []
     clock.advance(_PENDING_TIMEOUT)

@@ -88,7 +88,7 @@ def test_ended_picking_is_refused(wave_scenario: WaveScenario, stack: Stack) -> 
     with stack.unchanged():
         answer = wave_scenario.create([1, 2])
 
-    assert (answer.status, answer.code) == (409, "conflict")
+    assert (answer.status, answer.code) == (409, "stale_state")
     assert "PKG-2 is cancelled" in answer.json()["message"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.kernel.errors import Conflict, Problem
+from shared.kernel.errors import Problem, StaleState
 from shared.warehouse.catalog.lines import LineProblems
 from shared.warehouse.documents import rules
 from shared.warehouse.documents.models import Document, DocumentProgress, EntryDraft, ExitDraft
@@ -164,7 +164,7 @@ def test_closing_cancels_open_quantities_and_keeps_complete_lines() -> None:
     given_up = closed.lines[1]
     assert given_up.status == "closed"
     assert (given_up.open_qty, given_up.done_qty) == (Decimal(0), Decimal(2))
-    with pytest.raises(Conflict):
+    with pytest.raises(StaleState):
         rules.closed(closed)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.errors import Conflict
+from shared.kernel.errors import StaleState
 from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.picking.models import PendingPicking, StoredPicking
 from shared.warehouse.settings.values import Settings
@@ -200,7 +200,7 @@ def test_wave_and_pickings_read_at_different_times_are_inconsistent() -> None:
 def test_wrong_status_is_named_in_the_message() -> None:
     rules.ensure_status(wave(), "planned", "released")
     with pytest.raises(
-        Conflict, match=r"WV-\d+ is released; it must be draft or planned for this action"
+        StaleState, match=r"WV-\d+ is released; it must be draft or planned for this action"
     ):
         rules.ensure_status(wave(), "draft", "planned")
 
