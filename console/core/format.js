@@ -65,14 +65,35 @@ export function formatInstant(value, { language, timeZone }) {
   }).format(instant);
 }
 
+/** What a spreadsheet may read as the start of a formula: at the start of a cell, and after every
+ * character that separates cells somewhere. Full-width signs count in East Asian settings. */
+const FORMULA = /(^|[\t\r\n,;|])(?=[=+\-@\t\r＝＋－＠])/g;
+
 /**
- * Return a row of a CSV file (RFC 4180). A text that a spreadsheet would run as a formula gets an
- * apostrophe before it.
+ * Return the content of a file of rows that spreadsheets open in columns in every region.
+ *
+ * Whether Excel separates cells of a UTF-8 file by commas or semicolons depends on the region of the
+ * computer. Text in UTF-16 with a byte order mark is separated by tabs everywhere.
+ *
+ * @param {readonly (readonly unknown[])[]} rows
+ */
+export function csvFile(rows) {
+  const text = `\ufeff${rows.map(csvRow).join('')}`;
+  const content = new DataView(new ArrayBuffer(text.length * 2));
+  for (let index = 0; index < text.length; index += 1) {
+    content.setUint16(index * 2, text.charCodeAt(index), true);
+  }
+  return content;
+}
+
+/**
+ * Return a row of cells separated by tabs, quoted as RFC 4180 says. What a spreadsheet would run as
+ * a formula gets an apostrophe before it.
  *
  * @param {readonly unknown[]} values
  */
 export function csvRow(values) {
-  return `${values.map(csvCell).join(',')}\r\n`;
+  return `${values.map(csvCell).join('\t')}\r\n`;
 }
 
 /** @param {unknown} value */
@@ -81,6 +102,6 @@ function csvCell(value) {
     return '';
   }
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = typeof value === 'string' ? text.replace(FORMULA, "$1'") : text;
+  return /["\t,;|\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

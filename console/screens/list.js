@@ -6,7 +6,7 @@ import { calls, locale, permissions } from '../core/app.js';
 import { address, go, href } from '../core/address.js';
 import { bodyOf, draftOf } from '../core/draft.js';
 import { saveFile } from '../core/files.js';
-import { csvRow, formatNumber } from '../core/format.js';
+import { csvFile, formatNumber } from '../core/format.js';
 import { Refusal } from '../core/refusal.js';
 import { linkOf } from '../core/links.js';
 import { itemPath, listPath, mayCarryOut } from '../core/subject.js';
@@ -401,6 +401,5 @@ function numberIn({ currentTarget }, most) {
  */
 function saveCsv(title, columns, rows) {
   const lines = [columns.map(({ name }) => name), ...rows.map((row) => columns.map(({ name }) => row[name]))];
-  const content = `\ufeff${lines.map(csvRow).join('')}`; // spreadsheets know UTF-8 by its mark
-  saveFile(new Blob([content], { type: 'text/csv;charset=utf-8' }), `${title}.csv`);
+  saveFile(new Blob([csvFile(lines)], { type: 'text/csv;charset=utf-16le' }), `${title}.csv`);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { csvRow, formatDate, formatInstant, formatNumber } from '../../console/core/format.js';
+import { csvFile, csvRow, formatDate, formatInstant, formatNumber } from '../../console/core/format.js';
 
 const english = { language: 'en', timeZone: 'America/New_York' };
 const spanish = { language: 'es', timeZone: 'Europe/Madrid' };
@@ -20,7 +20,15 @@ test('a date has no time zone, an instant that of the company', () => {
 });
 
 test('a CSV row quotes what needs it, and runs no formula', () => {
-  assert.equal(csvRow(['a,b', 'say "x"', null, 3, -4, true]), '"a,b","say ""x""",,3,-4,true\r\n');
-  assert.equal(csvRow(['=1+1', '-x', '@a', '+b']), "'=1+1,'-x,'@a,'+b\r\n");
+  const row = csvRow(['a,b', 'say "x"', null, 3, -4, true]);
+  assert.equal(row, '"a,b"\t"say ""x"""\t\t3\t-4\ttrue\r\n');
+  assert.equal(csvRow(['=1+1', '-x', '@a', '+b', '＝1']), "'=1+1\t'-x\t'@a\t'+b\t'＝1\r\n");
+  assert.equal(csvRow(['a;=1+1', 'b,＠c', 'd\t-1', 'A-1']), `"a;'=1+1"\t"b,'＠c"\t"d\t'-1"\tA-1\r\n`);
   assert.equal(csvRow([{ id: 1 }]), '"{""id"":1}"\r\n');
+});
+
+test('a CSV file is UTF-16 with a mark, which spreadsheets separate by tabs in every region', () => {
+  const file = csvFile([['código', '𝔘'], [1, 'b']]);
+  assert.equal(file.getUint16(0), 0xfffe);
+  assert.equal(new TextDecoder('utf-16le').decode(file), 'código\t𝔘\r\n1\tb\r\n');
 });

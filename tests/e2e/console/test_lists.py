@@ -49,9 +49,9 @@ def test_address_of_a_list_holds_search_filter_order_columns_and_page(
     expect(page.get_by_text("1 to 1 of 1")).to_be_visible()
     with page.expect_download() as download:
         person.press("CSV of the rows shown (1)")
-    saved = Path(download.value.path()).read_text("utf-8-sig").splitlines()
-    assert saved[0].startswith("item_code,name")
-    assert saved[1].startswith(f"{run}-03,Crate {run}")
+    saved = Path(download.value.path()).read_text("utf-16").splitlines()
+    assert saved[0].startswith("item_code\tname")
+    assert saved[1].startswith(f"{run}-03\tCrate {run}")
     page.get_by_role("link", name=f"{run}-03").click()
     expect(person.heading()).to_have_text(f"{run}-03")
 
