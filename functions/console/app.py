@@ -132,6 +132,8 @@ def _security(environment: Mapping[str, str]) -> Mapping[str, str]:
         "base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
         "Cross-Origin-Opener-Policy": "same-origin",
         "Referrer-Policy": "no-referrer",
+        # of every response, as in `shared.http.envelope`
+        "Strict-Transport-Security": "max-age=31536000",
         "X-Content-Type-Options": "nosniff",
     }
 

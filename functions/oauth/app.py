@@ -21,7 +21,7 @@ from functions.oauth.request import (
     read_client_credentials,
     read_form,
 )
-from shared.http.envelope import error_body
+from shared.http.envelope import HttpResponse, error_body, to_gateway
 from shared.identity.auth import client_grants, signing, tokens
 from shared.identity.auth.client_grants import IssuedTokens, OAuthError
 from shared.identity.auth.key_ring import key_ring
@@ -190,17 +190,9 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
         code=_code_of(response),
         milliseconds=(time.monotonic() - began) * 1000,
     )
-    return {
-        "statusCode": response.status,
-        "headers": {
-            "Content-Type": "application/json",
-            "Cache-Control": "no-store",
-            "Pragma": "no-cache",
-            "X-Request-Id": request_id,
-            **response.headers,
-        },
-        "body": "" if response.body is None else json.dumps(response.body),
-    }
+    body = "" if response.body is None else json.dumps(response.body)
+    headers = {"Pragma": "no-cache", **response.headers}
+    return to_gateway(HttpResponse(response.status, body, headers), event)
 
 
 def _code_of(response: _Response) -> str | None:

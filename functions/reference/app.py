@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import Any
 
 from shared.http.conditional import add_etag
-from shared.http.envelope import HttpResponse, error_response
+from shared.http.envelope import HttpResponse, error_response, to_gateway
 from shared.http.request import headers_of
 from shared.kernel.config import config
 from shared.kernel.errors import MethodNotAllowed, NotFound, ServiceError
@@ -72,9 +72,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     try:
         reply = _answer(event, path)
     except ServiceError as error:
-        refused = error_response(error, request_id, config().docs_base)
-        own = {"Content-Type": "application/json", "Cache-Control": "no-store"}
-        reply = replace(refused, headers={**own, **refused.headers})
+        reply = error_response(error, request_id, config().docs_base)
     log_response(
         method=event["httpMethod"],
         path=path,
@@ -82,13 +80,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
         code=reply.error_code,
         milliseconds=(perf_counter() - began) * 1000,
     )
-    return {
-        "statusCode": reply.status,
-        "headers": {"X-Request-Id": request_id, "X-Content-Type-Options": "nosniff"}
-        | dict(reply.headers),
-        "body": reply.body,
-        "isBase64Encoded": reply.is_base64,
-    }
+    return to_gateway(reply, event)
 
 
 def _answer(event: Mapping[str, Any], path: str) -> HttpResponse:

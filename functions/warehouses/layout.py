@@ -15,8 +15,7 @@ routes = Routes()
 _SECURITY_HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
         "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
-    ),
-    "X-Content-Type-Options": "nosniff",
+    )
 }
 """Headers that block scripts and external resources. Users choose the names in a drawing."""
 

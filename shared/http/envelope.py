@@ -72,6 +72,15 @@ def error_response(error: ServiceError, request_id: str, docs_base: str) -> Http
     )
 
 
+SECURITY_HEADERS: Mapping[str, str] = {
+    "Strict-Transport-Security": "max-age=31536000",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Headers of every response, also of those of the gateway and of the console, which repeat them.
+
+Other hosts of a company's domain may use HTTP: subdomains are not included.
+"""
+
 _PREFIXES = ("/api/v1", "/v1")
 """The default address has the stage before the resources, a custom domain its base path."""
 
@@ -82,6 +91,7 @@ def to_gateway(response: HttpResponse, event: Mapping[str, Any]) -> dict[str, An
         "Content-Type": "application/json",
         "Cache-Control": "no-store",
         "X-Request-Id": request_id_of(event),
+        **SECURITY_HEADERS,
         **response.headers,
     }
     return {

@@ -65,7 +65,6 @@ def file_to_http(result: FileResponse | TextResponse, media: str) -> HttpRespons
     headers = {
         "Content-Type": result.media or media,
         "Content-Disposition": f'attachment; filename="{result.name}"',
-        "X-Content-Type-Options": "nosniff",
     }
     return HttpResponse(200, b64encode(result.content).decode(), headers, is_base64=True)
 

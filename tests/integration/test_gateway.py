@@ -3,6 +3,7 @@
 import base64
 
 from operations.api_clients import create_client
+from shared.http.envelope import SECURITY_HEADERS
 from tests.gateway import LAMBDA_LIMIT, Erp
 from tests.stack import Stack
 
@@ -28,6 +29,22 @@ def test_client_gets_a_token_and_reads_what_it_created(stack: Stack) -> None:
     assert created.status == 201
     assert created.headers["Location"] == f"{stack.tenant().base_url}/products/1"
     assert erp.follow(created.headers["Location"]).data == created.data
+
+
+def test_every_response_demands_https_and_its_own_type(stack: Stack, erp: Erp) -> None:
+    anonymous = Erp(stack.gateway, None)
+    answers = [
+        erp.get("/products"),
+        erp.get("/products/1"),
+        erp.get("/unknown"),
+        anonymous.get("/products"),
+        anonymous.post("/oauth/token", {}),
+        anonymous.get("/docs"),
+        anonymous.get("/console/"),
+    ]
+    assert [answer.status for answer in answers] == [200, 404, 404, 401, 400, 200, 200]
+    for answer in answers:
+        assert {name: answer.headers[name] for name in SECURITY_HEADERS} == SECURITY_HEADERS
 
 
 def test_request_without_a_token_is_refused_by_the_gateway(stack: Stack) -> None:

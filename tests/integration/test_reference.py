@@ -56,7 +56,6 @@ def test_page_loads_only_files_of_the_service(reader: Erp) -> None:
 def test_files_have_their_content_types(reader: Erp, path: str, media: str) -> None:
     answer = reader.get(path)
     assert answer.headers["Content-Type"] == media
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
 def test_page_forbids_inline_and_foreign_scripts(reader: Erp) -> None:

@@ -15,7 +15,7 @@ import pytest
 from functions.console import content
 from functions.console.app import _storage, lambda_handler
 from functions.reference.app import lambda_handler as reference
-from shared.http.envelope import error_body
+from shared.http.envelope import SECURITY_HEADERS, error_body
 from shared.kernel.aws import _config_of, session
 from shared.kernel.errors import MethodNotAllowed, NotFound
 from tests.bench.console_size import CONSOLE, first_visit, screens
@@ -274,7 +274,7 @@ def test_page_may_load_and_call_the_service_only(reader: Erp, path: str) -> None
         "form-action": "'none'",
         "frame-ancestors": "'none'",
     }
-    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert {name: headers[name] for name in SECURITY_HEADERS} == SECURITY_HEADERS
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
 

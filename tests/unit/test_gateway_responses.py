@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from samtranslator.model import apigateway
 
+from shared.http.envelope import SECURITY_HEADERS
 from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
 from shared.kernel.errors import CODES
 from tests.cases import each_case
@@ -101,7 +102,11 @@ def test_response_type_carries_the_headers_of_every_error(
 
     assert headers.pop("Retry-After", None) == _RETRY_AFTER_OF_TYPE.get(response_type)
     assert headers.pop("WWW-Authenticate", None) == _CHALLENGE_OF_TYPE.get(response_type)
-    assert headers == {"X-Request-Id": "$context.requestId", "Cache-Control": "no-store"}
+    assert headers == {
+        "X-Request-Id": "$context.requestId",
+        "Cache-Control": "no-store",
+        **SECURITY_HEADERS,
+    }
 
 
 def _deployment(monkeypatch: pytest.MonkeyPatch, seconds: int) -> tuple[str, Any]:
