@@ -52,6 +52,12 @@ class PackingScenario:
         self.yard.act(number, "finalize", shortage_reason="other").ok()
         return number
 
+    def staged_for(self, *quantities: float) -> tuple[list[int], int]:
+        """Pick bricks for a document each in one picking; return the documents and the picking."""
+        self.yard.stock("BRICK", sum(quantities))
+        documents = [self.yard.order(("BRICK", qty)) for qty in quantities]
+        return documents, self.yard.picked(*documents, qty=sum(quantities))
+
     def order(self, document: int, **more: object) -> dict[str, Any]:
         """Create a packing order of a document."""
         return self.done(self.erp.post(ORDERS, {"exit_document_id": document, **more}))

@@ -308,7 +308,8 @@ def _check_packing(state: StoredState) -> None:
         assert not packed, order
         if order.is_active:
             of_order = [pickings[number] for number in order.picking_ids]
-            assert all(one.packing_order_id == order.id for one in of_order), order
+            document = order.exit_document_id
+            assert all(one.packing_order_for(document) == order.id for one in of_order), order
             staged = lines_for(of_order, order.exit_document_id, {})
             assert {(one.product_id, one.batch_num): one.qty for one in staged} == {
                 (one.product_id, one.batch_num): one.qty for one in order.lines

@@ -157,10 +157,21 @@ class PackingOrder:
         return sum((unit.contents.get(lot, ZERO) for unit in self.units), ZERO)
 
     @property
+    def empty_units(self) -> list[Unit]:
+        """Return the open units in which no goods and no other units are."""
+        empty: list[Unit] = []
+        for unit in reversed(self.units):
+            others = [one for one in self.units if one.parent is unit and one not in empty]
+            if unit.status == "open" and not unit.contents and not others:
+                empty.append(unit)
+        return empty
+
+    @property
     def is_complete(self) -> bool:
-        """Whether everything is in closed units."""
+        """Whether everything is in closed units; open ones may be empty."""
         is_packed = all(self.packed(lot) == qty for lot, qty in self.staged.items())
-        return is_packed and all(unit.status == "closed" for unit in self.units)
+        empty = self.empty_units
+        return is_packed and all(one.status == "closed" or one in empty for one in self.units)
 
     def ship(self) -> None:
         """Follow the dispatch of the document."""

@@ -70,8 +70,8 @@ def get_packing_order(store: Store, request: Request) -> ResourceResponse:
     body=PackingOrderDraft,
     statuses=(201,),
     description="For the staged goods of one exit document: of all its finalized pickings, or of"
-    " those in `picking_ids`. A picking has one active packing order at most (`conflict`), and"
-    " cannot be reverted while it has one.",
+    " those in `picking_ids`. A picking has at most one active packing order for each of its exit"
+    " documents (`conflict`), and the goods of an active one cannot be reverted.",
 )
 def create_packing_order(
     tx: Transaction, request: Request[Checked[PackingOrderDraft]]
@@ -90,8 +90,9 @@ def create_packing_order(
     body=PackingEnd,
     description="open or in_progress becomes packed. All goods must be in closed handling units"
     " (`conflict` names what is not), unless `short` is true, with a `reason`: the dispatch then"
-    " ships the rest unpacked. With the company's setting `rfid_required`, the packing order must"
-    " have passed an RFID validation since its last change (`conflict`).",
+    " ships the rest unpacked. Open units in which nothing is are deleted. With the company's"
+    " setting `rfid_required`, the packing order must have passed an RFID validation since its"
+    " last change (`conflict`).",
 )
 def complete_packing_order(
     tx: Transaction, request: Request[Checked[PackingEnd]]

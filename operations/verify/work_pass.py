@@ -259,7 +259,7 @@ class WorkPass:
         for product, qty in staged.items():
             yield from compared.value("packing.staged", f"product {product[0]}", ZERO, qty)
         for picking in pickings:
-            stored = picking.entity.packing_order_id
+            stored = picking.entity.packing_order_for(order.exit_document_id)
             yield from compared.value("packing.picking", f"picking {picking.id}", stored, record.id)
 
     def _unit(

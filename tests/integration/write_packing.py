@@ -41,7 +41,8 @@ def packing_examples(finalized: Prepare) -> Mapping[str, Example]:
     one_unit = step("/packing-orders/{id}/handling-units", _CARTON, after=order, status=201)
     two_units = step("/packing-orders/{id}/handling-units", _CARTON, after=one_unit, status=201)
     to_end = prepared_once(step("/handling-units/1/contents", _GOODS, after=two_units))
-    packed = step("/packing-orders/{id}/complete", _SHORT, after=to_end)
+    empty_closed = step("/handling-units/2/close", {"weight_kg": 1}, after=to_end)
+    packed = step("/packing-orders/{id}/complete", _SHORT, after=empty_closed)
     units = "/handling-units/{id}"
     return {
         "POST /packing-orders": Example(
@@ -51,7 +52,12 @@ def packing_examples(finalized: Prepare) -> Mapping[str, Example]:
             201, body=_CARTON, prepare=order, grows={"handling_unit": 1}
         ),
         "POST /packing-orders/{id}/complete": Example(
-            200, body=_SHORT, prepare=to_end, events=[_TRANSITION]
+            # The empty unit is deleted in a separate step.
+            200,
+            body=_SHORT,
+            prepare=to_end,
+            grows={"handling_unit": -1},
+            events=[_TRANSITION],
         ),
         "POST /packing-orders/{id}/cancel": Example(
             # Each unit is deleted in a separate step.

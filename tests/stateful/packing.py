@@ -132,4 +132,5 @@ class PackingRules(PickingRules):
             packing.status = "cancelled"
             packing.units.clear()
         elif possible:
+            packing.units[:] = [one for one in packing.units if one not in packing.empty_units]
             packing.status = "packed"

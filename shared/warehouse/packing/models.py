@@ -173,7 +173,7 @@ class StoredPackingOrder(Stored):
 
     @property
     def is_active(self) -> bool:
-        """Whether it is neither shipped nor cancelled, so that its pickings have no other."""
+        """Whether it is neither shipped nor cancelled: its goods are in no other packing order."""
         return self.status not in {"shipped", "cancelled"}
 
 

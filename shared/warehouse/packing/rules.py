@@ -131,6 +131,24 @@ def lines_for(
     return list(lines.values())
 
 
+def ensure_free(document: int, packing: Mapping[int, Iterable[StoredPackingOrder]]) -> None:
+    """Raise Conflict when a picking has an active packing order for a document.
+
+    `packing` has the packing orders of each picking by its id.
+    """
+    taken = [
+        f"{picking_code(picking)} is being packed in {packing_order_code(order.id)}"
+        for picking, orders in packing.items()
+        for order in orders
+        if order.is_active and order.exit_document_id == document
+    ]
+    if taken:
+        raise Conflict(
+            f"{_listed(taken)}; a picking has one active packing order for"
+            f" {doc_num('exit', document)} at most."
+        )
+
+
 def ensure_not_dispatched(order: StoredPackingOrder, pickings: Iterable[StoredPicking]) -> None:
     """Raise StaleState when a dispatch of the goods of a packing order has begun."""
     picks = (one for each in pickings for one in _picks_for(each, order.exit_document_id))
@@ -170,6 +188,11 @@ def _entry_of(order: StoredPackingOrder, unit: int) -> UnitEntry | None:
     return next((entry for entry in order.units if entry.id == unit), None)
 
 
+def has_unit(order: StoredPackingOrder, unit: int) -> bool:
+    """Return whether a unit is one of a packing order, so that it has not been deleted."""
+    return _entry_of(order, unit) is not None
+
+
 def _ancestors(order: StoredPackingOrder, unit: int | None) -> list[UnitEntry]:
     """Return the entries of a unit and of those it stands in, from the inside out."""
     found: list[UnitEntry] = []
@@ -191,6 +214,21 @@ def units_inside(order: StoredPackingOrder, unit: int) -> list[int]:
         if entry.parent_id in inside:
             inside.add(entry.id)
     return sorted(inside - {unit})
+
+
+def empty_units(order: StoredPackingOrder) -> list[int]:
+    """Return the ids of the open units in which no goods and no others are, the innermost first.
+
+    A unit with nothing but such units in it is one of them.
+    """
+    empty: list[int] = []
+    occupied: set[int | None] = set()
+    for entry in reversed(order.units):  # units were created after those in which they stand
+        if entry.status == "open" and not entry.contents and entry.id not in occupied:
+            empty.append(entry.id)
+        else:
+            occupied.add(entry.parent_id)
+    return empty
 
 
 def ensure_unit_status(unit: StoredUnit | UnitEntry, allowed: UnitStatus) -> None:
@@ -278,7 +316,8 @@ def short_reason(order: StoredPackingOrder, end: PackingEnd) -> str | None:
         for line in order.lines
         if line.packed_qty < line.qty
     ]
-    open_ones = [entry.id for entry in order.units if entry.status == "open"]
+    empty = empty_units(order)
+    open_ones = [one.id for one in order.units if one.status == "open" and one.id not in empty]
     parts: list[str] = []
     if missing:
         parts.append(f"{_listed(missing)} not packed")
@@ -310,7 +349,7 @@ def ensure_all_packed(
     loose = [
         picking_code(one.id)
         for one in pickings
-        if any(_picks_for(one, document)) and one.packing_order_id not in packed
+        if any(_picks_for(one, document)) and one.packing_order_for(document) not in packed
     ]
     if loose:
         raise Conflict(

@@ -24,7 +24,7 @@ from shared.warehouse.packing.models import (
 from shared.warehouse.packing.reading import OrderWithUnits, with_units
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking import service as picking_service
-from shared.warehouse.picking.models import StoredPicking, packing_order_code, picking_code
+from shared.warehouse.picking.models import StoredPicking, packing_order_code
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.work_records import read_operator
 
@@ -42,7 +42,7 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
     finalized, and have goods for one document that are still staged.
 
     Raises:
-        Conflict: A picking has an active packing order.
+        Conflict: A picking has an active packing order for the document.
     """
     is_valid = not isinstance(checked, InvalidBody)
     staged, operator, _ = run_all(
@@ -52,11 +52,12 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
     )
     problems = [*rules.draft_problems(checked), *staged.problems]
     draft = ensure_valid(checked, of_valid_fields(checked, problems))
-    _ensure_free(tx, staged.pickings)
+    packing = _packing_orders_of(tx, staged.pickings)
     ensure_valid(draft, _size_problems(draft, staged.pickings))
     pickings = [record.entity for record in staged.pickings]
     document, known = staged.document, staged.known
     assert document is not None  # noqa: S101 - a valid draft has goods of a document
+    rules.ensure_free(document.id, packing)
     warehouse = known.warehouses.get(document.whs_code)
     names = {code: product.name for code, product in known.products.items()}
     number = tx.next_id(PACKING_ORDERS.kind)
@@ -79,7 +80,8 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
         lines=rules.lines_for(pickings, document.id, names),
     )
     for record in staged.pickings:
-        picking_service.set_packing_order(tx, record, number)
+        orders = {one.exit_document_id: one.id for one in packing[record.id]}
+        picking_service.set_packing_orders(tx, record, {**orders, document.id: number})
     return OrderWithUnits(PACKING_ORDERS.insert(tx, number, order))
 
 
@@ -125,21 +127,13 @@ def _known(tx: Transaction, codes: Collection[str], whs_code: str) -> MasterData
     return NamedCodes(products=codes, warehouses=[whs_code]).read(tx)
 
 
-def _ensure_free(tx: Transaction, pickings: _Pickings) -> None:
-    """Raise Conflict when a picking has an active packing order.
-
-    A picking for several documents may name the order that another of them was shipped with.
-    """
-    named = {one.entity.packing_order_id for one in pickings if one.entity.packing_order_id}
-    orders = PACKING_ORDERS.get_many(tx.store, named) if named else []
-    active = {order.id for order in orders if order.entity.is_active}
-    taken = [
-        f"{picking_code(one.id)} is being packed in {packing_order_code(number)}"
-        for one in pickings
-        if (number := one.entity.packing_order_id) in active and number is not None
-    ]
-    if taken:
-        raise Conflict(f"{', '.join(taken)}; a picking has one active packing order at most.")
+def _packing_orders_of(tx: Transaction, pickings: _Pickings) -> dict[int, list[StoredPackingOrder]]:
+    """Return the packing orders that each picking names, by its id."""
+    named = {one.id: one.entity.packing_order_ids for one in pickings}
+    numbers = set().union(*named.values())
+    found = PACKING_ORDERS.get_many(tx.store, numbers) if numbers else []
+    orders = {order.id: order.entity for order in found}
+    return {one: [orders[order] for order in of_one] for one, of_one in named.items()}
 
 
 def _size_problems(draft: PackingOrderDraft, pickings: _Pickings) -> Iterator[Problem]:
@@ -158,10 +152,20 @@ def complete_packing_order(
 ) -> OrderWithUnits:
     """Complete a packing order: everything is in closed units, or the rest is left unpacked.
 
+    Open units in which nothing is are deleted; more than fit into one transaction in steps.
+
     Raises:
-        Conflict: Goods are not packed, or a unit is open; with the setting `rfid_required`, also
-            when the order has not passed an RFID validation since its last change.
+        Conflict: Goods are not packed, or a unit with goods is open; with the setting
+            `rfid_required`, also when the order has not passed an RFID validation since its last
+            change.
     """
+    completed = run_steps(tx, lambda: _complete_step(tx, number, checked, settings))
+    return with_units(tx.store, completed)
+
+
+def _complete_step(
+    tx: Transaction, number: int, checked: Checked[PackingEnd], settings: Settings
+) -> Record[StoredPackingOrder] | None:
     record = PACKING_ORDERS.get(tx.store, number)
     end = ensure_valid(checked, of_valid_fields(checked, rules.end_problems(checked)))
     order = record.entity
@@ -170,10 +174,27 @@ def complete_packing_order(
     if settings.rfid_required and not repository.has_passed(tx.store, record):
         code = packing_order_code(number)
         raise Conflict(f"{code} needs a passed RFID validation of the order after its last change.")
-    changed = change_order(
-        tx, record, order, status="packed", packed_at=tx.now, short_reason=reason
-    )
-    return with_units(tx.store, changed)
+    order = _without_fitting(tx, order, rules.empty_units(order))
+    if rules.empty_units(order):
+        changed = change_order(tx, record, order)
+        if settings.rfid_required:
+            repository.put_passed(tx, changed)  # its goods are the same
+        return None
+    return change_order(tx, record, order, status="packed", packed_at=tx.now, short_reason=reason)
+
+
+def _without_fitting(
+    tx: Transaction, order: StoredPackingOrder, numbers: Sequence[int]
+) -> StoredPackingOrder:
+    """Delete as many of these units as fit into the step; return the packing order without them."""
+    first = numbers[:STEP_ACTIONS]
+    units = UNITS.get_many(tx.store, first) if first else []
+    if len(units) < len(first):
+        raise StaleRead  # a unit was deleted since its order was read
+    fitting = fitting_items(tx, units, lambda unit: unit.cost)
+    for unit in fitting:
+        UNITS.remove(tx, unit)
+    return contents_rules.without_units(order, [unit.entity for unit in fitting])
 
 
 def cancel_packing_order(tx: Transaction, number: int) -> OrderWithUnits:
@@ -192,19 +213,10 @@ def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | N
     record = PACKING_ORDERS.get(tx.store, number)
     order = record.entity
     rules.ensure_status(order, "open", "in_progress", "packed")
-    # Units that stand in others were created after them: they go first.
-    last = [entry.id for entry in reversed(order.units)][:STEP_ACTIONS]
-    units, pickings = run_all(
-        lambda: UNITS.get_many(tx.store, last),
-        lambda: picking_service.get_pickings(tx.store, order.picking_ids),
-    )
-    if len(units) < len(last):
-        raise StaleRead  # a unit was deleted since its order was read
+    pickings = picking_service.get_pickings(tx.store, order.picking_ids)
     rules.ensure_not_dispatched(order, [picking.entity for picking in pickings])
-    fitting = fitting_items(tx, units, lambda unit: unit.cost)
-    for unit in fitting:
-        UNITS.remove(tx, unit)
-    order = contents_rules.without_units(order, [unit.entity for unit in fitting])
+    # Units that stand in others were created after them: they go first.
+    order = _without_fitting(tx, order, [entry.id for entry in reversed(order.units)])
     not_packed = {"packed_at": None, "short_reason": None}
     rest = sum((picking.cost for picking in pickings), record.cost)
     if order.units or not (tx.is_empty or has_room(tx, rest)):
@@ -212,11 +224,16 @@ def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | N
         change_order(tx, record, order, status=status, **not_packed)
         return None
     for picking in pickings:
-        picking_service.set_packing_order(tx, picking, None)
+        orders = picking.entity.packing_orders
+        others = {document: one for document, one in orders.items() if one != number}
+        picking_service.set_packing_orders(tx, picking, others)
     return change_order(tx, record, order, status="cancelled", **not_packed)
 
 
-record_passed_validation = repository.put_passed
+def record_passed_validation(tx: Transaction, record: Record[StoredPackingOrder]) -> None:
+    """Record that the tags of a packing order are those of its goods; StaleRead if it changes."""
+    tx.check(PACKING_ORDERS.key(record.id), version=record.version)
+    repository.put_passed(tx, record)
 
 
 def change_order(

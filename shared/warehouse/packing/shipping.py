@@ -46,11 +46,10 @@ def _dispatch_step(tx: Transaction, number: int, settings: Settings) -> Record[D
 
 def _packed_orders(tx: Transaction, staged: dispatch.StagedDocument, *, required: bool) -> _Orders:
     """Read the packing orders of the goods; Conflict when one is still being packed."""
-    pickings = [record.entity for record in staged.pickings]
-    named = sorted({one.packing_order_id for one in pickings if one.packing_order_id is not None})
+    pickings, document = [record.entity for record in staged.pickings], staged.document.id
+    named = sorted({order for one in pickings if (order := one.packing_order_for(document))})
     found = PACKING_ORDERS.get_many(tx.store, named) if named else []
-    document = staged.document.id
-    # A picking for several documents may be packed for another of them.
+    # That of a picking of release 2.0 may be for another of its documents.
     orders = [one for one in found if one.entity.exit_document_id == document]
     rules.ensure_packed([one.entity for one in orders])
     if required:

@@ -4,6 +4,7 @@ Every change of a unit also writes its packing order, which knows what is packed
 two packers never pack the same goods, and a unit never changes after its order was completed.
 """
 
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
@@ -151,7 +152,10 @@ list_units = list_of(UNITS)
 def _read(tx: Transaction, number: int) -> tuple[_Unit, _Order]:
     """Read a unit and its packing order."""
     unit = UNITS.get(tx.store, number)
-    return unit, PACKING_ORDERS.get(tx.store, unit.entity.packing_order_id)
+    order = PACKING_ORDERS.get(tx.store, unit.entity.packing_order_id)
+    if not rules.has_unit(order.entity, number):
+        raise StaleRead  # it was deleted after it was read
+    return unit, order
 
 
 def _read_for_goods(

@@ -88,8 +88,9 @@ class StoredPickingLine(Stored):
 class StoredPicking(StoredWork):
     """A picking as stored; it may be for several documents. A lower priority is more urgent.
 
-    `packing_order_id` is the packing order that packs its goods, or has packed them for one of its
-    documents; a cancelled one is not named. Revert and dispatch read it with the picking.
+    `packing_orders` has, for each document whose goods are or were packed, the id of the packing
+    order; a cancelled one is not named. Revert and dispatch read it with the picking.
+    `packing_order_id` is the newest of them: all that pickings of release 2.0 have.
     `due_date` is the earliest due date of its documents. `wave_id` is the wave it was assigned to
     last; the picking is in that wave unless the wave was cancelled or was never completed.
     """
@@ -104,7 +105,20 @@ class StoredPicking(StoredWork):
     warehouse_id: int
     wave_id: int | None = None
     packing_order_id: int | None = Field(default=None, exclude_if=operator.not_)
+    packing_orders: dict[int, int] = Field(default_factory=dict, exclude_if=operator.not_)
     lines: list[StoredPickingLine] = Field(default_factory=list)
+
+    @property
+    def packing_order_ids(self) -> set[int]:
+        """The packing orders of its goods, for all documents."""
+        return {*self.packing_orders.values(), *filter(None, [self.packing_order_id])}
+
+    def packing_order_for(self, document: int) -> int | None:
+        """Return the packing order of the goods for a document.
+
+        Of a picking of release 2.0 for several documents, it may be that of another one.
+        """
+        return self.packing_orders.get(document) if self.packing_orders else self.packing_order_id
 
     @property
     def units(self) -> Decimal:

@@ -323,9 +323,15 @@ def undo_picking(
     )
 
 
-def set_packing_order(tx: Transaction, record: Record[StoredPicking], order: int | None) -> None:
-    """Record which packing order packs the goods of a picking; it cannot be reverted meanwhile."""
-    PICKINGS.replace(tx, record, record.entity.model_copy(update={"packing_order_id": order}))
+def set_packing_orders(
+    tx: Transaction, record: Record[StoredPicking], orders: Mapping[int, int]
+) -> None:
+    """Record the packing orders of a picking, by document; their goods cannot be reverted."""
+    update = {
+        "packing_orders": dict(orders),
+        "packing_order_id": max(orders.values(), default=None),
+    }
+    PICKINGS.replace(tx, record, record.entity.model_copy(update=update))
 
 
 def assign_to_wave(tx: Transaction, record: Record[StoredPicking], wave: int) -> None:

@@ -71,11 +71,14 @@ def _undo(
     code = picking_code(picking.id)
     if any(isinstance(part, Pick) and part.dispatched for _, part in parts):
         raise Conflict(f"{code} cannot be undone: some of its goods are already dispatched.")
-    if picking.packing_order_id is not None:
-        raise Conflict(
-            f"{code} cannot be undone: its goods are in"
-            f" {packing_order_code(picking.packing_order_id)}; cancel that first."
-        )
+    documents = {
+        picking.lines[at].document_id
+        for at, part in parts
+        if isinstance(part, Pick) and not part.dispatched
+    }
+    if orders := {order for one in documents if (order := picking.packing_order_for(one))}:
+        packing = ", ".join(packing_order_code(order) for order in sorted(orders))
+        raise Conflict(f"{code} cannot be undone: its goods are in {packing}; cancel that first.")
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
     ahead = read_ahead(
         parts,

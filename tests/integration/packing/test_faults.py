@@ -8,6 +8,7 @@ from tests.faults import AwsFaults, kill_after_step
 from tests.integration.conftest import BeforeNextCommit
 from tests.interleaving import Scheduler
 from tests.packing_scenario import UNITS, PackingScenario
+from tests.rfid_scenario import RfidScenario, bricks, passed
 from tests.stack import Stack
 from tests.stock_invariants import check_invariants, read_state
 
@@ -56,6 +57,30 @@ def test_many_units_are_dispatched_and_deleted_in_steps(
     assert [unit["id"] for unit in shown["handling_units"]] == units
     assert {unit["status"] for unit in shown["handling_units"]} == {"dispatched"}
     assert stack.event_count() == before + 3  # stock, packing order, shipment
+    check_invariants(read_state(stack.unsorted_items()))
+
+
+def test_completion_deletes_many_empty_units_in_steps(
+    packing: PackingScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch, stack: Stack
+) -> None:
+    """It dies after the first step; the RFID validation that the order has passed still counts."""
+    gate = RfidScenario(packing.erp, packing.yard)
+    packing.yard.change_settings(rfid_required=True)
+    order = packing.staged_order(("BRICK", 2))
+    full, *empty = [packing.unit(order) for _ in range(5)]
+    packing.done(packing.put(full, "BRICK", 2))
+    packing.done(packing.act(full, "close", weight_kg=1))
+    assert gate.result({"packing_order_id": order}, *bricks(1, 2)) == passed(2)
+    monkeypatch.setattr(steps, "STEP_ACTIONS", 1)
+
+    assert aws_faults.kills(kill_after_step(), lambda: packing.complete(order))
+
+    assert packing.shown(order)["status"] == "in_progress"
+    assert packing.shown(order)["units_count"] == 4
+    check_invariants(read_state(stack.unsorted_items()))
+    packed = packing.done(packing.complete(order))
+    assert [unit["id"] for unit in packed["handling_units"]] == [full]
+    assert {packing.erp.get(f"{UNITS}/{unit}").status for unit in empty} == {410}
     check_invariants(read_state(stack.unsorted_items()))
 
 

@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.sequences import allocate_ids
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.warehouse.picking.repository import PICKINGS
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.packing_scenario import UNITS, PackingScenario
@@ -129,31 +132,88 @@ def test_goods_of_several_pickings_are_packed_in_one_order(packing: PackingScena
     assert [line["qty"] for line in order["lines"]] == [10]
 
 
-def test_a_picking_for_two_documents_is_packed_for_one_after_the_other(
-    packing: PackingScenario,
+def test_goods_of_a_picking_are_packed_for_each_of_its_documents_at_once(
+    packing: PackingScenario, stack: Stack
 ) -> None:
-    yard = packing.yard
-    yard.stock("BRICK", 5)
-    documents = yard.order(("BRICK", 2)), yard.order(("BRICK", 3))
-    number = yard.started(*documents)
-    assert yard.pick(number, "BRICK", 5).status == 200
-    yard.act(number, "finalize")
+    documents, number = packing.staged_for(2, 3)
     both = packing.erp.post("/packing-orders", {"picking_ids": [number]})
     assert both.invalid_fields == ["picking_ids.0"]
-    first = packing.order(documents[0])
-    assert first["qty"]["to_pack"] == 2
 
-    taken = packing.erp.post("/packing-orders", {"exit_document_id": documents[1]})
+    orders = [packing.order(document) for document in documents]
 
-    assert (taken.status, taken.code) == (409, "conflict")
-    assert packing.complete(first["id"], short=True, reason="Loose").status == 200
+    assert [order["qty"]["to_pack"] for order in orders] == [2, 3]
+    assert [order["picking_ids"] for order in orders] == [[number], [number]]
+    again = packing.erp.post("/packing-orders", {"exit_document_id": documents[1]})
+    assert (again.status, again.code) == (409, "conflict")
+    assert again.json()["error"]["message"] == (
+        "PKG-1 is being packed in PK-3; a picking has one active packing order for EX-2 at most."
+    )
+    units = [packing.unit(order["id"]) for order in orders]
+    too_many = packing.put(units[0], "BRICK", 3)
+    assert (too_many.status, too_many.code) == (422, "rule_blocked")
+    for unit, qty in zip(units, (2, 3), strict=True):
+        packing.done(packing.put(unit, "BRICK", qty))
+        packing.done(packing.act(unit, "close", weight_kg=qty))
+    packing.done(packing.complete(orders[0]["id"]))
     assert packing.dispatch(documents[0]).status == 200
-    second = packing.order(documents[1])
-    assert second["qty"]["to_pack"] == 3
     assert packing.dispatch(documents[1]).code == "conflict"
-    assert packing.complete(second["id"], short=True, reason="Loose").status == 200
+    assert packing.shown(orders[1]["id"])["status"] == "in_progress"
+    assert_invariants(stack.store())
+    packing.done(packing.complete(orders[1]["id"]))
     assert packing.dispatch(documents[1]).status == 200
-    assert packing.shown(first["id"])["shipped_at"] < packing.shown(second["id"])["shipped_at"]
+    assert {packing.shown(order["id"])["status"] for order in orders} == {"shipped"}
+    shipped = [[unit["code"] for unit in event["units"]]
+               for event in _events(stack, "shipment.dispatched")]  # fmt: skip
+    assert shipped == [["HU-1"], ["HU-2"]]
+
+
+def test_a_picking_is_reverted_once_it_is_packed_for_none_of_its_documents(
+    packing: PackingScenario,
+) -> None:
+    documents, number = packing.staged_for(2, 3)
+    orders = [packing.order(document)["id"] for document in documents]
+
+    for left in (orders, orders[1:]):
+        refused = packing.yard.act(number, "revert")
+        codes = ", ".join(f"PK-{order}" for order in left)
+        assert f"its goods are in {codes}; cancel that first" in refused.text
+        packing.done(packing.cancel(left[0]))
+
+    assert packing.yard.act(number, "revert").status == 200
+
+
+def test_packed_goods_are_required_of_the_document_that_is_dispatched(
+    packing: PackingScenario,
+) -> None:
+    packing.yard.change_settings(packing_required=True)
+    documents, _ = packing.staged_for(2, 3)
+    order = packing.order(documents[0])["id"]
+    packing.done(packing.complete(order, short=True, reason="Loose"))
+
+    refused = packing.dispatch(documents[1])
+
+    assert (refused.status, refused.code) == (409, "conflict")
+    assert packing.dispatch(documents[0]).status == 200
+
+
+def test_a_picking_of_the_previous_release_is_packed_for_its_other_document(
+    packing: PackingScenario, stack: Stack
+) -> None:
+    """Release 2.0 stored one packing order of a picking, without its document."""
+    documents, number = packing.staged_for(2, 3)
+    first = packing.order(documents[0])["id"]
+    _forget_document_of_packing_order(stack, number)
+    taken = packing.erp.post("/packing-orders", {"exit_document_id": documents[0]})
+    assert (taken.status, taken.code) == (409, "conflict")
+
+    second = packing.order(documents[1])["id"]
+
+    packing.done(packing.complete(first, short=True, reason="Loose"))
+    assert packing.dispatch(documents[1]).code == "conflict"
+    assert packing.dispatch(documents[0]).status == 200
+    assert packing.shown(first)["status"] == "shipped"
+    packing.done(packing.cancel(second))
+    assert packing.dispatch(documents[1]).status == 200
 
 
 def test_short_packing_leaves_the_rest_unpacked_and_ships_everything(
@@ -178,6 +238,31 @@ def test_short_packing_leaves_the_rest_unpacked_and_ships_everything(
     assert packing.put(unit, "BRICK", 1).code == "stale_state"
     assert packing.dispatch(document).status == 200
     assert packing.yard.level("BRICK") == (0, 0, 0)
+
+
+def test_completion_deletes_open_units_in_which_nothing_is(packing: PackingScenario) -> None:
+    order = packing.staged_order(("BRICK", 2))
+    full, pallet, closed = packing.unit(order), packing.unit(order, "pallet"), packing.unit(order)
+    packing.unit(order, parent_id=pallet)
+    stack_of_one = packing.unit(order, "pallet")
+    inner = packing.unit(order, parent_id=stack_of_one)
+    packing.done(packing.put(full, "BRICK", 2))
+    for unit in (full, closed, inner):
+        packing.done(packing.act(unit, "close", weight_kg=1))
+
+    refused = packing.complete(order)
+
+    code = f"HU-{stack_of_one}"
+    assert (refused.status, refused.code) == (409, "conflict")
+    assert f"is not completely packed: {code} not closed." in refused.text
+    assert packing.shown(order)["units_count"] == 6
+    packing.done(packing.act(stack_of_one, "close", weight_kg=2))
+    packed = packing.done(packing.complete(order))
+    assert (packed["status"], packed["short_reason"], packed["units_count"]) == ("packed", None, 4)
+    left = [unit["id"] for unit in packed["handling_units"]]
+    assert left == [full, closed, stack_of_one, inner]
+    assert packing.erp.get(f"{UNITS}/{pallet}").status == 410
+    assert packing.shown(order)["handling_units"] == packed["handling_units"]
 
 
 def test_an_order_that_is_packed_completely_keeps_no_reason_for_less(
@@ -306,3 +391,11 @@ def test_packed_cases_count_their_units(packing: PackingScenario, aws_faults: Aw
     packing.done(packing.act(unit, "contents/remove", gtin=case, qty=1))
     empty = packing.act(unit, "contents/remove", gtin=case, qty=1)
     assert empty.json()["errors"] == [{"field": "gtin", "message": "BRICK is not in HU-1"}]
+
+
+def _forget_document_of_packing_order(stack: Stack, number: int) -> None:
+    def forget(tx: Transaction) -> None:
+        record = PICKINGS.get(tx.store, number)
+        PICKINGS.replace(tx, record, record.entity.model_copy(update={"packing_orders": {}}))
+
+    run_transaction(stack.store(), forget)

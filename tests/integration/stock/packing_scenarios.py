@@ -24,6 +24,17 @@ def two_packing_orders_of_one_picking(stack: Stack) -> Acts:
     ]
 
 
+def packing_for_two_documents_of_one_picking(stack: Stack) -> Acts:
+    packing = PackingScenario(stack.erp())
+    documents, picking = packing.staged_for(2, 3)
+    other = packing.order(documents[0])["id"]
+    return [
+        lambda: packing.erp.post("/packing-orders", {"exit_document_id": documents[1]}),
+        lambda: packing.cancel(other),
+        lambda: packing.yard.act(picking, "revert"),
+    ]
+
+
 def packing_during_the_dispatch(stack: Stack) -> Acts:
     packing = PackingScenario(stack.erp())
     document, _ = packing.staged(("BRICK", 3))
@@ -48,6 +59,18 @@ def removal_during_the_completion(stack: Stack) -> Acts:
         lambda: packing.complete(order, short=True, reason="Loose"),
         lambda: packing.remove(unit, "BRICK", 2),
         lambda: packing.act(unit, "close", weight_kg=1),
+    ]
+
+
+def packing_into_an_empty_unit_during_the_completion(stack: Stack) -> Acts:
+    packing = PackingScenario(stack.erp())
+    order = packing.staged_order(("BRICK", 3))
+    unit, empty = packing.unit(order), packing.unit(order)
+    packing.done(packing.put(unit, "BRICK", 2))
+    return [
+        lambda: packing.complete(order, short=True, reason="Loose"),
+        lambda: packing.put(empty, "BRICK", 1),
+        lambda: packing.create_unit(order, parent_id=empty),
     ]
 
 

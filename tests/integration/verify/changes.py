@@ -253,7 +253,7 @@ def remove_unit_from_its_packing_order(table: Table) -> None:
 
 def remove_picking_from_its_packing_order(table: Table) -> None:
     [number] = table.record("packing_order", 1).entity.picking_ids
-    table.edit("picking", number, packing_order_id=None)
+    table.edit("picking", number, packing_order_id=None, packing_orders={})
 
 
 def delete_alias_of_an_sscc(table: Table) -> None:
