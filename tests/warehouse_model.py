@@ -256,11 +256,12 @@ class CustomerReturn:
 
 @dataclass(slots=True)
 class ModelApproval:
-    """An approval of a refused request."""
+    """An approval of a refused request, and the figures that the rule has read."""
 
     id: int
     path: str
     body: Mapping[str, object] | None
+    figures: object
     status: str = "pending"
 
 

@@ -388,7 +388,7 @@ export type Approval = {
      */
     comment: string | null;
     /**
-     * 24 hours after its creation.
+     * 24 hours after its creation, or when another approval replaced it.
      */
     expires_at: string;
     /**

@@ -130,7 +130,9 @@ def _other_drifts(read: ReadItems, item: Item) -> Iterator[Drift]:
     """Yield the drifts of an item that is no part of an entity."""
     key = key_of(item)
     begin = key[0].partition("#")[0]
-    if kind := entities.alias_kind(key):
+    if begin == "approval_request" and item.get("stage") == "used":
+        yield from _expiring_drifts(item)
+    elif kind := entities.alias_kind(key):
         yield from alias_drifts(read, kind, item)
     elif key[0] == references.REGISTER:
         yield from register_entry_drifts(read, item)

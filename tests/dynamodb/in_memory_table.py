@@ -37,7 +37,9 @@ _KEY_CONDITION = re.compile(
     r"|\w+ (BETWEEN (?P<low>:\w+) AND (?P<high>:\w+)"
     r"|>= (?P<from>:\w+)|<= (?P<to>:\w+))))?"
 )
-_TERM = re.compile(r"(contains\()?(?P<path>[#\w.]+)(?P<verb>, | = | >= | <= )(?P<value>:\w+)\)?")
+_TERM = re.compile(
+    r"(contains\()?(?P<path>[#\w.]+)(?P<verb>, | = | <> | >= | <= )(?P<value>:\w+)\)?"
+)
 
 type _Entry = tuple[str, str, str]
 """Sort key in the index, partition and sort key of the item."""
@@ -224,22 +226,28 @@ def _key(entry: _Entry, index: int | None, request: Mapping[str, Any]) -> dict[s
 
 
 def _filter(request: Mapping[str, Any]) -> _Test:
-    """Parse a FilterExpression of terms on facets, joined by AND."""
+    """Parse a FilterExpression of terms on facets, joined by AND; `(a OR b)` is one of two."""
     if "FilterExpression" not in request:
         return lambda _: True
     names, values = request["ExpressionAttributeNames"], request["ExpressionAttributeValues"]
-    tests: list[tuple[str, str, str, str]] = []
+    tests: list[list[tuple[str, str, str, str]]] = []
     for text in request["FilterExpression"].split(" AND "):
-        term = _TERM.fullmatch(text)
-        assert term, text
-        attribute, name = (names[part] for part in term["path"].split("."))
-        tests.append((attribute, name, term["verb"].strip(), values[term["value"]]["S"]))
+        either = text.removeprefix("(").removesuffix(")").split(" OR ")
+        tests.append([])
+        for one in either if len(either) > 1 else [text]:
+            term = _TERM.fullmatch(one)
+            assert term, text
+            attribute, name = (names[part] for part in term["path"].split("."))
+            tests[-1].append((attribute, name, term["verb"].strip(), values[term["value"]]["S"]))
 
     def passes(item: Mapping[str, Any]) -> bool:
         return all(
-            name in item.get(attribute, {"M": ()})["M"]
-            and _holds(verb, item[attribute]["M"][name]["S"], text)
-            for attribute, name, verb, text in tests
+            any(
+                name in item.get(attribute, {"M": ()})["M"]
+                and _holds(verb, item[attribute]["M"][name]["S"], text)
+                for attribute, name, verb, text in either
+            )
+            for either in tests
         )
 
     return passes
@@ -251,6 +259,8 @@ def _holds(verb: str, value: str, text: str) -> bool:
             return text in value
         case "=":
             return value == text
+        case "<>":
+            return value != text
         case ">=":
             return value >= text
         case _:

@@ -50,6 +50,7 @@ class AdjustmentRules(BaseMachine):
                 "/stock-adjustments", {**body, "to_status": other, "qty": qty},
                 201 if possible else 409,
                 again=again if possible and self._exceeds_limit(qty) else None,
+                figures=on_hand,
             )  # fmt: skip
             if answer.status == 201:
                 self.model.move(place, place._replace(status=other), qty)
@@ -60,6 +61,7 @@ class AdjustmentRules(BaseMachine):
         answer = self.post(
             "/stock-adjustments", {**body, change: qty}, expected,
             again=again if possible and self._exceeds_limit(abs(difference)) else None,
+            figures=on_hand,
         )  # fmt: skip
         if answer.status == 201:
             self.model.move(None, place, difference)

@@ -101,6 +101,7 @@ class BaseMachine(RuleBasedStateMachine):
         expected: int,
         *,
         again: Callable[[], None] | None = None,
+        figures: object = None,
         sender: Erp | None = None,
     ) -> Response:
         """Send a request and assert the status of its response.
@@ -111,11 +112,14 @@ class BaseMachine(RuleBasedStateMachine):
             expected: The status that the model predicts.
             again: What sends the request again, if a rule requires an approval of it. The status is
                 then 409 unless the request is granted.
+            figures: What the rule has read: an approval of other figures is replaced.
             sender: Who sends the request; default is the ERP.
         """
         type(self).steps += 1
         sender = sender or self.erp
         approval = self.model.open_approval(path, _plain(body)) if again else None
+        if approval and approval.figures != figures:
+            approval.status, approval = "expired", None
         is_refused = again is not None and (approval is None or approval.status != "granted")
         expected = 409 if is_refused else expected
         before = self._stored() if expected >= 400 else None
@@ -128,7 +132,7 @@ class BaseMachine(RuleBasedStateMachine):
             message = "a refused request changed the stored state"
             assert _without(self._stored(), kept) == _without(before, kept), message
         if again and is_refused:
-            self._record_approval(answer, path, body, again)
+            self._record_approval(answer, path, body, again, figures)
         elif approval:
             approval.status = "used"
         key = "" if expected == 422 or is_refused else key
@@ -141,6 +145,7 @@ class BaseMachine(RuleBasedStateMachine):
         path: str,
         body: Mapping[str, object] | None,
         again: Callable[[], None],
+        figures: object,
     ) -> None:
         """Assert that a refused request names its open approval, or else a new one."""
         number: int = answer.json()["error"]["approval_id"]
@@ -149,7 +154,7 @@ class BaseMachine(RuleBasedStateMachine):
             assert number == found.id, "the approval is not that of the request"
         else:
             assert number not in self.refused, "the approval is not new"
-            self.model.approvals.append(ModelApproval(number, path, _plain(body)))
+            self.model.approvals.append(ModelApproval(number, path, _plain(body), figures))
             self.refused[number] = again
 
     def change_settings(self, **settings: object) -> None:

@@ -140,7 +140,10 @@ class PickingRules(BaseMachine):
             if short > wanted * self.model.shortage_percent / 100:
                 again = partial(self._finalize, picking, reason)
         body = {"shortage_reason": reason} if reason else None
-        answer = self.post(f"/pickings/{picking.id}/finalize", body, expected, again=again)
+        answer = self.post(
+            f"/pickings/{picking.id}/finalize", body, expected, again=again,
+            figures=dict(picking.picked),
+        )  # fmt: skip
         if answer.status == 200:
             picking.status = "finalized"
             picking.allocated.clear()

@@ -74,7 +74,10 @@ class ReceivingRules(BaseMachine):
             expected = 422
         elif order.done.get(item, ZERO) + qty > order.wanted[item]:
             again = partial(self._receive, receipt, place, qty, by_gtin=by_gtin)
-        answer = self.post(f"/receipts/{receipt.id}/lines", body, expected, again=again)
+        answer = self.post(
+            f"/receipts/{receipt.id}/lines", body, expected, again=again,
+            figures=order.done.get(item, ZERO),
+        )  # fmt: skip
         if answer.status == 200:
             receipt.received[place] += qty
             self.model.move(None, place, qty)

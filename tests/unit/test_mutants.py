@@ -42,7 +42,7 @@ def test_explained_survivors_exist_and_have_a_reason() -> None:
         "transfers/service.py _move: without posting.post()", "transfer_orders/transit.py",
         "collection.py Collection.replace: transfer_order without the condition on a version",
         "collection.py Collection.replace: approval without the condition on a version",
-        "approvals/service.py use: without repository.delete_open_approval(",
+        "approvals/service.py use: without repository.put_open_approval(",
         "references.py retire: without invalidate_fences(", "http/idempotency.py",
         "packing/repository.py put_passed: without tx.check(",
         "stock/batches.py require_date: without tx.check(",

@@ -76,6 +76,7 @@ class Transaction:
         self.operator = operator
         self.request_name = request_name
         self.request: SentRequest | None = None
+        self._read_twice: set[str] = set()
         self._attempts = Attempts(
             self.store, ids=ids or {}, is_retried=is_retried, may_queue=may_queue
         )
@@ -95,6 +96,16 @@ class Transaction:
         self._after_step: list[Callable[[], object]] = []
         self.deferred_items: list[DeferredItem] = []
         """Items that the commit inserts; until then, a use case may add to their content."""
+
+    def read_twice(self, doubt: str) -> None:
+        """Raise StaleRead the first time, so that the next attempt reads everything again.
+
+        `doubt` names two reads that contradict each other. One of them may be older than a change
+        that the other one shows; in the second attempt, both are newer than that.
+        """
+        if doubt not in self._read_twice:
+            self._read_twice.add(doubt)
+            raise StaleRead
 
     def put(
         self, item: Item, *, table: str | None = None, **options: Unpack[ActionOptions]

@@ -1,6 +1,8 @@
 """Approvals, as stored and in responses, and the parameters of their list."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import Field
@@ -14,7 +16,8 @@ from shared.kernel.list_parameters import PeriodParameters
 type Stage = Literal["pending", "granted", "denied", "used"]
 """The stored status."""
 type ApprovalStatus = Literal["pending", "granted", "denied", "used", "expired"]
-"""A pending or granted approval counts as expired once its time has passed; nothing is written."""
+"""A pending or granted approval counts as expired once its time has passed, or when another one
+replaces it."""
 
 type ApprovalCode = Literal["over_receipt", "shortage", "adjustment"]
 """A rule that may require an approval."""
@@ -46,16 +49,22 @@ class ApprovalNeed:
     """What a rule says when it requires an approval.
 
     `code` names the rule and `message` says why with the numbers; `resource` is what the request
-    changes.
+    changes. `figures` are the numbers that the rule has read, such as the quantity in stock: a
+    grant holds as long as they are the same.
     """
 
     code: ApprovalCode
     message: str
     resource: ApprovedResource
+    figures: Sequence[Decimal]
 
 
 class StoredApproval(Stored):
-    """An approval as stored. `body_json` is the JSON text of the body; None if it is not shown."""
+    """An approval as stored.
+
+    `body_json` is the JSON text of the body; None if it is not shown. `figures` is the digest of
+    the figures of the rule; None for an approval of an earlier release.
+    """
 
     id: int
     stage: Stage
@@ -66,6 +75,7 @@ class StoredApproval(Stored):
     path: str
     body_json: str | None
     digest: str
+    figures: str | None = None
     requested_by: ApprovalRequester
     decided_by: Approver | None = None
     decided_at: Timestamp | None = None
@@ -77,22 +87,31 @@ class StoredApproval(Stored):
 
 @dataclass(frozen=True, slots=True)
 class OpenApproval:
-    """The pending or granted approval of a request; `until_ms` is when it expires."""
+    """The pending or granted approval of a request, or the one that was used a moment ago.
+
+    `until_ms` is when it expires. `figures` is the digest of the figures of the rule; None for an
+    approval of an earlier release.
+    """
 
     approval_id: int
-    is_granted: bool
+    stage: Stage
     until_ms: int
+    figures: str | None
 
 
 class ApprovalNotRequested(ApprovalRequired):
     """409 approval_required; the request has no open approval yet, which `shared.http` creates.
 
+    `outdated` is the id of the approval of other figures that the new one replaces, if any.
     `prefetched` and `actor` are what the refused transaction has read and reserved for that.
     """
 
-    def __init__(self, need: ApprovalNeed, prefetched: Prefetched, actor: Actor) -> None:
+    def __init__(
+        self, need: ApprovalNeed, outdated: int | None, prefetched: Prefetched, actor: Actor
+    ) -> None:
         super().__init__(need.message)
         self.need = need
+        self.outdated = outdated
         self.prefetched = prefetched
         self.actor = actor
 
@@ -128,7 +147,9 @@ class Approval(Stored):
     decided_by: Approver | None = Field(description="Null before the decision.")
     decided_at: Timestamp | None
     comment: str | None
-    expires_at: Timestamp = Field(description="24 hours after its creation.")
+    expires_at: Timestamp = Field(
+        description="24 hours after its creation, or when another approval replaced it."
+    )
     created_at: Timestamp
     updated_at: Timestamp = Field(
         description="Time of the last change of the approval; that it expires is no change."

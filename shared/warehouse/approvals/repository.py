@@ -1,6 +1,7 @@
 """The items of approvals. Keys and indexes: see docs/storage.md."""
 
-from shared.kernel.clock import milliseconds_of
+from dataclasses import replace
+
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Partition
@@ -16,7 +17,7 @@ from shared.warehouse.approvals.models import ApprovalParameters, OpenApproval, 
 
 def _facets(approval: StoredApproval) -> Facets:
     return {
-        "stage": approval.stage,
+        "stage": "expired" if rules.is_replaced(approval) else approval.stage,
         # pending and granted together: what may have expired
         "group": "open" if rules.is_open(approval) else approval.stage,
         "created_at": approval.created_at,
@@ -41,14 +42,16 @@ def list_approvals(
     status = parameters.status
     equal: dict[str, str | None] = {"group": status}
     moving: dict[str, tuple[str | None, str | None]] = {}
+    unless = None
     if status == "expired":
         equal = {"group": "open"}
         moving = {"created_at": (None, rules.latest_expired(now_ms))}
+        unless = ("stage", "expired")
     elif status in {"pending", "granted"}:
         equal = {"group": "open", "stage": status}
         moving = {"created_at": (rules.oldest_unexpired(now_ms), None)}
     query = parameters.list_query(equal=equal, between=parameters.created(timezone), moving=moving)
-    return read_page(store, APPROVALS, query)
+    return read_page(store, APPROVALS, replace(query, unless=unless))
 
 
 # The open approval of a request
@@ -60,22 +63,24 @@ def open_approval_key(digest: str) -> Key:
 
 
 def read_open_approval(store: Store, digest: str) -> OpenApproval | None:
-    """Read the open approval of the request with a digest; it may have expired."""
+    """Read the open or used approval of the request with a digest; it may have expired."""
     item = store.get(open_approval_key(digest))
     if item is None:
         return None
-    return OpenApproval(int(item["id"]), item["stage"] == "granted", int(item["until"]))
+    return OpenApproval(int(item["id"]), item["stage"], int(item["until"]), item.get("figures"))
 
 
 def open_approval_item(approval: StoredApproval) -> Item:
-    """Return the item that leads from a request to its open approval."""
-    until = milliseconds_of(approval.expires_at)
-    values = {"id": approval.id, "stage": approval.stage, "until": until}
+    """Return the item that leads from a request to its open or used approval."""
+    until = rules.known_until_ms(approval)
+    values = {
+        "id": approval.id, "stage": approval.stage, "until": until, "figures": approval.figures,
+    }  # fmt: skip
     return item_at(open_approval_key(approval.digest), **values, **{EXPIRY: -(-until // 1000)})
 
 
 def put_open_approval(tx: Transaction, approval: StoredApproval, *, replaces: int | None) -> None:
-    """Write the item of an open approval in place of that of the approval `replaces`, if any.
+    """Write the item of an open or used approval in place of that of `replaces`, if any.
 
     The commit raises StaleRead when another one is there by then.
     """

@@ -1,10 +1,11 @@
 """Decisions about approvals on plain data."""
 
+import hashlib
 from decimal import Decimal
 
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Instant, instant, milliseconds_of
-from shared.kernel.fields import json_number
+from shared.kernel.fields import json_number, plain
 from shared.kernel.json_text import dumps
 from shared.kernel.sent_request import SentRequest
 from shared.warehouse.approvals.models import (
@@ -17,6 +18,9 @@ from shared.warehouse.approvals.models import (
 from shared.warehouse.work_records import ensure_status_in
 
 LIFETIME_MS = 24 * 3_600_000
+USED_MS = 60_000
+"""How long the item of a request says that its approval was used: longer than a request takes that
+has read the figures of the rule before."""
 MAX_BODY = 8_192
 """Bytes of a request's body in JSON that an approval shows."""
 
@@ -36,11 +40,18 @@ def new_approval(
         path=request.path,
         body_json=_shown_body(request),
         digest=request.digest(),
+        figures=digest_of_figures(need),
         requested_by=_requester(request.caller),
         expires_at=instant(now_ms + LIFETIME_MS),
         created_at=now,
         updated_at=now,
     )
+
+
+def digest_of_figures(need: ApprovalNeed) -> str:
+    """Return a digest of the figures of a rule: equal figures have the same."""
+    text = " ".join(map(plain, need.figures))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _requester(caller: Caller) -> ApprovalRequester:
@@ -86,14 +97,32 @@ def status_at(approval: StoredApproval, now_ms: int) -> ApprovalStatus:
     return approval.stage
 
 
+def is_replaced(approval: StoredApproval) -> bool:
+    """Return whether an approval expired early, because one of other figures replaced it."""
+    ends_at = milliseconds_of(approval.created_at) + LIFETIME_MS
+    return milliseconds_of(approval.expires_at) < ends_at
+
+
 def is_open(approval: StoredApproval) -> bool:
     """Return whether an approval is open as stored: pending or granted."""
     return approval.stage in {"pending", "granted"}
 
 
+def known_until_ms(approval: StoredApproval) -> int:
+    """Return until when the item of a request leads to its approval."""
+    if approval.stage == "used":
+        return milliseconds_of(approval.updated_at) + USED_MS
+    return milliseconds_of(approval.expires_at)
+
+
 def unexpired(found: OpenApproval | None, now_ms: int) -> OpenApproval | None:
-    """Return the open approval of a request unless it has expired."""
+    """Return the open or used approval of a request unless it has expired."""
     return found if found and now_ms < found.until_ms else None
+
+
+def still_open(found: OpenApproval | None, now_ms: int) -> OpenApproval | None:
+    """Return the open approval of a request unless it has expired or was used."""
+    return None if found and found.stage == "used" else unexpired(found, now_ms)
 
 
 def ensure_pending(approval: StoredApproval, now_ms: int) -> None:

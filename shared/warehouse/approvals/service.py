@@ -69,21 +69,29 @@ def reads_ahead(tx: Transaction, *, own_entries: int = 0) -> list[Callable[[], o
 def find_grant(tx: Transaction, need: ApprovalNeed) -> Grant:
     """Return the grant of exactly the present request; the caller adds `use` to the transaction.
 
+    It was given for the figures of `need`. What the rule has read them from belongs to the
+    transaction, so that they are the same when it commits.
+
     Raises:
         ApprovalRequired: There is no grant; `approval_id` is the approval that waits for a
             decision. An import has no request that a supervisor could grant.
-        ApprovalNotRequested: The request has no open approval.
+        ApprovalNotRequested: The request has no open approval, or one of other figures.
     """
     if tx.request is None:
         raise ApprovalRequired(need.message)
     digest = tx.request.digest()
     run_all(lambda: None, *reads_ahead(tx))
     found = rules.unexpired(repository.read_open_approval(tx.store, digest), tx.now_ms)
+    outdated = None
+    if found and (found.stage == "used" or found.figures != rules.digest_of_figures(need)):
+        # The figures may have been read before it was used, or before it was requested.
+        tx.read_twice(f"approval {found.approval_id} {found.stage}")
+        outdated, found = found.approval_id, None
     if found is None:
         key = repository.open_approval_key(digest)
         prefetched = Prefetched({key: tx.store.cached(key)}, tx.unused_ids)
-        raise ApprovalNotRequested(need, prefetched, audit.actor_of(tx))
-    if not found.is_granted:
+        raise ApprovalNotRequested(need, outdated, prefetched, audit.actor_of(tx))
+    if found.stage != "granted":
         raise ApprovalRequired(need.message, found.approval_id)
     record = _beside_audit(tx, lambda: APPROVALS.get(tx.store, found.approval_id))
     if rules.status_at(record.entity, tx.now_ms) != "granted":
@@ -92,9 +100,13 @@ def find_grant(tx: Transaction, need: ApprovalNeed) -> Grant:
 
 
 def use(tx: Transaction, grant: Grant) -> None:
-    """Mark a grant as used; StaleRead when another request has used it."""
+    """Mark a grant as used; StaleRead when another request has used it.
+
+    The item of the request says so for a minute: a concurrent repeat that finds it reads the
+    figures again, and does not ask for an approval of those before the use.
+    """
     used = _change(tx, grant, "approval.used", stage="used")
-    repository.delete_open_approval(tx, used.entity)
+    repository.put_open_approval(tx, used.entity, replaces=used.id)
 
 
 def require(tx: Transaction, need: ApprovalNeed) -> Grant:
@@ -111,19 +123,27 @@ def require(tx: Transaction, need: ApprovalNeed) -> Grant:
 
 
 def request_approval(store: Store, refused: ApprovalNotRequested, request: SentRequest) -> int:
-    """Return the id of the open approval of a refused request; create it if there is none."""
+    """Return the id of the open approval of a refused request; create it if there is none.
+
+    The new one replaces the approval of other figures that the request has found. If a concurrent
+    request was faster, its approval is returned.
+    """
     digest = request.digest()
 
     def create(tx: Transaction) -> int:
         seen = repository.read_open_approval(tx.store, digest)
-        found = rules.unexpired(seen, tx.now_ms)
-        if found:
+        found = rules.still_open(seen, tx.now_ms)
+        if found and found.approval_id != refused.outdated:
             return found.approval_id
+        if found:
+            outdated = APPROVALS.get(tx.store, found.approval_id)
+            APPROVALS.save(tx, outdated, outdated.entity, expires_at=tx.now)
         number, _ = run_all(lambda: tx.next_id(APPROVALS.kind), lambda: audit.reserve_entry_ids(tx))
         approval = rules.new_approval(number, refused.need, request, tx.now_ms)
         APPROVALS.insert(tx, number, approval)
         repository.put_open_approval(tx, approval, replaces=seen.approval_id if seen else None)
-        _record(tx, approval, "approval.requested", refused.actor)
+        replaces = found.approval_id if found else None
+        _record(tx, approval, "approval.requested", refused.actor, replaces=replaces)
         return number
 
     return run_transaction(store, create, caller=request.caller, prefetched=refused.prefetched)
@@ -188,15 +208,22 @@ def _change(
 
 
 def _record(
-    tx: Transaction, approval: StoredApproval, action: _Action, actor: Actor | None = None
+    tx: Transaction,
+    approval: StoredApproval,
+    action: _Action,
+    actor: Actor | None = None,
+    *,
+    replaces: int | None = None,
 ) -> None:
     resource = approval.resource
-    details = {
+    details: dict[str, object] = {
         "code": approval.code,
         "resource": {"object": resource.object, "id": resource.id},
         "method": approval.method,
         "path": approval.path,
     }
+    if replaces is not None:
+        details["replaces"] = replaces
     is_decision = action in {"approval.granted", "approval.denied"}
     audit.record(
         tx,

@@ -79,7 +79,10 @@ def approval_need(picking: StoredPicking, limit: Decimal | None) -> ApprovalNeed
         f"{plain(short)} of {plain(wanted)} units of {picking_code(picking.id)} would not be"
         f" picked; more than {plain(limit)} % needs the approval of a user with approvals.grant."
     )
-    return ApprovalNeed("shortage", message, ApprovedResource(object="picking", id=picking.id))
+    resource = ApprovedResource(object="picking", id=picking.id)
+    # Of each line: the same shortage of other goods is another decision.
+    figures = [figure for line in picking.lines for figure in (line.qty, line.picked_qty)]
+    return ApprovalNeed("shortage", message, resource, figures)
 
 
 def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:

@@ -242,17 +242,19 @@ def release_and_finalize(
     problems = rules.shortage_problems(record.entity, checked)
     end = ensure_valid(checked, of_valid_fields(checked, problems))
     need = rules.approval_need(record.entity, shortage_limit)
-    # The use of the grant belongs to the last step: a request that ends before it leaves the grant.
-    grant = approvals.find_grant(tx, need) if need else None
-    also = approvals.USE_COST if grant else Cost()
+    if need:
+        approvals.find_grant(tx, need)
+    also = approvals.USE_COST if need else Cost()
     picking = undo_work(tx, record.id, record_progress, picks=False, also=also)
     record = PICKINGS.get(tx.store, record.id)
     ensure_status("Picking", record.entity, "started")
     goods = any(line.picks for line in picking.lines)
     progress = rules.document_progress(record.entity, picking, record.id, with_goods=goods)
     record_progress(tx, picking, progress)
-    if grant:
-        approvals.use(tx, grant)
+    # In the last step: a request that ends before it leaves the grant, and goods that were picked
+    # since the first step change the shortage.
+    if need := rules.approval_need(record.entity, shortage_limit):
+        approvals.require(tx, need)
     return mark_finalized(tx, record, picking, end)
 
 

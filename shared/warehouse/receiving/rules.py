@@ -179,7 +179,8 @@ def approval_need(receipt_id: int, item_code: str, over: OverReceipt) -> Approva
         f" more than {plain(over.allowed)} needs the approval of a user with approvals.grant."
     )
     resource = ApprovedResource(object="receipt", id=receipt_id)
-    return ApprovalNeed("over_receipt", message, resource)
+    figures = [over.ordered, over.received]
+    return ApprovalNeed("over_receipt", message, resource, figures)
 
 
 def ensure_line_limit(receipt: StoredReceipt) -> None:

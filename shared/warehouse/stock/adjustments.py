@@ -84,7 +84,7 @@ def adjust_stock(
     except StockRefused as refused:
         raise Conflict(f"The stock cannot be adjusted: {refused}.") from refused
     if limit is not None and abs(after - before) > limit:
-        approvals.require(tx, _approval_need(here, abs(after - before), limit))
+        approvals.require(tx, _approval_need(here, before, after, limit))
     posting.post()
     numbers = posting.movement_ids
     adjustment = Adjustment.from_stored(
@@ -108,14 +108,17 @@ def _may_exceed(draft: AdjustmentDraft, limit: Decimal) -> bool:
     return given is None or given > limit
 
 
-def _approval_need(goods: StockRow, units: Decimal, limit: Decimal) -> ApprovalNeed:
-    """Return why an adjustment of so many units needs an approval."""
+def _approval_need(
+    goods: StockRow, before: Decimal, after: Decimal, limit: Decimal
+) -> ApprovalNeed:
+    """Return why an adjustment from one quantity in stock to another needs an approval."""
     message = (
-        f"{plain(units)} of {goods.item_code} at {goods.bin_code} would be adjusted; more than"
-        f" {plain(limit)} needs the approval of a user with approvals.grant."
+        f"{plain(abs(after - before))} of {goods.item_code} at {goods.bin_code} would be adjusted,"
+        f" from {plain(before)} to {plain(after)}; more than {plain(limit)} needs the approval of a"
+        " user with approvals.grant."
     )
     resource = ApprovedResource(object="product", id=goods.product_id)
-    return ApprovalNeed("adjustment", message, resource)
+    return ApprovalNeed("adjustment", message, resource, [before, after])
 
 
 def _joined(posting: StockPosting, goods: StockRow) -> StockRow:

@@ -108,7 +108,7 @@ def test_only_the_same_request_passes(
 
 
 def test_work_that_no_request_carries_out_is_refused_without_an_approval(stack: Stack) -> None:
-    need = ApprovalNeed("adjustment", "Too many.", ApprovedResource(object="product", id=1))
+    need = ApprovalNeed("adjustment", "Too many.", ApprovedResource(object="product", id=1), [])
 
     def use_case(tx: Transaction) -> None:
         assert approvals.reads_ahead(tx) == []

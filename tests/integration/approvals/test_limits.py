@@ -124,7 +124,9 @@ def test_adjustment_of_more_units_than_the_limit_requires_an_approval(  # noqa: 
     refused = yard.adjust(**above)
     number = approval_of(refused)
     assert yard.level("BRICK")[0] == 100
-    assert refused.json()["message"].startswith(f"{units} of BRICK at A-01 would be adjusted; more")
+    assert refused.json()["message"].startswith(
+        f"{units} of BRICK at A-01 would be adjusted, from 100 to "
+    )
     _grant(supervisor, number)
     assert yard.adjust(**above).status == 201
     assert yard.erp.get(f"/approvals/{number}").data["status"] == "used"

@@ -85,6 +85,11 @@ class CrateTable:
     def expected(self, query: ListQuery) -> list[int]:
         """Return the ids that a list must show, in order."""
 
+        ranges, moving = query.between, query.moving
+
+        def is_within(text: str, low: str | None, high: str | None) -> bool:
+            return (low is None or text >= low) and (high is None or text <= high)
+
         def wanted(crate: Crate) -> bool:
             mine = facets(crate)
             return (
@@ -94,10 +99,10 @@ class CrateTable:
                     for name, texts in query.contains.items()
                     for text in texts
                 )
-                and all(
-                    (low is None or (mine[name] or "") >= low)
-                    and (high is None or (mine[name] or "") <= high)
-                    for name, (low, high) in query.ranges.items()
+                and all(is_within(mine[name] or "", *bounds) for name, bounds in ranges.items())
+                and (
+                    (query.unless is not None and query.unless in mine.items())
+                    or all(is_within(mine[name] or "", *bounds) for name, bounds in moving.items())
                 )
             )
 

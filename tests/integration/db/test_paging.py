@@ -55,6 +55,12 @@ _RESTRICTIONS: list[dict[str, Any]] = [
     {"equal": {"status": "open"}, "moving": {"id": (None, id_text(5))}},
     {"equal": {"status": "open"}, "moving": {"id": (id_text(3), None)}},
     {"moving": {"name": (None, "b")}},
+    {"moving": {"name": (None, "b")}, "unless": ("status", "open")},
+    {
+        "equal": {"status": "open"},
+        "moving": {"name": (None, "b")},
+        "unless": ("color", "green"),
+    },
 ]
 _QUERIES = st.builds(
     lambda restrictions, **rest: ListQuery(**restrictions, **rest),

@@ -15,7 +15,7 @@ from shared.warehouse.approvals.models import (
 )
 
 _CLIENT = Caller("acme", "erp", "client", "erp", frozenset(), frozenset(), False, "token")
-_NEED = ApprovalNeed("adjustment", "Too many.", ApprovedResource(object="product", id=1))
+_NEED = ApprovalNeed("adjustment", "Too many.", ApprovedResource(object="product", id=1), [])
 
 
 class _Body(BaseModel):
@@ -29,7 +29,7 @@ def _approval(model: BaseModel | None = None, now_ms: int = 0) -> StoredApproval
 
 def test_an_approval_is_open_up_to_its_last_millisecond() -> None:
     approval = _approval(now_ms=1)
-    found = OpenApproval(approval.id, is_granted=False, until_ms=1 + rules.LIFETIME_MS)
+    found = OpenApproval(approval.id, stage="pending", until_ms=1 + rules.LIFETIME_MS, figures=None)
 
     for now_ms, status, opened in ((rules.LIFETIME_MS, "pending", found),
                                    (rules.LIFETIME_MS + 1, "expired", None)):  # fmt: skip

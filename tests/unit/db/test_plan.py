@@ -114,6 +114,15 @@ def test_all_but_the_newest_are_read_in_order_and_the_newest_counted() -> None:
     assert (by_name.path.index, by_name.path.bounds) == (2, (None, None))
 
 
+def test_entities_that_a_moving_range_does_not_leave_out_are_read_with_the_others() -> None:
+    plan = _planned(sort="name", moving={"name": (None, "b")}, unless=("status", "open"))
+
+    assert isinstance(plan, OrderedPlan)
+    assert (plan.path.bounds, plan.spacing > 1) == ((None, None), True)
+    assert plan.left_out is not None
+    assert plan.left_out.bounds == ("b ", None)
+
+
 @each_case(
     "query",
     [

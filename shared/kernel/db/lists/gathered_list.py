@@ -195,7 +195,7 @@ class GatheredList[E: BaseModel]:
             return self._matching_entries(words)
         ids = self._entities(words)
         updates = self._collection.sorts.get(UPDATED_AT)
-        needed = {self._query.sort, *(facet for facet, _, _ in self._query.comparisons())} - {ID}
+        needed = {self._query.sort, *self._query.facets} - {ID}
         is_shown = all(self._collection.carries(UPDATES, UPDATED_AT, facet) for facet in needed)
         is_large = len(ids) > _FEW and len(ids) > self._request.totals().of(None) // ITEM_COST
         if updates and is_shown and is_large:

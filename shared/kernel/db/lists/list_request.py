@@ -100,16 +100,20 @@ class ListRequest[E: BaseModel]:
         """
         terms: list[str] = []
         names: dict[str, str] = {}
-        for facet, operator, text in self.query.comparisons():
-            if facet in path.covered:
+        for form, operands in self.query.comparisons():
+            facets = {facet for facet, _ in operands}
+            if facets <= path.covered:
                 continue
-            if only_shown and not self.shows(path, facet):
+            if only_shown and not all(self.shows(path, facet) for facet in facets):
                 continue
-            attribute, name = self.facet_path(path, facet)
-            names |= {f"#{attribute}": attribute, f"#{name}": name}
-            value = f":v{len(values)}"
-            values[value] = text
-            terms.append(operator.format(f"#{attribute}.#{name}", value))
+            compared: list[str] = []
+            for facet, text in operands:
+                attribute, name = self.facet_path(path, facet)
+                names |= {f"#{attribute}": attribute, f"#{name}": name}
+                value = f":v{len(values)}"
+                values[value] = text
+                compared += [f"#{attribute}.#{name}", value]
+            terms.append(form.format(*compared))
         if not terms:
             return {}
         return {"FilterExpression": " AND ".join(terms), "ExpressionAttributeNames": names}

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -51,31 +52,38 @@ def read_page[E: BaseModel](
     plan = plan_list(collection, query, totals)
     if isinstance(plan, OrderedPlan) and plan.left_out:
         name = plan.total_name or "n"
-        totals = once(partial(_totals_without, store, plan.left_out, name, totals))
+        count = partial(_count_left_out, store, collection, query, plan.left_out)
+        totals = once(partial(_totals_without, name, totals, count))
     request = ListRequest(store, collection, query, totals, read_with)
     if isinstance(plan, OrderedPlan):
         return OrderedList(request, plan).page()
     return GatheredList(request, plan).page()
 
 
-def _totals_without(
-    store: Store, path: AccessPath, name: str, totals: Callable[[], Totals]
-) -> Totals:
-    """Return the totals, the one called `name` less the number of entries of `path`.
-
-    Both are read concurrently.
-    """
+def _count_left_out[E: BaseModel](
+    store: Store, collection: Collection[E], query: ListQuery, path: AccessPath
+) -> int:
+    """Return the number of entries of `path` that do not have the value in `unless`."""
     condition, values = path.key_condition()
-    shown = index_keys(path.index)[1]
+    filters: dict[str, Any] = {}
+    if query.unless:
+        facet, values[":unless"] = query.unless
+        attribute, name = collection.facet_path(facet)
+        filters = {
+            "FilterExpression": "#attribute.#name <> :unless",
+            "ExpressionAttributeNames": {"#attribute": attribute, "#name": name},
+        }
+    entries = store.query_all(
+        IndexName=index_name(path.index),
+        KeyConditionExpression=condition,
+        values=values,
+        ProjectionExpression=index_keys(path.index)[1],
+        **filters,
+    )
+    return sum(1 for _ in entries)
 
-    def count() -> int:
-        entries = store.query_all(
-            IndexName=index_name(path.index),
-            KeyConditionExpression=condition,
-            values=values,
-            ProjectionExpression=shown,
-        )
-        return sum(1 for _ in entries)
 
+def _totals_without(name: str, totals: Callable[[], Totals], count: Callable[[], int]) -> Totals:
+    """Return the totals, the one called `name` less by `count`; both are read concurrently."""
     found, left_out = run_all(totals, count)
     return replace(found, counts={**found.counts, name: max(0, found.of(name) - left_out)})

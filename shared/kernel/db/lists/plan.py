@@ -29,6 +29,10 @@ _SPACING = 4
 """Entries that are read for each one of a list that leaves out few: these may lie side by side."""
 
 
+type Comparison = tuple[str, Sequence[tuple[str, str]]]
+"""The form of a condition, and the facets and values that it compares."""
+
+
 @dataclass(frozen=True, slots=True)
 class ListQuery:
     """Sort, filters and page of a list. `equal`, `contains` and `between` are by facet.
@@ -46,14 +50,16 @@ class ListQuery:
     moving: Mapping[str, Range] = field(default_factory=dict)
     """Further ranges, one bound of which is a moment shortly before now: few entities are after it,
     and the range is another one at every moment."""
+    unless: tuple[str, str] | None = None
+    """Facet and value of entities that `moving` does not leave out."""
     after: Mark | None = None
     """The mark of the cursor with which the caller continues the list."""
 
     @property
     def ranges(self) -> Mapping[str, Range]:
-        """The ranges by facet: what `between` and `moving` have in common."""
+        """The ranges of all entities by facet: what `between` and `moving` have in common."""
         found = dict(self.between)
-        for facet, (low, high) in self.moving.items():
+        for facet, (low, high) in () if self.unless else self.moving.items():
             least, most = found.get(facet, (None, None))
             found[facet] = (
                 max((one for one in (low, least) if one), default=None),
@@ -71,24 +77,28 @@ class ListQuery:
         """Whether a range ends before it begins. DynamoDB refuses such a range."""
         return any(low and high and low > high for low, high in self.ranges.values())
 
-    def comparisons(self) -> Iterator[tuple[str, str, str]]:
-        """Yield facet, form of the condition and value of each filter."""
+    def comparisons(self) -> Iterator[Comparison]:
+        """Yield the filters."""
         for facet, text in self.equal.items():
-            yield facet, "{} = {}", text
+            yield "{} = {}", [(facet, text)]
         for facet, texts in self.contains.items():
             for text in texts:
-                yield facet, "contains({}, {})", text
-        for facet, (low, high) in self.ranges.items():
-            if low is not None:
-                yield facet, "{} >= {}", low
-            if high is not None:
-                yield facet, "{} <= {}", high
+                yield "contains({}, {})", [(facet, text)]
+        yield from _bounds(self.ranges)
+        if self.unless:
+            for form, operands in _bounds(self.moving):
+                yield f"({form} OR {{}} = {{}})", [*operands, self.unless]
+
+    @property
+    def facets(self) -> frozenset[str]:
+        """The facets that the filters compare."""
+        return frozenset(facet for _, operands in self.comparisons() for facet, _ in operands)
 
     def matches(self, facets: Facets, *, besides: frozenset[str]) -> bool:
         """Return whether the facets of an entity match all filters but the equalities `besides`."""
 
-        def is_within(text: str | None, low: str | None, high: str | None) -> bool:
-            return text is not None and (low or text) <= text <= (high or text)
+        def is_within(ranges: Mapping[str, Range]) -> bool:
+            return all(_is_between(facets.get(name), *bounds) for name, bounds in ranges.items())
 
         return (
             all(
@@ -99,8 +109,21 @@ class ListQuery:
                 for name, texts in self.contains.items()
                 for text in texts
             )
-            and all(is_within(facets.get(name), *bounds) for name, bounds in self.ranges.items())
+            and is_within(self.ranges)
+            and (not self.unless or self.unless in facets.items() or is_within(self.moving))
         )
+
+
+def _bounds(ranges: Mapping[str, Range]) -> Iterator[Comparison]:
+    for facet, (low, high) in ranges.items():
+        if low is not None:
+            yield "{} >= {}", [(facet, low)]
+        if high is not None:
+            yield "{} <= {}", [(facet, high)]
+
+
+def _is_between(text: str | None, low: str | None, high: str | None) -> bool:
+    return text is not None and (low or text) <= text <= (high or text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +168,7 @@ def ensure_upgraded[E: BaseModel](
     """Raise UnservedTable if the table does not have a facet or the order of the query yet."""
     version = store.version.complete
     since = collection.since
-    used = {query.sort, *query.equal, *query.contains, *query.ranges}
+    used = {query.sort, *query.facets}
     needed = max((since.get(facet, version) for facet in used), default=version)
     needed = max(needed, since.get(collection.sorts.get(query.sort, ""), version))
     if needed > version:
@@ -161,7 +184,7 @@ class OrderedPlan:
 
     When the path does not cover the only filter, it is applied to the entries, of which one in
     `spacing` matches on average. `left_out` are the few entries of the partition that the list
-    leaves out; they are counted, and the total is less by their number.
+    leaves out, `unless` they have a value; they are counted, and the total is less by their number.
     """
 
     path: AccessPath
@@ -256,15 +279,12 @@ class _Planner[E: BaseModel]:
             return plan
         whole = _Part(collection.kind, collection.sorts)
         part = self._cheapest_partition() or whole
-        ranges = [*self._ranges(part), *(self._ranges(whole) if part.facet else ())]
-        if ranges:
-            plans = [self._gathered(path) for path in ranges]
-            cheapest = next((plan for plan in plans if not plan.reads_items), plans[0])
-            return self._nearly_whole(part) or cheapest
+        if plan := self._nearly_whole(part) or self._in_range(part, whole):
+            return plan
         many = None if part.facet else self._looked_up(often_shared=True)
         if plan := many or self._counted():
             return plan
-        if query.contains or query.ranges or set(query.equal) - {part.facet}:
+        if query.facets - {part.facet}:
             return self._filtered(part)
         if query.sort in part.sorts:
             return OrderedPlan(part.path(query.sort), part.total_name)
@@ -309,7 +329,7 @@ class _Planner[E: BaseModel]:
             ]
             for part in parts
         ]
-        needed = {query.sort, *query.equal, *query.contains, *query.ranges} - {ID, SEARCH}
+        needed = {query.sort, *query.facets} - {ID, SEARCH}
         return SearchPlan(words, reads_items=not needed <= collection.searched)
 
     def _cheapest_partition(self) -> _Part | None:
@@ -332,13 +352,19 @@ class _Planner[E: BaseModel]:
     def _counted(self) -> Plan | None:
         """Plan a list whose only filter is counted, but has no index."""
         query = self.query
-        if len(query.equal) != 1 or query.contains or query.ranges:
+        if len(query.equal) != 1 or query.facets - query.equal.keys():
             return None
         (facet,) = query.equal
         partition = self.collection.partitions.get(facet)
         if partition is None or partition.sorts:
             return None
         return self._sorted_otherwise(self._part(facet))
+
+    def _in_range(self, part: _Part, whole: _Part) -> GatheredPlan | None:
+        """Plan a list with a filter that is a range of a part or of the whole collection."""
+        ranges = [*self._ranges(part), *(self._ranges(whole) if part.facet else ())]
+        plans = [self._gathered(path) for path in ranges]
+        return next((plan for plan in plans if not plan.reads_items), plans[0] if plans else None)
 
     def _nearly_whole(self, part: _Part) -> OrderedPlan | None:
         """Plan a partition up to a moment shortly before now; None for another list."""
@@ -349,9 +375,12 @@ class _Planner[E: BaseModel]:
             if low is None and high is not None and {facet, query.sort} <= part.sorts.keys():
                 index = part.sorts[facet]
                 later = AccessPath(index, part.key, facet, (high + AFTER_SEPARATOR, None))
-                if query.sort != facet:
+                if query.sort != facet or query.unless:
                     path = part.path(query.sort)
-                    shown = self.collection.carries(path.index, path.sort, facet)
+                    needed = query.facets - part.covered
+                    shown = all(
+                        self.collection.carries(path.index, path.sort, one) for one in needed
+                    )
                     return OrderedPlan(path, part.total_name, _SPACING, later) if shown else None
                 covered = part.covered | {facet}
                 path = AccessPath(index, part.key, facet, (low, high), covered)
@@ -381,7 +410,7 @@ class _Planner[E: BaseModel]:
         query, collection = self.query, self.collection
         # Every sort key ends with the id.
         order = {query.sort} - {ID}
-        needed = {*order, *query.equal, *query.contains, *query.ranges} - path.covered
+        needed = {*order, *query.facets} - path.covered
         shown = all(collection.carries(path.index, path.sort, facet) for facet in needed)
         several_entries = path.sort is None and collection.more_lookups is not None
         return GatheredPlan(path, reads_items=several_entries or not shown)
