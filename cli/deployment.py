@@ -14,7 +14,19 @@ from shared.kernel import aws
 LOCAL_STACK = Path(".local/stack.json")
 """Written by `make run`."""
 
+_LOCAL_CREDENTIALS = Path(".local/credentials")
+"""The access key of the local run, written by `make run`."""
+
 _LOCAL_REGION = "us-east-1"
+
+_OTHER_CREDENTIALS = (
+    "AWS_PROFILE",
+    "AWS_DEFAULT_PROFILE",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+)
+"""Environment variables that precede the file of credentials."""
 
 _ENVIRONMENT = {
     "ControlTable": "CONTROL_TABLE",
@@ -127,10 +139,10 @@ def _use_local() -> str:
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_REGION": _LOCAL_REGION,
         "AWS_DEFAULT_REGION": _LOCAL_REGION,
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_SHARED_CREDENTIALS_FILE": str(_LOCAL_CREDENTIALS),
     }
-    os.environ.pop("AWS_PROFILE", None)
+    for name in _OTHER_CREDENTIALS:
+        os.environ.pop(name, None)
     return address
 
 

@@ -8,6 +8,7 @@ code does not depend on the bridges.
 import functools
 import hashlib
 import json
+import os
 import sys
 import tempfile
 import threading
@@ -41,6 +42,7 @@ def install() -> None:
     import_complete_definition()
     enforce_payload_limit()
     isolate_function_imports()
+    pass_access_key_to_functions()
     keep_environment_after_errors()
     keep_other_environments()
     share_unpacked_code()
@@ -122,6 +124,18 @@ def isolate_function_imports() -> None:
         return interpreter, detect(runtime)[1]
 
     lambda_runtime._detect_runtime_binary = detect_runtime_binary
+
+
+def pass_access_key_to_functions() -> None:
+    """Gap: functions get their account number as access key, which is not that of the run."""
+    original = lambda_runtime.execution_credentials
+
+    @functools.wraps(original)
+    def execution_credentials(config: Spec) -> dict[str, str]:
+        credentials: dict[str, str] = original(config)
+        return credentials | {"AWS_ACCESS_KEY_ID": os.environ["AWS_ACCESS_KEY_ID"]}
+
+    lambda_runtime.execution_credentials = execution_credentials
 
 
 _ERROR_REPORT = 'json.dumps({"status": "error", "error": str(e), "trace": traceback.format_exc()})'

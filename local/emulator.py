@@ -1,5 +1,7 @@
 """The process of the emulator: MiniStack with the bridges of `local.bridges`, on loopback only.
 
+`local.emulator_access` decides who may call it.
+
 `local.stack` starts it, with MiniStack's environment variables, and finds it again by its command
 line.
 """
@@ -16,12 +18,15 @@ from hypercorn.config import Config
 from ministack.app import app
 
 from local import bridges
+from local.emulator_access import ProtectedApp
 from local.saved_state import SavedState
+from local.settings import AccessKey
 
 
-async def _serve(config: Config, state: SavedState) -> None:
+async def _serve(config: Config, state: SavedState, port: int) -> None:
     saving = asyncio.create_task(state.save_regularly())
-    await serve(state.noticing(app), config)
+    key = AccessKey(os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"])
+    await serve(ProtectedApp(state.noticing(app), port, key), config)
     saving.cancel()
     with suppress(asyncio.CancelledError):
         await saving
@@ -47,7 +52,7 @@ def main() -> None:
     config.bind = [f"127.0.0.1:{options.port}"]
     config.keep_alive_timeout = 75
     config.loglevel = os.environ.get("LOG_LEVEL", "WARNING")
-    asyncio.run(_serve(config, state))
+    asyncio.run(_serve(config, state, options.port))
 
 
 if __name__ == "__main__":

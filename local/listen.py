@@ -21,12 +21,14 @@ from rich.text import Text
 from examples.stowage_client import Stowage, StowageError
 from examples.webhooks.receiver import (
     Classification,
+    DeliveryHandler,
     Inbox,
     ReceivedDelivery,
     Receiver,
     format_line,
     printable,
 )
+from local.request_checks import LocalRequestHandler
 from local.server import LocalRunFailed
 from local.settings import STACK_FILE
 from local.tenant_access import LocalTenant, find_stack, pick_tenant
@@ -46,6 +48,10 @@ _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that stop the program and delete the subscription: Ctrl-C, kill, closed terminal."""
 _POLL_SECONDS = 0.2
 """Interval at which a received signal is checked."""
+
+
+class _Handler(LocalRequestHandler, DeliveryHandler):
+    """Handles deliveries; refuses requests of web pages, which cannot sign them, unprinted."""
 
 
 def find_tenant(stack: Path, slug: str) -> LocalTenant:
@@ -69,7 +75,7 @@ def listen(tenant: LocalTenant, port: int, console: Console) -> None:
     """
     secret = new_secret()
     try:
-        receiver = Receiver(port, secret)
+        receiver = Receiver(port, secret, _Handler)
     except (OSError, OverflowError) as problem:
         raise LocalRunFailed(
             f"Port {port} cannot be used ({problem}). Choose another port: make listen PORT=…"

@@ -24,6 +24,7 @@ from local.settings import (
     EMULATOR_LOG,
     ROOT,
     SCRATCH,
+    AccessKey,
     aws_environment,
     state_file,
 )
@@ -73,6 +74,7 @@ def start(port: int) -> Server:
     shutil.rmtree(SCRATCH, ignore_errors=True)
     (SCRATCH / "unpacked").mkdir(parents=True)
     RunRecord(port).write(DATA)
+    AccessKey.new()
     environment = aws_environment(f"http://127.0.0.1:{port}") | {
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),

@@ -43,6 +43,7 @@ _PORT_HELP = f"Port on 127.0.0.1.  [default: that of the last run, or {DEFAULT_P
 def _start_stack(port: int | None) -> Server:
     """Start the emulator unless it runs, deploy, create tenants, load data, write stack.json."""
     STATE.mkdir(exist_ok=True)
+    STATE.chmod(0o700)  # other accounts must not read the data, the logs and the secrets in it
     with _only_start():
         found = server.find()
         running = found or _start_emulator(_choose_port(port))

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.message import Message
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
+
+from local.request_checks import LocalRequestHandler
 
 _MAX_HANG_SECONDS = 60
 """Seconds after which a hanging response is sent."""
@@ -74,10 +76,10 @@ class LocalEndpoint(ThreadingHTTPServer):
             return self._responses.pop(0) if len(self._responses) > 1 else self._responses[0]
 
 
-class _RequestHandler(BaseHTTPRequestHandler):
+class _RequestHandler(LocalRequestHandler):
     server: LocalEndpoint
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802
         body = self.rfile.read(int(self.headers["Content-Length"]))
         response = self.server.record(ReceivedRequest(self.headers, body, time.time()))
         if response.hangs:

@@ -132,10 +132,12 @@ class Receiver(ThreadingHTTPServer):
 
     request_queue_size = 128  # waiting connections: events come in bursts
 
-    def __init__(self, port: int, secret: str) -> None:
+    def __init__(
+        self, port: int, secret: str, handler: "type[DeliveryHandler] | None" = None
+    ) -> None:
         self.secret = secret
         self.deliveries: queue.Queue[ReceivedDelivery] = queue.Queue(MAX_QUEUED)
-        super().__init__(("127.0.0.1", port), _DeliveryHandler)
+        super().__init__(("127.0.0.1", port), handler or DeliveryHandler)
 
     def report_rejection(self, reason: str) -> None:
         """Queue a rejected request for display; dropped if the queue is full."""
@@ -157,13 +159,14 @@ class Receiver(ThreadingHTTPServer):
             self.server_close()
 
 
-class _DeliveryHandler(BaseHTTPRequestHandler):
+class DeliveryHandler(BaseHTTPRequestHandler):
     """Handles one request: rejects it, or queues its event and responds at once."""
 
     server: Receiver
     timeout = 10  # seconds for each read, so that an idle client does not hold a thread
 
     def do_POST(self) -> None:
+        """Handle a delivery."""
         length = self.headers.get("Content-Length", "")
         if not (length.isdecimal() and len(length) <= 12):  # noqa: PLR2004
             self._reject(

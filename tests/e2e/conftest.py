@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from local import deployment
-from local.settings import REGION, aws_environment
+from local.settings import REGION, AccessKey, aws_environment
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
 from tests.e2e.import_calls import ImportBucket
@@ -186,11 +186,12 @@ def importer(stack: Deployed) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="session")
 def bucket(stack: Deployed) -> ImportBucket:
     """The import bucket of the stack."""
+    key = AccessKey.read()
     s3 = boto3.client(
         "s3",
         endpoint_url=stack.endpoint_url,
         region_name=REGION,
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
+        aws_access_key_id=key.id,
+        aws_secret_access_key=key.secret,
     )
     return ImportBucket(s3, stack.import_bucket)

@@ -122,6 +122,21 @@ def deliver(url: str, event: dict[str, Any], secret: str) -> int:
     return status
 
 
+def test_requests_of_web_pages_are_refused_and_not_printed(
+    service: FakeService, stack: Path
+) -> None:
+    with running_program(stack) as running:
+        assert running.stdout is not None
+        while running.stdout.readline().strip():
+            pass
+        url = service.subscriptions[7]["url"]
+        for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}):
+            assert httpx.post(url, headers=headers, content=b"{}").status_code == 403
+        running.terminate()
+        rest, _ = running.communicate(timeout=60)
+    assert "rejected" not in rest
+
+
 @pytest.mark.parametrize(
     "end", sampled("signals", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], every=3)
 )

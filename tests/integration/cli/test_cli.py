@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import botocore.session
 import pytest
 from click.testing import CliRunner
 
@@ -236,6 +237,11 @@ def test_stack_without_the_outputs_exits_with_3(bare_faults: AwsFaults) -> None:
     assert "no output ControlTable" in refused("tenant", "list", code=3)
 
 
+_LOCAL_CREDENTIALS = (
+    "[default]\naws_access_key_id = LOCALKEY\naws_secret_access_key = of-this-run\n"
+)
+
+
 def test_local_stack_is_found_through_its_stack_file(
     bare_faults: AwsFaults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,10 +250,11 @@ def test_local_stack_is_found_through_its_stack_file(
     assert "make run" in refused("--local", "tenant", "list", code=3)
 
     deploy_stack()
-    for name in ("AWS_ENDPOINT_URL", "AWS_REGION"):
+    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, "")  # monkeypatch restores the original value
     address = "http://127.0.0.1:4566/_aws/execute-api/abc/api/v1"
     (tmp_path / ".local").mkdir()
+    (tmp_path / ".local/credentials").write_text(_LOCAL_CREDENTIALS)
     (tmp_path / ".local/stack.json").write_text(
         json.dumps(
             {"base_url": address, "endpoint_url": "https://dynamodb.eu-west-1.amazonaws.com"}
@@ -257,6 +264,9 @@ def test_local_stack_is_found_through_its_stack_file(
     assert as_json("--local", "tenant", "create", "acme")["address"] == address
     monkeypatch.setenv("STOWAGE_LOCAL", "1")
     assert as_json("tenant", "show", "acme")["address"] == address
+    used = botocore.session.Session().get_credentials()
+    assert used is not None
+    assert (used.access_key, used.secret_key) == ("LOCALKEY", "of-this-run")
 
 
 def test_a_stopped_local_stack_is_reported_in_one_sentence(
@@ -264,9 +274,10 @@ def test_a_stopped_local_stack_is_reported_in_one_sentence(
 ) -> None:
     assert clock  # botocore waits between its attempts
     monkeypatch.chdir(tmp_path)
-    for name in ("AWS_ENDPOINT_URL", "AWS_REGION"):
+    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, "")  # monkeypatch restores the original value
     (tmp_path / ".local").mkdir()
+    (tmp_path / ".local/credentials").write_text(_LOCAL_CREDENTIALS)
     with socket.create_server(("127.0.0.1", 0)) as free:
         endpoint = f"http://127.0.0.1:{free.getsockname()[1]}"
     content = {"base_url": f"{endpoint}/api/v1", "endpoint_url": endpoint}

@@ -7,7 +7,12 @@ import pytest
 from ministack.core import lambda_runtime
 from ministack.services import apigateway_v1 as gateway
 
-from local.bridges import LAMBDA_PAYLOAD_LIMIT, enforce_payload_limit, keep_other_environments
+from local.bridges import (
+    LAMBDA_PAYLOAD_LIMIT,
+    enforce_payload_limit,
+    keep_other_environments,
+    pass_access_key_to_functions,
+)
 
 _THROTTLED = {
     "throttle": True,
@@ -67,3 +72,17 @@ def test_environment_that_dies_while_it_starts_fails_alone(monkeypatch: pytest.M
     assert answer["status"] == "error"
     assert "exited immediately" in answer["error"]
     assert worker._proc is None, "the next call starts it again"
+
+
+def test_functions_get_the_access_key_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = lambda_runtime.execution_credentials
+    monkeypatch.setattr(lambda_runtime, "execution_credentials", original)  # undone after the test
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "LOCALKEY")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "of this run")
+    pass_access_key_to_functions()
+    arn = "arn:aws:lambda:us-east-1:000000000000:function:stowage"
+
+    found = lambda_runtime.execution_credentials({"FunctionArn": arn})
+
+    assert found["AWS_ACCESS_KEY_ID"] == "LOCALKEY"
+    assert found["AWS_SECRET_ACCESS_KEY"] == "of this run"
