@@ -11,6 +11,9 @@ from local.settings import write_atomically
 DIGEST_TAG = "BuildDigest"
 """Tag of the stack with the digest of the deployed build; saved together with what is deployed."""
 
+SAVE_INTERVAL = 3
+"""Seconds between two saves while requests arrive, unless a save takes long."""
+
 type DeploymentStep = Literal["keep", "deploy", "wait"]
 
 
@@ -31,10 +34,14 @@ def deployment_step(status: str | None, deployed: str | None, built: str) -> Dep
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """The last run of the emulator: its port, and whether it stopped in order."""
+    """The last run of the emulator: its port, and whether it stopped in order.
+
+    It saved its state every `save_interval` seconds while requests arrived.
+    """
 
     port: int
     in_order: bool = False
+    save_interval: int = SAVE_INTERVAL
 
     @classmethod
     def read(cls, data: Path) -> Self | None:
@@ -56,7 +63,7 @@ class RunRecord:
 
 
 def loss(last: RunRecord | None, saved_at: datetime | None) -> str | None:
-    """Return what the end of the last run lost, in one sentence; None if it lost nothing.
+    """Return what the end of the last run lost; None if it lost nothing.
 
     Args:
         last: Record of the last run; None if there was none.
@@ -72,4 +79,5 @@ def loss(last: RunRecord | None, saved_at: datetime | None) -> str | None:
     return (
         "The last run did not stop in order: its data as of"
         f" {saved_at:%Y-%m-%d %H:%M:%S} is restored, later changes are lost."
+        f" While requests arrived, it was saved every {last.save_interval} s."
     )

@@ -6,7 +6,8 @@ The file is replaced as a whole, so a process that is killed at any moment leave
 state: what was deployed, and the data that belongs to it. Code packages and layers are stored
 beside it.
 
-S3 objects are not part of the state: MiniStack writes each to disk at once.
+S3 objects are not part of the state: MiniStack writes each to disk at once. Neither are the lines
+of logs, which grow with every request and would soon be most of it.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ import time
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +26,10 @@ from ministack import app as ministack
 from ministack.core import persistence
 from ministack.services import cloudformation, cloudwatch_logs, dynamodb, lambda_svc, s3
 
-from local.recovery import RunRecord
+from local.recovery import SAVE_INTERVAL, RunRecord
 from local.settings import REGION, state_file, write_atomically
 
-INTERVAL = 3.0
-"""Seconds between two saves while requests arrive."""
-
-_LARGEST_SHARE = 0.05
+_LARGEST_SHARE = 0.1
 """Largest share of the time that saving may take; above it, saves are less frequent."""
 
 _ATTEMPTS = 5
@@ -75,19 +74,20 @@ class SavedState:
 
     async def save_regularly(self) -> None:
         """Save the state every few seconds if there were requests; never return."""
-        seconds = 0.0
+        interval: float = SAVE_INTERVAL
         while True:
-            await asyncio.sleep(max(INTERVAL, seconds / _LARGEST_SHARE))
+            await asyncio.sleep(interval)
             if self._changed:
                 began = time.monotonic()
                 self._changed = False
                 try:
                     self._changed = not self.save()
+                    interval = _interval(time.monotonic() - began)
+                    self._record_interval(round(interval))
                 except Exception:
                     # For example, the disk is full: the last file stays.
                     _logger.exception("The state was not saved; the next attempt follows")
                     self._changed = True
-                seconds = time.monotonic() - began
 
     def save(self) -> bool:
         """Save the state, unless a deployment is in progress, which cannot be continued later.
@@ -118,7 +118,14 @@ class SavedState:
                 for name, get_state in ministack._build_persistence_save_dict().items()
                 if (state := get_state()) is not None
             }
+            states["cloudwatch_logs"] = _without_lines(states["cloudwatch_logs"])
             return json.dumps(states, default=lambda value: self._encode(value, blobs))
+
+    def _record_interval(self, seconds: int) -> None:
+        """Record the interval of saves for the message of a start after a crash."""
+        record = RunRecord.read(self._data)
+        if record and record.save_interval != seconds:
+            replace(record, save_interval=seconds).write(self._data)
 
     def _end(self) -> None:
         if self.save():
@@ -147,6 +154,18 @@ class SavedState:
         if value.keys() == {"__blob__"}:
             return (self._blobs / value["__blob__"]).read_bytes()
         return persistence._json_object_hook(value)
+
+
+def _interval(seconds: float) -> float:
+    """Return the seconds until the next save after one that took `seconds`."""
+    return max(SAVE_INTERVAL, seconds / _LARGEST_SHARE)
+
+
+def _without_lines(logs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state of CloudWatch Logs with groups and filters, but without their lines."""
+    groups, kept = logs["log_groups"], type(logs["log_groups"])()
+    kept._data = {name: {**group, "streams": {}} for name, group in groups._data.items()}
+    return {**logs, "log_groups": kept, "log_records": type(groups)()}
 
 
 def _deploying() -> bool:

@@ -105,7 +105,7 @@ def clear_after_crash() -> str | None:
     """Remove what a killed run left behind; call it when the emulator does not run.
 
     Returns:
-        What that run lost, in one sentence; None if it stopped in order.
+        What that run lost; None if it stopped in order.
 
     Raises:
         LocalRunFailed: The saved data cannot be read.

@@ -33,6 +33,7 @@ from local.settings import (
     write_atomically,
 )
 from local.tenant_access import pick_tenant
+from operations.provisioning import list_tenants
 from shared.integration.webhooks.relay import relay_missed_entries
 
 console = Console()
@@ -114,14 +115,19 @@ def _deploy_and_provision(running: Server) -> None:
         }
     )
     with _step("Relaying events that the last run did not relay"):
-        for slug in made:
-            deque(relay_missed_entries(slug, older_than=0), maxlen=0)
+        _relay_missed_events()
     with _step("Loading master data and documents of acme"):
         token = pick_tenant(made, "acme").request_token()
         sample.load(base_url, token)
     with _step("Creating receipts, pickings and other work of acme"):
         sample_operations.run(base_url, token)
     deployment.mark_first_start_complete()
+
+
+def _relay_missed_events() -> None:
+    """Relay the events of all tenants that were not relayed, not only those of the demo tenants."""
+    for tenant in list_tenants():
+        deque(relay_missed_entries(tenant.slug, older_than=0), maxlen=0)
 
 
 @contextmanager

@@ -8,7 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from cli.main import main
+from local.stack import _relay_missed_events
 from operations import provisioning
+from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.directory import directory
 from shared.integration.webhooks.relay import relay_missed_entries
 from shared.kernel.clock import now_ms
@@ -24,6 +26,7 @@ from shared.kernel.events.outbox import (
 )
 from shared.kernel.queue import Queue
 from tests.integration.cli.command_line import deploy_stack
+from tests.stack import ADDRESS
 from tests.tenant_cache import apply_now
 from tests.webhook_scenario import WebhookScenario, run_relay, stream_batch
 
@@ -225,6 +228,18 @@ def test_an_operator_relays_entries_discarded_by_the_stream(webhooks: WebhookSce
 
     webhooks.run_until_idle()
     assert [row["status"] for row in webhooks.deliveries(webhook["id"])] == ["succeeded"]
+
+
+def test_the_next_local_run_relays_the_events_of_all_tenants(webhooks: WebhookScenario) -> None:
+    provisioning.create_tenant(NewTenant("gamma", base_url=ADDRESS))  # no demo tenant
+    event = Event("wave.planned", "wave", 1, 1, "/waves/1", {})
+    run_transaction(webhooks.stack.store("gamma"), partial(raise_event, event=event))
+    raise_wave_event(webhooks)
+
+    _relay_missed_events()
+
+    for slug in ("acme", "gamma"):
+        assert ["expires_at" in event for event in webhooks.stack.events(slug)] == [True], slug
 
 
 def test_two_events_of_one_version_are_rejected(webhooks: WebhookScenario) -> None:

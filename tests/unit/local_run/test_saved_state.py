@@ -2,12 +2,14 @@
 
 import json
 import os
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from ministack.services import cloudformation, lambda_svc, s3, sqs
+from ministack.services import cloudformation, cloudwatch_logs, lambda_svc, s3, sqs
 
-from local import saved_state
+from local import recovery, saved_state
+from local.recovery import RunRecord
 from local.saved_state import SavedState
 from local.settings import write_atomically
 
@@ -15,7 +17,10 @@ from local.settings import write_atomically
 @pytest.fixture(autouse=True)
 def empty_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each test begin with an emulator without data."""
-    for store in (cloudformation._stacks, lambda_svc._layers, s3._buckets, sqs._queues):
+    for store in (
+        cloudformation._stacks, cloudwatch_logs._log_groups, lambda_svc._layers, s3._buckets,
+        sqs._queues,
+    ):  # fmt: skip
         monkeypatch.setattr(store, "_data", {})
 
 
@@ -57,6 +62,29 @@ def test_failed_save_leaves_the_last_state(tmp_path: Path) -> None:
 
     saved = SavedState(tmp_path)._load()["sqs"]["queues"]
     assert ("one" in saved, "two" in saved) == (True, False)
+
+
+def test_groups_of_logs_are_saved_without_their_lines(tmp_path: Path) -> None:
+    stream = {"events": [{"message": "a line"}]}
+    group = {"retentionInDays": 14, "streams": {"2026/11/28": stream}}
+    cloudwatch_logs._log_groups["orders"] = group
+    assert SavedState(tmp_path).save()
+    assert group["streams"] == {"2026/11/28": stream}, "they stay while the emulator runs"
+
+    saved = SavedState(tmp_path)._load()["cloudwatch_logs"]["log_groups"]
+    assert saved["orders"] == {"retentionInDays": 14, "streams": {}}
+
+
+def test_saves_take_a_tenth_of_the_time_at_most() -> None:
+    assert [saved_state._interval(seconds) for seconds in (0.01, 0.3, 1.5)] == [3, 3, 15]
+
+
+def test_start_after_a_crash_says_how_often_the_state_was_saved(tmp_path: Path) -> None:
+    RunRecord(4566).write(tmp_path)
+    SavedState(tmp_path)._record_interval(12)
+    lost = recovery.loss(RunRecord.read(tmp_path), datetime.now().astimezone())
+    assert lost is not None
+    assert lost.endswith("While requests arrived, it was saved every 12 s.")
 
 
 def test_emulator_without_saved_state_starts_empty(tmp_path: Path) -> None:
