@@ -18,7 +18,7 @@ have been recorded under it: nothing else gets the code as long as its owner exi
 code that was never used says so (`unused`), until the first document or movement names the code.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import batched
@@ -105,6 +105,14 @@ def stock_count_key(position_id: int) -> Key:
 
 def is_on_open_document(store: Store, facet: str, number: int) -> bool:
     """Return whether an open document refers to the master data. Reads the whole register."""
+    return any(True for _ in open_documents(store, facet, number))
+
+
+def open_documents(store: Store, facet: str, number: int) -> Iterator[tuple[str, int]]:
+    """Yield kind and id of each open document that refers to the master data.
+
+    Reads the whole register.
+    """
     found = store.query_all(
         KeyConditionExpression=f"{PARTITION_KEY} = :register",
         FilterExpression="contains(#facet, :number)",
@@ -112,7 +120,9 @@ def is_on_open_document(store: Store, facet: str, number: int) -> bool:
         values={":register": REGISTER, ":number": number},
         ConsistentRead=True,
     )
-    return any(True for _ in found)
+    for item in found:
+        kind, _, document = item[SORT_KEY].partition("#")
+        yield kind, int(document)
 
 
 def assignment_key(product: Key, position: Key) -> Key:

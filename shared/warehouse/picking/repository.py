@@ -1,5 +1,7 @@
 """The items of pickings. Keys and indexes: see docs/storage.md."""
 
+from collections.abc import Iterator
+
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import (
     Facets,
@@ -11,6 +13,7 @@ from shared.kernel.db.facets import (
     joined,
 )
 from shared.kernel.db.indexes import Lookup, Partition
+from shared.kernel.db.items import Item
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.store import Store
@@ -82,17 +85,6 @@ def list_pickings(
 
 def pending_pickings(store: Store, whs_code: str) -> list[PendingPicking]:
     """Find the pending pickings of exit documents in a warehouse, in no particular order."""
-    index = PICKINGS.index_of("status")
-    partition, sort = index_keys(index)
-    entries = store.query_all(
-        IndexName=index_name(index),
-        KeyConditionExpression=f"{partition} = :pending",
-        FilterExpression="#facets.#warehouse = :warehouse",
-        ProjectionExpression=f"{sort}, #facets",
-        ExpressionAttributeNames={"#facets": STABLE_FACETS, "#warehouse": "warehouse"},
-        values={":pending": PICKINGS.partition("status", "pending"), ":warehouse": whs_code},
-    )
-    found = [(id_of(entry[sort]), entry[STABLE_FACETS]) for entry in entries]
     return [
         PendingPicking(
             id=number,
@@ -101,6 +93,31 @@ def pending_pickings(store: Store, whs_code: str) -> list[PendingPicking]:
             carrier_code=facets.get("carrier"),
             wave_id=int(facets["wave"]) if "wave" in facets else None,
         )
-        for number, facets in found
+        for number, facets in _with_status(store, "pending", whs_code)
         if facets.get("document_type") != "transfer_order"
     ]
+
+
+def transfer_pickings(store: Store, whs_code: str) -> list[int]:
+    """Find the open pickings of transfer orders in a warehouse; the index may lag by moments."""
+    return [
+        number
+        for status in ("pending", "started")
+        for number, facets in _with_status(store, status, whs_code)
+        if facets.get("document_type") == "transfer_order"
+    ]
+
+
+def _with_status(store: Store, status: str, whs_code: str) -> Iterator[tuple[int, Item]]:
+    """Yield id and facets of the pickings in a warehouse that an index has under a status."""
+    index = PICKINGS.index_of("status")
+    partition, sort = index_keys(index)
+    entries = store.query_all(
+        IndexName=index_name(index),
+        KeyConditionExpression=f"{partition} = :status",
+        FilterExpression="#facets.#warehouse = :warehouse",
+        ProjectionExpression=f"{sort}, #facets",
+        ExpressionAttributeNames={"#facets": STABLE_FACETS, "#warehouse": "warehouse"},
+        values={":status": PICKINGS.partition("status", status), ":warehouse": whs_code},
+    )
+    return ((id_of(entry[sort]), entry[STABLE_FACETS]) for entry in entries)

@@ -29,6 +29,9 @@ from shared.warehouse.stock.models import (
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.stock.rules import shortage
 
+type HoldersOf = Callable[[StockRow], str | None]
+"""Returns the work to which stock of a row is allocated, as text; None if none is found."""
+
 _AUDITED_FIELDS = (
     "product_id", "item_code", "whs_code", "bin_code", "batch_num", "serial_number",
     "inventory_status", "to_status",
@@ -41,11 +44,13 @@ def adjust_stock(
     draft: Checked[AdjustmentDraft],
     timezone: str,
     limit: Decimal | None = None,
+    holders_of: HoldersOf = lambda _row: None,
 ) -> Adjustment:
     """Adjust the stock of one product at one position and record a movement with the reason.
 
     Without a quantity or status, correct the expiry date of a batch; see `corrections`. Goods have
-    expired, and do not become available, when their day in `timezone` has passed.
+    expired, and do not become available, when their day in `timezone` has passed. A refusal of
+    allocated stock names the work that `holders_of` returns for its row.
 
     Raises:
         Conflict: More stock would be removed than is available.
@@ -82,7 +87,11 @@ def adjust_stock(
     try:
         after = _correct(posting, draft, row, here, changed)
     except StockRefused as refused:
-        raise Conflict(f"The stock cannot be adjusted: {refused}.") from refused
+        reason = posting.serial_refusal(here) if row is None else None
+        held = holders_of(row) if row and row.allocated else None
+        allocated = f"; {plain(row.allocated)} allocated to {held}" if row and held else ""
+        message = f"The stock cannot be adjusted: {reason or refused}{allocated}."
+        raise Conflict(message) from refused
     if limit is not None and abs(after - before) > limit:
         approvals.require(tx, _approval_need(here, before, after, limit))
     posting.post()
@@ -161,6 +170,10 @@ def _correct(
         posting.changes.move("status_change", qty, source=row, target=changed)
         return before - qty
     if draft.counted_qty is not None:
+        if row and draft.counted_qty < row.allocated:
+            counted, allocated = plain(draft.counted_qty), plain(row.allocated)
+            goods = f"{row.item_code} at {row.bin_code}"
+            raise StockRefused(f"{counted} counted, {allocated} allocated of {goods}")
         difference = draft.counted_qty - before
     else:
         difference = draft.increase if draft.increase is not None else -(draft.decrease or ZERO)

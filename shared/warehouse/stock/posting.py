@@ -243,8 +243,7 @@ class StockPosting:
         row = self.changes.find(target.key)
         if target.serial_number is None or row is None or not row.qty:
             return None
-        place = f"{row.whs_code} {row.bin_code or 'in transit'}"
-        return f"serial {target.serial_number} is already in stock at {place}"
+        return rules.serial_in_stock(row)
 
     @property
     def planned_actions(self) -> int:

@@ -172,7 +172,7 @@ class StockChanges:
         here = self.rows.get(key)
         if here is not None and here.qty:
             if here.serial_number is not None:
-                raise StockRefused(f"serial {here.serial_number} is in stock already")
+                raise StockRefused(serial_in_stock(here))
             expiry = min(filter(None, (expiry, here.expiry_date)), default=None)
             received = min(received, here.received_at)
         if target.batch_num is not None:
@@ -210,6 +210,14 @@ def shortage(row: StockRow, requested: Decimal, available: Decimal) -> str:
     """Return the message for a row that has less available than requested."""
     place = f"at {row.bin_code}" if row.bin_code else "in transit"
     return f"{plain(requested)} requested, {plain(available)} available of {row.item_code} {place}"
+
+
+def serial_in_stock(row: StockRow) -> str:
+    """Return the message for a serial that has stock already, with the place."""
+    place = f"stock at {row.whs_code} {row.bin_code}"
+    if row.bin_code is None:
+        place = f"transit to {row.whs_code}"
+    return f"serial {row.serial_number} is already in {place}"
 
 
 def _stale_read(row: StockRow) -> StaleRead:

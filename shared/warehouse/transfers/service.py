@@ -172,7 +172,8 @@ def _move(tx: Transaction, transfer: StoredTransfer, known: MasterData) -> list[
         if row and qty <= free:
             posting.changes.move("transfer", qty, source=row, target=target)
         else:
-            refusals.append(f"line {at}: {_shortage(source, qty, free)}")
+            reason = posting.serial_refusal(source) if row is None else None
+            refusals.append(f"line {at}: {reason or _shortage(source, qty, free)}")
     if not refusals:
         posting.post()
     return refusals

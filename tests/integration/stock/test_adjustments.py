@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from shared.warehouse.picking import holders
 from tests.cases import each_case
 from tests.gateway import Response
 from tests.stack import Stack
@@ -118,10 +119,12 @@ def test_change_of_status_reduces_available_stock(yard: WarehouseScenario, adjus
 def test_serial_in_stock_is_refused_elsewhere(yard: WarehouseScenario, adjust: Adjust) -> None:
     assert adjust(item_code="DRILL", serial="S-1", increase=1).status == 201
 
-    elsewhere = adjust(item_code="DRILL", serial="S-1", increase=1, bin_code="B-01")
-
-    assert (elsewhere.status, elsewhere.code) == (409, "conflict")
-    assert "S-1 is in stock already" in elsewhere.json()["message"]
+    for changes in ({"increase": 1}, {"decrease": 1}, {"to_status": "damaged"}):
+        elsewhere = adjust(item_code="DRILL", serial="S-1", bin_code="B-01", **changes)
+        assert (elsewhere.status, elsewhere.code) == (409, "conflict")
+        assert elsewhere.json()["message"] == (
+            "The stock cannot be adjusted: serial S-1 is already in stock at YARD A-01."
+        )
     assert adjust(item_code="DRILL", serial="S-1", decrease=1).status == 201
     assert adjust(item_code="DRILL", serial="S-1", increase=1, bin_code="B-01").status == 201
     [row] = yard.erp.get("/stocks", query={"serial": "S-1"}).data
@@ -187,6 +190,58 @@ def test_decrease_below_zero_is_refused(adjust: Adjust) -> None:
         {"to_status": "damaged", "qty": 6},
     ):
         assert adjust(**changes).code == "conflict"
+
+
+def test_refused_adjustment_names_the_pickings_that_hold_the_stock(
+    yard: WarehouseScenario, adjust: Adjust
+) -> None:
+    adjust(increase=5)
+    yard.stock("CEMENT", 2, batch="L1")
+    other = yard.picking(yard.order(("CEMENT", 2)))["id"]
+    held = yard.picking(yard.order(("BRICK", 2)), yard.order(("BRICK", 1), ("CEMENT", 1)))["id"]
+    started = yard.started(yard.order(("BRICK", 1)))
+    ended = yard.started(yard.order(("BRICK", 1)))
+    yard.act(ended, "cancel").ok()
+
+    holders = f"4 allocated to PKG-{held} (3), PKG-{started} (1)"
+    for changes, refused in (
+        ({"counted_qty": 3}, "3 counted, 4 allocated of BRICK at A-01"),
+        ({"decrease": 2}, "2 requested, 1 available of BRICK at A-01"),
+        ({"to_status": "damaged", "qty": 5}, "5 requested, 1 available of BRICK at A-01"),
+    ):
+        answer = adjust(**changes)
+        assert (answer.status, answer.code) == (409, "conflict")
+        message = f"The stock cannot be adjusted: {refused}; {holders}."
+        assert answer.json()["message"] == message
+    assert f"PKG-{other}" not in adjust(counted_qty=0).text
+    assert adjust(counted_qty=4).status == 201
+
+
+def test_refused_adjustment_names_few_of_many_pickings(
+    yard: WarehouseScenario, adjust: Adjust, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holders, "_SHOWN", 1)
+    adjust(increase=3)
+    first, *_ = [yard.picking(yard.order(("BRICK", 1)))["id"] for _ in range(3)]
+
+    assert f"; 3 allocated to PKG-{first} (1) and 2 more." in adjust(counted_qty=0).text
+
+    monkeypatch.setattr(holders, "_MOST_READ", 1)
+    assert f"; 3 allocated to PKG-{first} (1) and others." in adjust(counted_qty=0).text
+
+
+def test_refused_adjustment_names_the_transfer_order_that_holds_the_stock(
+    yard: WarehouseScenario, adjust: Adjust
+) -> None:
+    adjust(increase=3)
+    order = {
+        "from_warehouse": "YARD", "to_warehouse": "SHOP", "release": True,
+        "picker_id": 7,
+        "lines": [{"item_code": "BRICK", "qty": 2}],
+    }  # fmt: skip
+    code = yard.erp.post("/transfer-orders", order).data["code"]
+
+    assert f"; 2 allocated to {code} (2)." in adjust(counted_qty=0).text
 
 
 def test_product_and_position_with_stock_cannot_be_deleted(

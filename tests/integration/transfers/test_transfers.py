@@ -170,6 +170,7 @@ def test_target_blocked_meanwhile_is_an_error(stocked_yard: WarehouseScenario) -
 
 def test_all_lines_move_or_none(stocked_yard: WarehouseScenario, stack: Stack) -> None:
     stocked_yard.erp.post("/pickings", {"document_id": stocked_yard.order(("BRICK", 3))})
+    stocked_yard.stock("DRILL", 1, serial="S8", bin_code="B-01")
     with stack.unchanged():
         answer = stocked_yard.erp.post(
             PATH,
@@ -178,6 +179,7 @@ def test_all_lines_move_or_none(stocked_yard: WarehouseScenario, stack: Stack) -
                 {"qty": 3},
                 {"item_code": "CEMENT", "qty": 1, "batch": "L2"},
                 {"item_code": "DRILL", "qty": 2, "serials": ["S1", "S9"]},
+                {"item_code": "DRILL", "qty": 1, "serials": ["S8"]},
             ),
         )
 
@@ -185,7 +187,8 @@ def test_all_lines_move_or_none(stocked_yard: WarehouseScenario, stack: Stack) -
     assert answer.json()["message"] == (
         "Line 2: 3 requested, 2 free of BRICK at YARD A-01; "
         "line 3: 1 requested, 0 free of CEMENT, batch L2 at YARD A-01; "
-        "line 4: serial S9 of DRILL is not free at YARD A-01."
+        "line 4: serial S9 of DRILL is not free at YARD A-01; "
+        "line 5: serial S8 is already in stock at YARD B-01."
     )
 
 

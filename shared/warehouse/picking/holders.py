@@ -1,0 +1,62 @@
+"""The pickings to which stock is allocated, for messages that refuse to take it away."""
+
+from decimal import Decimal
+from itertools import batched
+
+from shared.kernel.db.store import Store
+from shared.kernel.fields import ZERO, plain
+from shared.warehouse.documents import service as documents
+from shared.warehouse.picking.models import StoredPicking, picking_code
+from shared.warehouse.picking.repository import PICKINGS, transfer_pickings
+from shared.warehouse.references import open_documents
+from shared.warehouse.stock.models import StockRow
+
+_SHOWN = 10
+"""Most pickings that one message names."""
+_MOST_READ = 500
+"""Most documents and most pickings that are read for one message."""
+_BATCH = 100
+
+
+def holders_of(store: Store, row: StockRow) -> str | None:
+    """Return the pickings to which stock of a row is allocated, with the quantities, as text.
+
+    None when none is found: a picking may have ended since the row was read, and an index that
+    lags by moments may not show it.
+    """
+    found: dict[str, Decimal] = {}
+    for batch in batched(_open_pickings(store, row)[:_MOST_READ], _BATCH, strict=False):
+        for record in PICKINGS.get_many(store, batch):
+            if qty := _allocated(record.entity, row.id):
+                found[_name(record.entity)] = qty
+        if sum(found.values(), ZERO) >= row.allocated:
+            break
+    if not found:
+        return None
+    named = ", ".join(f"{name} ({plain(qty)})" for name, qty in list(found.items())[:_SHOWN])
+    if sum(found.values(), ZERO) < row.allocated:
+        return f"{named} and others"
+    return named if len(found) <= _SHOWN else f"{named} and {len(found) - _SHOWN} more"
+
+
+def _open_pickings(store: Store, row: StockRow) -> list[int]:
+    """Return the open pickings of the documents with a product in a warehouse."""
+    named = list(open_documents(store, "product", row.product_id))
+    exits = sorted(number for kind, number in named if kind == "exit")[:_MOST_READ]
+    found = documents.get_documents(store, "exit", exits) if exits else []
+    numbers = {work for one in found if one.entity.whs_code == row.whs_code
+               for work in one.entity.works}  # fmt: skip
+    if any(kind == "transfer_order" for kind, _ in named):
+        numbers.update(transfer_pickings(store, row.whs_code))
+    return sorted(numbers)
+
+
+def _allocated(picking: StoredPicking, row: int) -> Decimal:
+    allocations = (one for line in picking.lines for one in line.allocations)
+    return sum((one.qty for one in allocations if one.stock_id == row), ZERO)
+
+
+def _name(picking: StoredPicking) -> str:
+    """Return the code of a picking, or of the transfer order that is picked through it."""
+    transfers = (one.doc_num for one in picking.documents if one.type == "transfer_order")
+    return str(next(transfers, picking_code(picking.id)))
