@@ -129,11 +129,13 @@ def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> 
     "/pickings/{id}/cancel",
     "Cancel a picking",
     _WRITE,
-    description="Allocations are released; picked goods are available at their position again.",
+    description="Allocations are released; picked goods are available at their position again. The"
+    " picking leaves the metrics of its wave.",
 )
 def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel a picking."""
-    return ResourceResponse(views.picking_in_detail(picking_status.cancel_picking(tx, request.id)))
+    record = picking_status.cancel_picking(tx, request.id, settings_of(request.tenant))
+    return ResourceResponse(views.picking_in_detail(record))
 
 
 @routes.write(

@@ -64,7 +64,7 @@ _PICKING_LINE = {"picked_qty": "picking.picked", "status": "picking.line_status"
 _ORDER_LINE = {
     "picked_qty": "order.picked", "dispatched_qty": "order.dispatched", "serials": "order.serials",
 }  # fmt: skip
-_METRICS = {name: f"wave.{name}" for name in ("orders", "lines", "units", "ended_orders")}
+_METRICS = {name: f"wave.{name}" for name in ("orders", "lines", "units", "trips", "ended_orders")}
 _WAVE = {name: f"wave.{name}" for name in ("open_ids", "begun", "status")}
 
 type Subject = tuple[str, int]

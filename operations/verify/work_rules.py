@@ -4,7 +4,7 @@ Pure rules on plain data. Each function returns the entity as it follows from th
 fields that differ are drifts.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from operations.verify.stock_rules import add
@@ -19,7 +19,7 @@ from shared.warehouse.returns.models import ReturnedGoods, StoredReturn, StoredR
 from shared.warehouse.stock.models import Movement
 from shared.warehouse.transfer_orders.models import StoredTransferLine, StoredTransferOrder
 from shared.warehouse.waves.models import StoredWave
-from shared.warehouse.waves.rules import RELEASED_STATUSES, status_from_pickings
+from shared.warehouse.waves.rules import RELEASED_STATUSES, status_from_pickings, with_size
 
 type Lot = tuple[int, str | None, str | None]
 """Product, batch and serial."""
@@ -270,7 +270,7 @@ def received_of(lines: Iterable[StoredTransferLine]) -> dict[int, Decimal]:
 # Waves
 
 
-def expected_wave(wave: StoredWave, pickings: Collection[StoredPicking]) -> StoredWave:
+def expected_wave(wave: StoredWave, pickings: Sequence[StoredPicking]) -> StoredWave:
     """Return a wave as it follows from its pickings."""
     if wave.status == "cancelled":
         return wave
@@ -280,14 +280,8 @@ def expected_wave(wave: StoredWave, pickings: Collection[StoredPicking]) -> Stor
         for number in wave.picking_ids
         if number not in by_id or by_id[number].status not in ENDED_STATUSES
     ]
-    metrics = wave.metrics.model_copy(
-        update={
-            "orders": Decimal(len(wave.picking_ids)),
-            "lines": Decimal(sum(len(picking.lines) for picking in pickings)),
-            "units": sum((picking.units for picking in pickings), ZERO),
-            "ended_orders": Decimal(len(wave.picking_ids) - len(open_ids)),
-        }
-    )
+    ended = {"ended_orders": Decimal(len(wave.picking_ids) - len(open_ids))}
+    metrics = with_size(wave.metrics.model_copy(update=ended), wave.strategy, pickings)
     begun = any(picking.started_at is not None for picking in pickings)
     after = wave.model_copy(update={"open_ids": open_ids, "begun": begun, "metrics": metrics})
     if wave.status in RELEASED_STATUSES | {"picked"}:

@@ -91,8 +91,8 @@ class WaveDraft(Input):
 class WaveMetrics(Stored):
     """Size and progress of a wave: its pickings, their lines and units, trips and minutes.
 
-    `allocated_units` and `short_units` are the units with and without stock when the wave was
-    released; null before.
+    Cancelled pickings do not count. `allocated_units` and `short_units` are the units with and
+    without stock when the wave was released; null before.
     """
 
     orders: Number = Decimal(0)
@@ -109,6 +109,8 @@ class StoredWave(Stored):
     """A wave as stored.
 
     `open_ids` are its pickings that have not ended; `begun` is true once one of them was started.
+    Stored `metrics` count cancelled pickings in `ended_orders`, which release 2.0 compares with the
+    pickings; responses leave them out.
     """
 
     id: int

@@ -7,6 +7,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.picking import service as pickings
 from shared.warehouse.picking.models import PickingEnd, StoredPicking
+from shared.warehouse.settings.values import Settings
 from shared.warehouse.waves import repository, rules
 from shared.warehouse.waves.repository import WAVES
 
@@ -26,13 +27,18 @@ def finalize_picking(
     return _recorded(tx, pickings.finalize_picking(tx, number, end, shortage_limit))
 
 
-def cancel_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Cancel a picking; see `cancel_picking` of pickings."""
-    return _recorded(tx, pickings.cancel_picking(tx, number))
+def cancel_picking(tx: Transaction, number: int, settings: Settings) -> Record[StoredPicking]:
+    """Cancel a picking, which leaves the metrics of its wave; see `cancel_picking` of pickings."""
+    return _recorded(tx, pickings.cancel_picking(tx, number), settings)
 
 
-def _recorded(tx: Transaction, picking: Record[StoredPicking]) -> Record[StoredPicking]:
-    """Record in a picking's wave that the picking was started or has ended; return the picking."""
+def _recorded(
+    tx: Transaction, picking: Record[StoredPicking], settings: Settings | None = None
+) -> Record[StoredPicking]:
+    """Record in a picking's wave that the picking was started or has ended; return the picking.
+
+    `settings` are given for a cancellation.
+    """
     number = picking.entity.wave_id
     if number is None:
         return picking
@@ -41,6 +47,10 @@ def _recorded(tx: Transaction, picking: Record[StoredPicking]) -> Record[StoredP
         repository.touch_pending(tx, number)
     elif wave := found.waves.get(number):
         after = rules.with_picking_status(wave.entity, picking.id, picking.entity.status)
+        if settings is not None and after.status != "cancelled":
+            others = [one for one in after.picking_ids if one != picking.id]
+            read = [one.entity for one in pickings.get_pickings(tx.store, others)]
+            after = rules.after_cancellation(after, [picking.entity, *read], settings)
         if after != wave.entity:
             WAVES.save(tx, wave, after)
     return picking

@@ -102,22 +102,42 @@ def metrics_of(
     strategy: Strategy, pickings: Sequence[StoredPicking], settings: Settings
 ) -> WaveMetrics:
     """Return the metrics of a new wave."""
-    units = sum((picking.units for picking in pickings), ZERO)
-    trips = Decimal(_trips(strategy, pickings))
-    return WaveMetrics(
-        orders=Decimal(len(pickings)),
-        lines=Decimal(sum(len(picking.lines) for picking in pickings)),
-        units=units,
-        trips=trips,
-        standard_minutes=units * settings.minutes_per_unit + trips * settings.minutes_per_trip,
-        ended_orders=Decimal(sum(picking.status in ENDED_STATUSES for picking in pickings)),
+    ended = Decimal(sum(picking.status in ENDED_STATUSES for picking in pickings))
+    metrics = with_size(WaveMetrics(ended_orders=ended), strategy, pickings)
+    return _with_minutes(metrics, settings)
+
+
+def with_size(
+    metrics: WaveMetrics, strategy: Strategy, pickings: Sequence[StoredPicking]
+) -> WaveMetrics:
+    """Return the metrics with the size of a wave: that of its pickings that are not cancelled."""
+    counted = [picking for picking in pickings if picking.status != "cancelled"]
+    return metrics.model_copy(
+        update={
+            "orders": Decimal(len(counted)),
+            "lines": Decimal(sum(len(picking.lines) for picking in counted)),
+            "units": sum((picking.units for picking in counted), ZERO),
+            "trips": Decimal(_trips(strategy, counted)),
+        }
     )
+
+
+def _with_minutes(metrics: WaveMetrics, settings: Settings) -> WaveMetrics:
+    minutes = metrics.units * settings.minutes_per_unit + metrics.trips * settings.minutes_per_trip
+    return metrics.model_copy(update={"standard_minutes": minutes})
 
 
 def _trips(strategy: Strategy, pickings: Sequence[StoredPicking]) -> int:
     if strategy == "by_customer":
         return len({_customer(picking) for picking in pickings})
     return -(-len(pickings) // _PICKINGS_PER_TRIP[strategy])
+
+
+def shown_metrics(wave: StoredWave) -> WaveMetrics:
+    """Return the metrics as they are shown: without cancelled pickings in `ended_orders`, too."""
+    cancelled = len(wave.picking_ids) - wave.metrics.orders
+    ended_orders = wave.metrics.ended_orders - cancelled
+    return wave.metrics.model_copy(update={"ended_orders": ended_orders})
 
 
 def _customer(picking: StoredPicking) -> tuple[str | None, int]:
@@ -164,6 +184,14 @@ def with_picking_status(wave: StoredWave, number: int, status: WorkStatus) -> St
     )
     status_now = status_from_pickings(after) if after.status in RELEASED_STATUSES else after.status
     return after.model_copy(update={"status": status_now})
+
+
+def after_cancellation(
+    wave: StoredWave, pickings: Sequence[StoredPicking], settings: Settings
+) -> StoredWave:
+    """Return the wave without its cancelled pickings in the metrics; `pickings` are all of it."""
+    metrics = _with_minutes(with_size(wave.metrics, wave.strategy, pickings), settings)
+    return wave.model_copy(update={"metrics": metrics})
 
 
 def is_consistent(wave: StoredWave, pickings: Sequence[StoredPicking]) -> bool:

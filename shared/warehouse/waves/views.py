@@ -1,14 +1,16 @@
 """Responses that show waves."""
 
+from typing import Any
+
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveOrder
-from shared.warehouse.waves.rules import wave_code
+from shared.warehouse.waves.rules import shown_metrics, wave_code
 
 
 def in_list(record: Record[StoredWave]) -> Wave:
     """Return the response for a wave in a list, without its pickings."""
-    return Wave.from_stored(record.entity, code=wave_code(record.id))
+    return Wave.from_stored(record.entity, **_others(record.entity))
 
 
 WAVE_EVENTS = EventResource("wave", "/waves/{record.id}", in_list)
@@ -16,4 +18,9 @@ WAVE_EVENTS = EventResource("wave", "/waves/{record.id}", in_list)
 
 def in_detail(record: Record[StoredWave], orders: list[WaveOrder]) -> WaveDetail:
     """Return the response for one wave, with its pickings."""
-    return WaveDetail.from_stored(record.entity, code=wave_code(record.id), orders=orders)
+    return WaveDetail.from_stored(record.entity, **_others(record.entity), orders=orders)
+
+
+def _others(wave: StoredWave) -> dict[str, Any]:
+    """Return what a response shows besides the stored fields."""
+    return {"code": wave_code(wave.id), "metrics": shown_metrics(wave)}

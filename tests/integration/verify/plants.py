@@ -202,6 +202,7 @@ _ROWS: tuple[tuple[str, str, Change], ...] = (
     ("ended_orders_of_a_wave", "wave.ended_orders",
      edit_part("wave", 1, "metrics", ended_orders=Decimal(0))),
     ("units_of_a_wave", "wave.units", edit_part("wave", 1, "metrics", units=Decimal(9))),
+    ("trips_of_a_wave", "wave.trips", edit_part("wave", 1, "metrics", trips=Decimal(9))),
     ("open_pickings_of_a_wave", "wave.open_ids", changes.reopen_pickings_of_a_wave),
     ("wave_that_has_not_begun", "wave.begun wave.status counter.partition",
      changes.withdraw_beginning_of_a_wave),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from operations.verify import verify_tenant
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
@@ -68,7 +69,7 @@ def test_ten_orders_are_picked_in_one_wave(wave_scenario: WaveScenario, stack: S
     for one in ids[:3] + ids[4:9]:
         wave_scenario.work(one)
     almost = wave_scenario.shown(number)
-    assert (almost["status"], almost["metrics"]["ended_orders"]) == ("in_progress", 9)
+    assert (almost["status"], almost["metrics"]["ended_orders"]) == ("in_progress", 8)
     assert wave_scenario.act(number, "complete").code == "conflict"
     wave_scenario.work(ids[9])
     assert wave_scenario.status(number) == "picked"
@@ -122,9 +123,46 @@ def test_pickings_started_or_ended_before_release_count(wave_scenario: WaveScena
     ended = wave_scenario.wave(ids[2:], "plan")
     for one in ids[2:]:
         wave_scenario.yard.act(one, "cancel")
-    assert wave_scenario.shown(ended)["metrics"]["ended_orders"] == 2
+    assert wave_scenario.shown(ended)["metrics"]["ended_orders"] == 0
     assert wave_scenario.act(ended, "release").data["status"] == "picked"
     assert wave_scenario.status(ended) == "picked"
+
+
+def test_cancelled_pickings_leave_the_metrics_of_their_wave(
+    wave_scenario: WaveScenario, stack: Stack
+) -> None:
+    yard = wave_scenario.yard
+    yard.stock("BRICK", 12)
+    orders = [yard.order(("BRICK", qty)) for qty in (1, 2, 4)]
+    other = yard.order(("BRICK", 5), head={"partner_code": "C-2"})
+    ids = [yard.picking(order)["id"] for order in (*orders, other)]
+    number = wave_scenario.wave(ids, "plan", "release", strategy="by_customer")
+    before = wave_scenario.shown(number)["metrics"]
+    assert before == {
+        "orders": 4, "lines": 4, "units": 12, "trips": 2, "standard_minutes": 16,
+        "ended_orders": 0, "allocated_units": 12, "short_units": 0,
+    }  # fmt: skip
+
+    yard.act(ids[1], "cancel").ok()
+
+    shown = wave_scenario.shown(number)
+    left = {"orders": 3, "lines": 3, "units": 10, "standard_minutes": 15}
+    assert shown["metrics"] == before | left
+    assert {"picking_id": ids[1], "status": "cancelled"} in shown["orders"]
+    yard.change_settings(minutes_per_unit=Decimal(1), minutes_per_trip=Decimal(2))
+    yard.act(ids[3], "cancel").ok()
+    left = {"orders": 2, "lines": 2, "units": 5, "trips": 1, "standard_minutes": 7}
+    assert wave_scenario.shown(number)["metrics"] == before | left
+    for one in (ids[0], ids[2]):
+        yard.act(one, "start").ok()
+    yard.act(ids[0], "finalize", shortage_reason="other").ok()
+    yard.act(ids[2], "cancel").ok()
+    left = {"orders": 1, "lines": 1, "units": 1, "standard_minutes": 3, "ended_orders": 1}
+    shown = wave_scenario.shown(number)
+    assert (shown["status"], shown["metrics"]) == ("picked", before | {"trips": 1} | left)
+    drifts = verify_tenant("acme").listed
+    assert not [one for one in drifts if one.kind.startswith("wave")]
+    assert_invariants(stack.store())
 
 
 @pytest.mark.parametrize("acts", [(), ("plan",), ("plan", "release"), ("plan", "release", "start")])
