@@ -29,7 +29,7 @@ LISTS = {
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS outgoing (
-    key TEXT PRIMARY KEY, path TEXT, body TEXT, sent_as INTEGER, problem TEXT);
+    key TEXT PRIMARY KEY, path TEXT, body TEXT, sent_as INTEGER, problem TEXT, waits INTEGER);
 CREATE TABLE IF NOT EXISTS copies (path TEXT, id TEXT, row TEXT, PRIMARY KEY (path, id));
 CREATE TABLE IF NOT EXISTS positions (path TEXT PRIMARY KEY, updated_at TEXT);
 CREATE TABLE IF NOT EXISTS booked_receipts (id INTEGER PRIMARY KEY, row TEXT);
@@ -50,18 +50,27 @@ def enqueue_order(database: sqlite3.Connection, path: str, body: Mapping[str, An
         database.execute("INSERT INTO outgoing (key, path, body) VALUES (?, ?, ?)", row)
 
 
+def may_pass_later(refusal: StowageError) -> bool:
+    """Return whether an order is refused only for codes, which may not exist yet."""
+    codes = ("item_code", "gtin", "warehouse_code")
+    return refusal.code == "validation_failed" and all(
+        field.endswith(codes) for field in refusal.problems
+    )
+
+
 def send_orders(stowage: Stowage, database: sqlite3.Connection) -> None:
     """Send the orders that have no answer yet. A refusal stays in `problem` for a person.
 
-    An order that the service cannot answer waits for the next run and does not stop the others;
-    if it answers none, the run ends.
+    An order whose product or warehouse may not exist yet is sent again in the next run. An order
+    that the service cannot answer waits for the next run, too, and does not stop the others; if it
+    answers none, the run ends.
     """
     waiting = database.execute(
-        "SELECT key, path, body FROM outgoing WHERE sent_as IS NULL AND problem IS NULL"
+        "SELECT key, path, body FROM outgoing WHERE sent_as IS NULL AND (problem IS NULL OR waits)"
     ).fetchall()
     failures: list[Exception] = []
     for key, path, body in waiting:
-        sent_as = problem = None
+        sent_as, problem, waits = None, None, False
         try:
             answer = stowage.send("POST", path, key=key, json=json.loads(body)).json()
             # A warning: the reference exists with another content, which stays as it is.
@@ -72,14 +81,14 @@ def send_orders(stowage: Stowage, database: sqlite3.Connection) -> None:
                 continue
             if refusal.status not in {413, 422}:
                 raise  # The order is not the cause: send it in the next run.
-            problem = f"{refusal} {refusal.problems}"
+            problem, waits = f"{refusal} {refusal.problems}", may_pass_later(refusal)
         except httpx.TransportError as failure:
             failures.append(failure)
             continue
         with database:
             database.execute(
-                "UPDATE outgoing SET sent_as = ?, problem = ? WHERE key = ?",
-                (sent_as, problem, key),
+                "UPDATE outgoing SET sent_as = ?, problem = ?, waits = ? WHERE key = ?",
+                (sent_as, problem, waits, key),
             )
     if failures and len(failures) == len(waiting):
         raise failures[-1]

@@ -186,6 +186,24 @@ def test_refused_order_does_not_stop_the_others(
     assert "no warehouse has the code NONE" in str(problem)
 
 
+def test_order_is_sent_again_once_its_product_exists(
+    stowage: Stowage, database: sqlite3.Connection
+) -> None:
+    tile = {"lines": [{"item_code": "TILE", "qty": 1}]}
+    enqueue_order(database, "/entry-documents", ORDER | tile)
+    enqueue_order(database, "/entry-documents", ORDER | {"external_ref": "PO-2", "lines": []})
+    run(stowage, database)
+    problems = [str(one) for one in values(database, "SELECT problem FROM outgoing")]
+    assert "no product has the code TILE" in problems[0]
+    assert values(database, "SELECT waits FROM outgoing") == [1, 0]
+
+    stowage.post("/products", {"item_code": "TILE", "name": "Tile"})
+    run(stowage, database)
+
+    assert values(database, "SELECT sent_as IS NULL FROM outgoing") == [0, 1]
+    assert values(database, "SELECT problem FROM outgoing") == [None, problems[1]]
+
+
 @pytest.mark.parametrize("lost", [False, True], ids=["503", "no response"])
 def test_order_that_gets_no_answer_does_not_stop_the_others(
     lost: bool,  # noqa: FBT001 - a parameter of the test
