@@ -6529,8 +6529,8 @@ export type WaveDraft = {
 /**
  * Size and progress of a wave: its pickings, their lines and units, trips and minutes.
  *
- * `allocated_units` and `short_units` are the units with and without stock when the wave was
- * released; null before.
+ * Cancelled pickings do not count. `allocated_units` and `short_units` are the units with and
+ * without stock when the wave was released; null before.
  */
 export type WaveMetrics = {
     /**

@@ -1,4 +1,4 @@
-"""The words and the field map of docs/integrating.md are those of the OpenAPI document."""
+"""The words of docs/words.md and the field map of docs/integrating.md are as in OpenAPI."""
 
 import json
 import re
@@ -13,7 +13,9 @@ from shared.warehouse.documents.vocabulary import PRIORITIES, TYPES
 from tools.openapi.descriptions import texts
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/integrating.md").read_text(encoding="utf-8")
+PAGE = "\n".join(
+    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("integrating.md", "words.md")
+)
 DOCUMENT: dict[str, Any] = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
@@ -25,7 +27,7 @@ type Rows = list[list[str]]
 
 
 def tables(header: str) -> Rows:
-    """Return the cells of all tables of the page with a header."""
+    """Return the cells of all tables of the two pages with a header."""
     rows: Rows = []
     for part in PAGE.split(header + "\n")[1:]:
         lines = part.partition("\n\n")[0].splitlines()[1:]
@@ -38,7 +40,7 @@ def quoted(cell: str) -> list[str]:
 
 
 def words() -> dict[str, list[str]]:
-    """Return the values of each word of the page."""
+    """Return the values of each word of the page of words."""
     found = defaultdict[str, list[str]](list)
     names: list[str] = []
     for word, value, _, _ in tables("| Word | Value | Meaning | Next |"):
