@@ -24,6 +24,7 @@ from operations.encrypted_lines import MIN_PASSPHRASE, EncryptedWriter
 from operations.moved_items import is_moved, opened, opened_client, to_json
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
+from operations.stored_collections import COLLECTIONS
 from operations.tenant_changes import show_tenant, tenant_item
 from operations.tenant_overview import TenantOverview, get_overview
 from shared.identity.audit import service as audit
@@ -32,6 +33,7 @@ from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.tenant import Tenant
 from shared.integration.imports.context import IN_PROGRESS
 from shared.integration.imports.repository import IMPORTS
+from shared.integration.webhooks.models import StoredDelivery
 from shared.kernel.aws import client, read_pages
 from shared.kernel.clock import Deadline, instant, now_ms
 from shared.kernel.config import config
@@ -413,7 +415,9 @@ def _read_line(store: Store, head: Item) -> tuple[str, str | None]:
     text = _read_content(store, head)
     if text is None:
         return kind, None
-    entity: dict[str, Any] = loads(text)
+    # Only the fields that this release knows: another one may have added secrets.
+    model = StoredDelivery if kind == "delivery" else COLLECTIONS[kind].model
+    entity: dict[str, Any] = loads(model.model_validate_json(text).model_dump_json())
     for name in _EXCLUDED_FIELDS.get(kind, ()):
         entity.pop(name, None)
     for name in [name for name in entity if name.endswith(_JSON_SUFFIX)]:

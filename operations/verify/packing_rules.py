@@ -36,15 +36,17 @@ def expected_packing_order(
             "packed_serials": line.packed_serials if same else found,
         }
         lines.append(line.model_copy(update=update))
-    stored = [entry.id for entry in order.units]
-    ids = stored if set(stored) == entries.keys() else sorted(entries)
-    return order.model_copy(update={"lines": lines, "units": [entries[one] for one in ids]})
+    stored = {entry.id: entry for entry in order.units}
+    ids = stored if stored.keys() == entries.keys() else sorted(entries)
+    expected = [entries[one].in_place_of(stored.get(one, entries[one])) for one in ids]
+    return order.model_copy(update={"lines": lines, "units": expected})
 
 
 def expected_unit(order: StoredPackingOrder, unit: StoredUnit) -> StoredUnit:
     """Return a unit with what it has of its packing order, whose entries are right."""
     inside = None if unit.status == "open" else units_inside(order, unit.id)
-    return unit.model_copy(update={"shipping": order.shipping, "inside": inside})
+    shipping = order.shipping.in_place_of(unit.shipping)
+    return unit.model_copy(update={"shipping": shipping, "inside": inside})
 
 
 def staged_for(

@@ -350,8 +350,9 @@ def _with_transit(
             for (product, batch, serial), qty in lots.items()
             if product == line.product_id
         ]
-        stored = {(one.batch_num, one.serial): one.qty for one in line.transit}
-        is_same = stored == {(one.batch_num, one.serial): one.qty for one in goods}
+        stored = {(one.batch_num, one.serial): one for one in line.transit}
+        goods = [one.in_place_of(stored.get((one.batch_num, one.serial), one)) for one in goods]
+        is_same = stored == {(one.batch_num, one.serial): one for one in goods}
         lines.append(line if is_same else line.model_copy(update={"transit": goods}))
     return order.model_copy(update={"lines": lines}), True
 

@@ -6,12 +6,13 @@ normalized (NFC) and has no control characters and no unpaired surrogates.
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Self, cast
+from functools import cache
+from typing import Annotated, Any, Self, cast, get_args
 
 from pydantic import (
     AfterValidator,
@@ -27,7 +28,7 @@ from pydantic import (
     WithJsonSchema,
     WrapValidator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema, to_json
 
 from shared.kernel.clock import instant_of, parse_date_time
 
@@ -58,9 +59,33 @@ class Input(BaseModel):
 
 
 class Stored(BaseModel):
-    """Base of stored entities and of response models."""
+    """Base of stored entities, of their parts and of response models.
+
+    An entity read with `from_json`, its parts and their copies keep the fields that only another
+    release knows, in `__pydantic_extra__`. Only `to_json` writes these; responses, events and
+    `model_dump` never show them. Two releases that serve one table thus lose nothing of each other.
+    """
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Return the entity that `to_json` of this or another release wrote."""
+        return cls.model_validate_json(text, extra="allow")
+
+    def to_json(self) -> str:
+        """Return the JSON to store, with the fields that only another release knows."""
+        if not _has_unknown(self):
+            return self.model_dump_json()
+        return to_json(_with_unknown(self, self.model_dump(mode="json"))).decode()
+
+    def in_place_of(self, former: "Stored") -> Self:
+        """Return the entity or part with the fields of `former` that only another release knows."""
+        if (self.__pydantic_extra__ or {}) == (former.__pydantic_extra__ or {}):
+            return self
+        kept = self.model_copy()
+        object.__setattr__(kept, "__pydantic_extra__", former.__pydantic_extra__)
+        return kept
 
     @classmethod
     def from_stored(cls, entity: "Stored", **others: Any) -> Self:
@@ -78,6 +103,50 @@ class Stored(BaseModel):
         fields = cls.model_fields
         return {name: fields[name].default if value is None else value
                 for name, value in sent.items()}  # fmt: skip
+
+
+@cache
+def _part_names(model: type[Stored]) -> Mapping[str, str]:
+    """Return the fields of a model that hold parts: name → name in its JSON."""
+    by_alias = model.model_config.get("serialize_by_alias")
+    return {
+        name: (by_alias and field.alias) or name
+        for name, field in model.model_fields.items()
+        if _holds_part(field.annotation)
+    }
+
+
+def _holds_part(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, Stored):
+        return True
+    return any(_holds_part(inner) for inner in get_args(annotation))
+
+
+def _has_unknown(entity: Stored) -> bool:
+    return bool(entity.__pydantic_extra__) or any(
+        _has_unknown(part) for name in _part_names(type(entity)) for part in _parts(entity, name)
+    )
+
+
+def _with_unknown(entity: Stored, dumped: dict[str, Any]) -> dict[str, Any]:
+    """Return the dump of an entity with the unknown fields of the entity and of its parts."""
+    for name, in_json in _part_names(type(entity)).items():
+        shown = dumped.get(in_json)  # a field that is None may be left out
+        for part, one in zip(_parts(entity, name), _listed(shown), strict=True):
+            _with_unknown(part, one)
+    dumped.update(entity.__pydantic_extra__ or {})
+    return dumped
+
+
+def _parts(entity: Stored, name: str) -> Sequence[Stored]:
+    return _listed(getattr(entity, name))
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    """Return the values in a field that holds one, none, or a list of them."""
+    if value is None:
+        return ()
+    return value if isinstance(value, list) else (value,)
 
 
 def dict_of[V](view: type[V], entity: Stored, **others: Any) -> V:

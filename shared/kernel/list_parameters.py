@@ -28,7 +28,7 @@ from shared.kernel.db.lists.plan import ListQuery
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import MAX_WORDS, SEARCH, words_of
 from shared.kernel.db.store import Store
-from shared.kernel.fields import MAX_ID, Day, Moment, Term
+from shared.kernel.fields import MAX_ID, Day, Moment, Stored, Term
 
 type Text = Term
 """A filter by equality."""
@@ -198,7 +198,7 @@ class ReadList[E: BaseModel](Protocol):
         """Read a page; the days of `parameters` are days in `timezone`."""
 
 
-def list_of[E: BaseModel](collection: Collection[E], **facets: str) -> ReadList[E]:
+def list_of[E: Stored](collection: Collection[E], **facets: str) -> ReadList[E]:
     """Return the function that lists a collection, whose filters are facets; see `filters`."""
 
     def read(store: Store, parameters: ListParameters, timezone: str = "UTC") -> Page[E]:

@@ -6,14 +6,13 @@ A list whose rows no route creates needs an entry in `ENTITY_FACTORIES`.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pydantic import BaseModel
-
 from shared.identity.audit import service as audit
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import PAIR_DIGITS, pair_id
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.fields import Stored
 from shared.warehouse.approvals.repository import APPROVALS
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking.repository import PICKINGS
@@ -180,7 +179,7 @@ MOVEMENT: Mapping[str, Any] = {
 }
 
 
-def insert_entity[E: BaseModel](
+def insert_entity[E: Stored](
     store: Store, collection: Collection[E], fields: Mapping[str, Any]
 ) -> int:
     """Write an entity and return its id; the times default to the current time."""

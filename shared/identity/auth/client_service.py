@@ -40,6 +40,7 @@ from shared.identity.webhook_deactivation import deactivation_problems
 from shared.kernel.config import config
 from shared.kernel.db.actions import ErrorFactory, StaleRead
 from shared.kernel.db.facets import fold
+from shared.kernel.db.items import update_of
 from shared.kernel.db.lists.cursor import InvalidCursor, Mark
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import Record
@@ -276,11 +277,17 @@ def _put_next_version(
 ) -> OAuthClient:
     """Add the next version of a client, on the condition that it is unchanged since it was read."""
     after = replace(after, version=before.version + 1, updated_at=tx.now)
+    item = client_to_item(after)
+    key = {"pk": item.pop("pk")}
+    # Attributes that only another release knows stay.
+    expression, names, values = update_of({"scopes": None, **item})
     body = {
         "TableName": config().control_table,
-        "Item": client_to_item(after),
+        "Key": key,
+        "UpdateExpression": expression,
         "ConditionExpression": "version = :seen",
-        "ExpressionAttributeValues": {":seen": {"N": str(before.version)}},
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": {**values, ":seen": {"N": str(before.version)}},
     }
-    tx.add_action("Put", body, on_condition_failed)
+    tx.add_action("Update", body, on_condition_failed)
     return after

@@ -8,7 +8,7 @@ Revoked clients stay in the table, in a separate partition of the index.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from shared.identity.tenancy.directory import owner_of, read_item, revoked_partition
@@ -19,6 +19,7 @@ from shared.kernel.db.store import Store
 type ClientKind = Literal["integration", "mobile"]
 
 ID_PREFIXES: Mapping[ClientKind, str] = {"integration": "stw", "mobile": "stm"}
+_OF_A_SECRET = frozenset({"hash", "created_at", "sealed"})
 _ID = re.compile(rf"st[wm]_({SLUG})_[0-9a-f]{{24}}", re.ASCII)
 
 
@@ -31,6 +32,8 @@ class ClientSecret:
     created_at: Instant
     sealed_digest: bytes | None = None
     """What the hash was made of, encrypted; None for a secret of version 1.0.0."""
+    unknown: Mapping[str, Any] = field(default_factory=dict)
+    """Attributes that only another release knows, in DynamoDB's JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +127,12 @@ def client_to_item(client: OAuthClient) -> dict[str, Any]:
 
 def _secret_from_attributes(found: Mapping[str, Any]) -> ClientSecret:
     sealed = found["sealed"]["B"] if "sealed" in found else None
-    return ClientSecret(found["hash"]["B"], found["created_at"]["S"], sealed)
+    unknown = {name: value for name, value in found.items() if name not in _OF_A_SECRET}
+    return ClientSecret(found["hash"]["B"], found["created_at"]["S"], sealed, unknown)
 
 
 def secret_to_attributes(secret: ClientSecret) -> dict[str, Any]:
     """Return the attributes of a secret in its client's item, in DynamoDB's JSON."""
     sealed = {"sealed": {"B": secret.sealed_digest}} if secret.sealed_digest else {}
-    return {"hash": {"B": secret.hash}, "created_at": {"S": secret.created_at}, **sealed}
+    known = {"hash": {"B": secret.hash}, "created_at": {"S": secret.created_at}, **sealed}
+    return {**secret.unknown, **known}

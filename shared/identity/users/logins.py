@@ -1,7 +1,7 @@
 """Logins: the item `login#ID` of each user, with credentials that no response contains.
 
 Attributes: `version`, `password` (argon2id), `tokens_from`, `epoch`, `code_epoch`, `kept_session`,
-and `totp`, the second factor. Every change replaces the item, on the condition that its version is
+and `totp`, the second factor. Every change writes them all, on the condition that the version is
 unchanged.
 """
 
@@ -14,6 +14,8 @@ from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
+
+_OF_A_FACTOR = frozenset({"sealed", "confirmed", "last_step", "salt", "codes", "response"})
 
 
 class StoredResponse(NamedTuple):
@@ -40,6 +42,8 @@ class SecondFactor:
     """Hashes of the unused recovery codes."""
     stored_response: StoredResponse | None = None
     """Where the response of a pending enrolment is stored; None without an Idempotency-Key."""
+    unknown: Mapping[str, Any] = field(default_factory=dict)
+    """Attributes that only another release knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,10 @@ def _second_factor(totp: Mapping[str, Any]) -> SecondFactor:
         last_step=totp["last_step"],
         salt=totp["salt"],
         recovery_code_hashes=frozenset(totp["codes"]),
-        stored_response=StoredResponse(**response) if response else None,
+        stored_response=StoredResponse(response["partition"], response["until"])
+        if response
+        else None,
+        unknown={name: value for name, value in totp.items() if name not in _OF_A_FACTOR},
     )
 
 
@@ -162,6 +169,7 @@ def _login_item(login: Login, version: int) -> Item:
         kept_session=login.kept_session,
         totp=factor
         and {
+            **factor.unknown,
             "sealed": factor.sealed_secret,
             "confirmed": factor.confirmed,
             "last_step": factor.last_step,

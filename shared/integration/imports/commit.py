@@ -14,7 +14,7 @@ from shared.integration.imports.files.columns import normalize_header
 from shared.integration.imports.files.row_groups import RowGroup, add_problem, count_characters
 from shared.integration.imports.kinds.importer import ApplyOptions, Importer
 from shared.integration.imports.kinds.registry import importer_of
-from shared.integration.imports.models import DocumentCounts, RowCounts, StoredImport
+from shared.integration.imports.models import StoredImport
 from shared.integration.imports.part_files import (
     ValidGroup,
     read_groups,
@@ -273,15 +273,17 @@ class _CommitStep:
         return stored.model_copy(
             update={
                 "applied": stored.applied + done,
-                "rows": RowCounts(
-                    total=stored.rows.total,
-                    valid=(stored.rows.valid or 0) - rejected_count,
-                    error=(stored.rows.error or 0) + rejected_count,
+                "rows": stored.rows.model_copy(
+                    update={
+                        "valid": (stored.rows.valid or 0) - rejected_count,
+                        "error": (stored.rows.error or 0) + rejected_count,
+                    }
                 ),
-                "documents": DocumentCounts(
-                    total=groups.total,
-                    valid=(groups.valid or 0) - len(rejected),
-                    committed=(groups.committed or 0) + changed,
+                "documents": groups.model_copy(
+                    update={
+                        "valid": (groups.valid or 0) - len(rejected),
+                        "committed": (groups.committed or 0) + changed,
+                    }
                 ),
                 "rejected": names,
                 "busy_until": now_ms() + LEASE_MS,

@@ -203,10 +203,10 @@ def _save_chunk(
                 total=len(file.rows),
                 valid=(rows.valid or 0) + sum(len(group.rows) for group in valid),
                 error=(rows.error or 0) + len(rejected),
-            ),
+            ).in_place_of(rows),
             "documents": DocumentCounts(
                 total=group_count, valid=(groups.valid or 0) + len(valid), committed=0
-            ),
+            ).in_place_of(groups),
             "parts": [*stored.parts, valid_part] if valid_part else stored.parts,
             "rejected": [*stored.rejected, rejected_part] if rejected_part else stored.rejected,
             "busy_until": now_ms() + LEASE_MS,

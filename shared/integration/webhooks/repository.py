@@ -4,10 +4,10 @@ The partition `webhooks` has one register item per tenant, with the ids of all s
 the events of the active ones, and one health item per subscription.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -21,7 +21,19 @@ from shared.integration.webhooks.models import (
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, flag_text, id_text
-from shared.kernel.db.items import Item, Key, encode, item_at, key_of, pack, to_attributes, unpack
+from shared.kernel.db.items import (
+    AttributeMap,
+    Item,
+    Key,
+    encode,
+    item_at,
+    key_of,
+    pack,
+    to_attributes,
+    unpack,
+    update_of,
+    without_key,
+)
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.store import Store, key_attributes
@@ -200,7 +212,7 @@ def stage_health_moves(tx: Transaction, numbers: Iterable[int]) -> None:
             values={f":{name}": value for name, value in values.items()},
         )
         number = int(key[1].removeprefix(_FORMER_HEALTH))
-        tx.insert(item_at(health_key(number), **values))
+        tx.insert({**item, **item_at(health_key(number))})
 
 
 def stage_new_health(tx: Transaction, number: int) -> None:
@@ -301,7 +313,7 @@ def parse_delivery(item: Item | None) -> LoggedDelivery | None:
     """Parse a delivery item; None if it is missing or expired."""
     if item is None or item[EXPIRY] <= now_ms() // 1000:
         return None
-    delivery = StoredDelivery.model_validate_json(unpack([item["data"]]))
+    delivery = StoredDelivery.from_json(unpack([item["data"]]))
     return LoggedDelivery(item["version"], delivery, item[EXPIRY])
 
 
@@ -324,31 +336,40 @@ def log_delivery(
     Raises:
         DeliveryConflict: The delivery has changed since `seen` was read.
     """
-    attributes = to_attributes(_delivery_item(seen, delivery, now_ms))
-    condition: dict[str, Any] = {"ConditionExpression": f"attribute_not_exists({PARTITION_KEY})"}
+    item = _delivery_item(seen, delivery, now_ms)
+    attributes = to_attributes(item)
+    write: Callable[..., Any] = store.client.put_item
+    body: dict[str, Any] = {"Item": attributes}
+    condition = f"attribute_not_exists({PARTITION_KEY})"
     if seen:
-        condition = {
-            "ConditionExpression": "version = :seen",
-            "ExpressionAttributeValues": {":seen": encode(seen.version)},
+        expression, names, values = update_of(without_key(item))
+        condition = "version = :seen"
+        write = store.client.update_item
+        body = {
+            "Key": key_attributes(key_of(item)),
+            "UpdateExpression": expression,
+            "ExpressionAttributeNames": names,
+            "ExpressionAttributeValues": to_attributes({**values, ":seen": seen.version}),
         }
     try:
         store.retry_transient_errors(
-            lambda: store.client.put_item(
+            lambda: write(
                 TableName=store.table,
-                Item=attributes,
+                ConditionExpression=condition,
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                **condition,
+                **body,
             ),
         )
     except store.client.exceptions.ConditionalCheckFailedException as error:
         # Not a conflict if this call wrote the item and was retried after a lost response.
-        if error.response.get("Item") != attributes:
+        stored: AttributeMap = cast("AttributeMap", error.response.get("Item", {}))
+        if not attributes.items() <= stored.items():
             raise DeliveryConflict from None
 
 
 def _delivery_item(seen: LoggedDelivery | None, delivery: StoredDelivery, now_ms: int) -> Item:
     partition, sort = delivery_key(delivery.webhook_id, delivery.id)
-    (data,) = pack(delivery.model_dump_json())
+    (data,) = pack(delivery.to_json())
     item: Item = {
         PARTITION_KEY: partition,
         SORT_KEY: sort,
@@ -357,9 +378,11 @@ def _delivery_item(seen: LoggedDelivery | None, delivery: StoredDelivery, now_ms
         # Redeliveries do not extend the expiry: the event expires, too.
         EXPIRY: seen.expires_at if seen else now_ms // 1000 + RETENTION_DAYS * 86_400,
     }
-    if delivery.status != _SUCCEEDED:  # sparse index: few deliveries do not succeed
-        partition_name, sort_name = index_keys(_STATUS_INDEX)
-        item[partition_name], item[sort_name] = _status_partition(delivery), sort
+    # Sparse index: few deliveries do not succeed.
+    is_listed = delivery.status != _SUCCEEDED
+    partition_name, sort_name = index_keys(_STATUS_INDEX)
+    item[partition_name] = _status_partition(delivery) if is_listed else None
+    item[sort_name] = sort if is_listed else None
     return item
 
 

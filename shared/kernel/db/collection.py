@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import BaseModel
-
 from shared.kernel.db.actions import ActionOptions, StaleRead
 from shared.kernel.db.counters import Totals, own_kind, read_totals
 from shared.kernel.db.entity_items import EntityItems
@@ -30,6 +28,7 @@ from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
+from shared.kernel.fields import Stored
 
 _UNCHANGED = "version = :seen"
 _TRIES = 5
@@ -37,7 +36,7 @@ _TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Collection[E: BaseModel](EntityItems[E]):
+class Collection[E: Stored](EntityItems[E]):
     """The entities of one kind in a tenant's table."""
 
     # Reading
@@ -134,16 +133,18 @@ class Collection[E: BaseModel](EntityItems[E]):
     def create(self, tx: Transaction, values: Mapping[str, Any]) -> Record[E]:
         """Insert a new entity with the next id, the time of now, and `values` of other fields."""
         number = tx.next_id(self.kind)
-        entity = self.model(id=number, created_at=tx.now, updated_at=tx.now, **values)
-        return self.insert(tx, number, entity)
+        own = {"id": number, "created_at": tx.now, "updated_at": tx.now}
+        return self.insert(tx, number, self.model(**own, **values))
 
     def replace(
         self, tx: Transaction, record: Record[E], entity: E, *, version: int | None = None
     ) -> Record[E]:
         """Replace an entity in the transaction, on the condition that it is as in `record`.
 
-        By default, its next `version` is the one after that of `record`.
+        By default, its next `version` is the one after that of `record`. Fields that only another
+        release knows stay as they are.
         """
+        entity = entity.in_place_of(record.entity)
         after, head, tails = self._items(tx, record.id, version or record.version + 1, entity)
         tx.put(head, **self._unchanged(tx, record))
         for tail in tails:

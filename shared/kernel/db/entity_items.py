@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from pydantic import BaseModel
-
 from shared.kernel.db.facets import (
     ID,
     ID_DIGITS,
@@ -32,6 +30,7 @@ from shared.kernel.db.records import HEAD, SCHEMA, Record
 from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.search import SEARCH, SEARCH_INDEX, search_items
 from shared.kernel.db.table import STABLE_FACETS, UPDATES, VOLATILE_FACETS
+from shared.kernel.fields import Stored
 
 UPDATED_AT = "updated_at"
 
@@ -40,7 +39,7 @@ _FIXED_ITEM = "LOOKUP#FIXED"
 
 
 @dataclass(frozen=True, slots=True)
-class EntityItems[E: BaseModel]:
+class EntityItems[E: Stored]:
     """How the entities of one kind are stored: their items, with facets and index entries.
 
     Attributes:

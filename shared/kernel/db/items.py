@@ -142,6 +142,12 @@ def key_of(item: Item) -> Key:
     return item[PARTITION_KEY], item[SORT_KEY]
 
 
+def without_key(item: Item) -> Item:
+    """Return the attributes of an item without its key."""
+    key = {PARTITION_KEY, SORT_KEY}
+    return {name: value for name, value in item.items() if name not in key}
+
+
 def item_at(key: Key, **values: Any) -> Item:
     """Return an item with this key and these attributes."""
     return {PARTITION_KEY: key[0], SORT_KEY: key[1], **values}

@@ -7,13 +7,12 @@ further items, its *tails*, which hold the rest of `data` only.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pydantic import BaseModel
-
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.items import PART_SIZE, Item, Key, item_at, pack, unpack
 from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict
+from shared.kernel.fields import Stored
 
 HEAD = "HEAD"
 SCHEMA = "schema"
@@ -75,7 +74,7 @@ def tail_keys_of(head: Item) -> list[Key]:
     return tail_keys(head[PARTITION_KEY], int(head["parts"]))
 
 
-def encode_entity[E: BaseModel](
+def encode_entity[E: Stored](
     key: Key, name: str, record: Record[E]
 ) -> tuple[Record[E], Item, list[Item]]:
     """Return a record with its parts and size, its head, and its tails.
@@ -86,7 +85,7 @@ def encode_entity[E: BaseModel](
     Raises:
         Conflict: The entity is too large.
     """
-    data = pack(record.entity.model_dump_json())
+    data = pack(record.entity.to_json())
     parts, size = len(data), sum(map(len, data))
     if parts > MAX_PARTS:
         raise Conflict(
@@ -101,7 +100,7 @@ def encode_entity[E: BaseModel](
     return replace(record, parts=parts, size=size), head, tails
 
 
-def decode_entity[E: BaseModel](
+def decode_entity[E: Stored](
     model: type[E], head: Item, found: Mapping[Key, Item]
 ) -> Record[E] | None:
     """Decode an entity whose tails are among the items `found`.
@@ -112,7 +111,7 @@ def decode_entity[E: BaseModel](
     if any(tail is None or tail["version"] != head["version"] for tail in tails):
         return None
     data = [head["data"], *(tail["data"] for tail in tails if tail)]
-    entity = model.model_validate_json(unpack(data))
+    entity = model.from_json(unpack(data))
     number, version = int(head["id"]), int(head["version"])
     return Record(number, version, entity, len(data), sum(map(len, data)), schema_of(head))
 

@@ -33,7 +33,15 @@ from shared.kernel.db.counters import (
     random_shard,
     shard_key,
 )
-from shared.kernel.db.items import Item, Key, encode, to_attributes
+from shared.kernel.db.items import (
+    Item,
+    Key,
+    encode,
+    key_of,
+    to_attributes,
+    update_of,
+    without_key,
+)
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY
@@ -127,10 +135,19 @@ class Transaction:
         )
 
     def replace(self, item: Item, *, version: int) -> None:
-        """Write an item in place of its `version` as it was read; 0 if it did not exist."""
+        """Write an item in place of its `version` as it was read; 0 if it did not exist.
+
+        Attributes that are None are removed. Those that only another release knows stay.
+        """
         if version:
-            self.put(
-                item, condition="version = :seen", values={":seen": version}, protects_reads=False
+            expression, names, values = update_of(without_key(item))
+            self.update(
+                key_of(item),
+                expression,
+                condition="version = :seen",
+                names=names,
+                values={**values, ":seen": version},
+                protects_reads=False,
             )
         else:
             self.insert(item)

@@ -33,9 +33,11 @@ def change_packaging(
 
     change = ensure_valid(change, [*rules.repeated_gtins(gtins), *taken()])
     before = record.entity
+    former = views.packaging(before)
     sent = change.model_dump(include=change.model_fields_set)
-    packaging = Packaging.model_validate({**views.packaging(before).model_dump(), **sent})
-    if packaging == views.packaging(before):
+    after = Packaging.model_validate({**former.model_dump(), **sent})
+    packaging = former.model_copy(update={name: getattr(after, name) for name in sent})
+    if packaging == former:
         return record
     values = {"packaging": packaging if packaging != Packaging() else None}
     changed = PRODUCTS.update(tx, record, values)

@@ -260,7 +260,7 @@ def ensure_empty(order: StoredPackingOrder, unit: StoredUnit) -> None:
 
 def with_entry(order: StoredPackingOrder, entry: UnitEntry) -> StoredPackingOrder:
     """Return the packing order with the entry of a unit added or replaced."""
-    units = [entry if one.id == entry.id else one for one in order.units]
+    units = [entry.in_place_of(one) if one.id == entry.id else one for one in order.units]
     if _entry_of(order, entry.id) is None:
         units.append(entry)
     return order.model_copy(update={"units": units})

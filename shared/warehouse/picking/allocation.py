@@ -341,7 +341,7 @@ def _ensure_all_were_seen(
 
 def _with_allocation(line: StoredPickingLine, row: StockRow, qty: Decimal) -> StoredPickingLine:
     """Return the line with an allocation more; two allocations of one stock row become one."""
-    before = next((one.qty for one in line.allocations if one.stock_id == row.id), ZERO)
+    before = next((one for one in line.allocations if one.stock_id == row.id), None)
     others = [one for one in line.allocations if one.stock_id != row.id]
     allocation = Allocation(
         stock_id=row.id,
@@ -349,6 +349,8 @@ def _with_allocation(line: StoredPickingLine, row: StockRow, qty: Decimal) -> St
         bin_code=row.bin_code or "",
         batch_num=row.batch_num,
         serial=row.serial_number,
-        qty=before + qty,
+        qty=before.qty + qty if before else qty,
     )
+    if before:
+        allocation = allocation.in_place_of(before)
     return line.model_copy(update={"allocations": [*others, allocation]})

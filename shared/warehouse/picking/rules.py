@@ -370,7 +370,7 @@ def _merged(picks: Iterable[Pick], pick: Pick) -> Iterator[Pick]:
     """Yield the picks with another one; picks of the same staged row are added up."""
     for one in picks:
         if one.staged_id == pick.staged_id and not one.dispatched:
-            pick = pick.model_copy(update={"qty": one.qty + pick.qty})
+            pick = pick.model_copy(update={"qty": one.qty + pick.qty}).in_place_of(one)
         else:
             yield one
     yield pick

@@ -117,7 +117,8 @@ def _with_goods_in_transit(transit: Sequence[InTransitGoods], pick: Pick) -> lis
     same = [one for one in transit if _batch_and_serial(one) == (pick.batch_num, pick.serial)]
     others = [one for one in transit if one not in same]
     qty = sum((one.qty for one in same), pick.qty)
-    return [*others, InTransitGoods(batch_num=pick.batch_num, serial=pick.serial, qty=qty)]
+    goods = InTransitGoods(batch_num=pick.batch_num, serial=pick.serial, qty=qty)
+    return [*others, goods.in_place_of(same[0]) if same else goods]
 
 
 def _batch_and_serial(goods: InTransitGoods) -> tuple[str | None, str | None]:

@@ -19,6 +19,7 @@ from tests.integration import write_routes
 from tests.integration.call_faults import at_calls
 from tests.integration.offboarding.company import FILE_KEYS as KEYS
 from tests.integration.offboarding.company import Company
+from tests.integration.unknown_fields import NAME, add_unknown_fields
 from tests.sampling import sampled
 from tests.webhook_scenario import URL
 
@@ -54,6 +55,13 @@ def test_export_contains_the_entities_of_the_lists(company: Company, tmp_path: P
     assert order["lines"]
     assert manifest["complete"] is True
     assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
+
+
+def test_export_shows_no_fields_of_another_release(company: Company, tmp_path: Path) -> None:
+    add_unknown_fields(company.stack)
+    export_tenant("acme", tmp_path)
+    shown = [name for name, text in read_all_files(tmp_path).items() if NAME.encode() in text]
+    assert shown == []
 
 
 def test_every_collection_has_an_export_file() -> None:

@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-from pydantic import BaseModel
-
 from operations.stored_collections import COLLECTIONS
 from shared.kernel.db import schema
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.indexes import IndirectLookup, Lookup, Partition, counted
 from shared.kernel.db.items import Key
 from shared.kernel.db.schema import oldest_served
+from shared.kernel.fields import Stored
 from tests.template import Template
 
 
@@ -32,7 +31,7 @@ def test_new_facet_is_not_looked_up_by_aliases() -> None:
             assert isinstance(found, Lookup) or facet not in collection.since, collection.kind
 
 
-class _Crate(BaseModel):
+class _Crate(Stored):
     name: str
     color: str
 

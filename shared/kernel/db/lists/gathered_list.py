@@ -12,8 +12,6 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from pydantic import BaseModel
-
 from shared.kernel.clock import now_ms
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.entity_items import UPDATED_AT
@@ -39,6 +37,7 @@ from shared.kernel.db.search import INDEXED_LENGTH, SEARCH
 from shared.kernel.db.store import QueryPage
 from shared.kernel.db.table import UPDATES, index_keys, index_name
 from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.fields import Stored
 
 MAX_SEARCH_PAGES = 100
 """Pages of Queries that a search reads at most: some 350 000 entries, which takes 10 to 20 s."""
@@ -104,7 +103,7 @@ _FEW = 200
 type _Plan = GatheredPlan | AliasPlan | SearchPlan
 
 
-class GatheredList[E: BaseModel]:
+class GatheredList[E: Stored]:
     """One page of a gathered list."""
 
     _found: Mapping[int, Record[E]] | None = None

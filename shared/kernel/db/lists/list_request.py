@@ -5,8 +5,6 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pydantic import BaseModel
-
 from shared.kernel.clock import milliseconds_of
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
@@ -22,12 +20,13 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.search import SEARCH
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, UPDATES, index_keys, index_name
+from shared.kernel.fields import Stored
 
 type ReadWith = Callable[[int], Key]
 """Returns the key of an item that is read together with the entity of an id."""
 
 
-class ListRequest[E: BaseModel]:
+class ListRequest[E: Stored]:
     """A page of a list of a collection, as it is in the table.
 
     Attributes:

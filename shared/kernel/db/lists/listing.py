@@ -5,8 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel
-
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.facets import base_letters
@@ -25,9 +23,10 @@ from shared.kernel.db.parallel import once, run_all
 from shared.kernel.db.search import SEARCH, words_of
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys, index_name
+from shared.kernel.fields import Stored
 
 
-def read_page[E: BaseModel](
+def read_page[E: Stored](
     store: Store, collection: Collection[E], query: ListQuery, *, read_with: ReadWith | None = None
 ) -> Page[E]:
     """Read one page of the list of a collection.
@@ -60,7 +59,7 @@ def read_page[E: BaseModel](
     return GatheredList(request, plan).page()
 
 
-def _count_left_out[E: BaseModel](
+def _count_left_out[E: Stored](
     store: Store, collection: Collection[E], query: ListQuery, path: AccessPath
 ) -> int:
     """Return the number of entries of `path` that do not have the value in `unless`."""

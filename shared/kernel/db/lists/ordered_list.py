@@ -7,8 +7,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel
-
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.facets import AFTER_SEPARATOR, id_of
 from shared.kernel.db.lists import bookmarks
@@ -21,6 +19,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import key_attributes
 from shared.kernel.db.table import index_keys, index_name
+from shared.kernel.fields import Stored
 
 _MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f([0-9]+)")
 _MARK_BYTES = 1024
@@ -29,7 +28,7 @@ _FIXED_SORTS = frozenset({"id", "created_at"})
 """Orders in which only new and deleted entities change the pages; every total shows these."""
 
 
-class OrderedList[E: BaseModel]:
+class OrderedList[E: Stored]:
     """One page of an ordered list."""
 
     def __init__(self, request: ListRequest[E], plan: OrderedPlan) -> None:

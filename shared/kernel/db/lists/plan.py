@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pydantic import BaseModel
-
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.facets import AFTER_SEPARATOR, ID, Facets
@@ -15,6 +13,7 @@ from shared.kernel.db.search import SEARCH, indexed_parts, prefix_of, search_par
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys
 from shared.kernel.errors import UnservedTable
+from shared.kernel.fields import Stored
 
 _MAX_OFFSET_PAGES = 10**9
 
@@ -162,9 +161,7 @@ class AccessPath:
         return condition, values
 
 
-def ensure_upgraded[E: BaseModel](
-    store: Store, collection: Collection[E], query: ListQuery
-) -> None:
+def ensure_upgraded[E: Stored](store: Store, collection: Collection[E], query: ListQuery) -> None:
     """Raise UnservedTable if the table does not have a facet or the order of the query yet."""
     version = store.version.complete
     since = collection.since
@@ -231,7 +228,7 @@ class SearchPlan:
 type Plan = OrderedPlan | GatheredPlan | AliasPlan | SearchPlan
 
 
-def plan_list[E: BaseModel](
+def plan_list[E: Stored](
     collection: Collection[E], query: ListQuery, totals: Callable[[], Totals]
 ) -> Plan:
     """Return how to read a list with the fewest index entries.
@@ -268,7 +265,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Planner[E: BaseModel]:
+class _Planner[E: Stored]:
     collection: Collection[E]
     query: ListQuery
     totals: Callable[[], Totals]
