@@ -1,4 +1,7 @@
-"""Record the tables of this release: `python -m tests.recorded`, as a step of each release."""
+"""Record the interface and the tables of this release: `python -m tests.recorded`.
+
+It is a step of each release, and of nothing else.
+"""
 
 import httpx
 import pytest
@@ -17,7 +20,7 @@ from tests.integration.test_example_client import FaultyTransport
 from tests.lists import LISTS
 from tests.lists.filling import fill
 from tests.lists.spec import HOURLY
-from tests.recorded import Items
+from tests.recorded import Items, interface
 from tests.stack import ADDRESS, Stack, deployed
 
 
@@ -37,7 +40,8 @@ def _play_demo(stack: Stack, patch: pytest.MonkeyPatch) -> Items:
 
 
 def main() -> None:
-    """Write the file."""
+    """Write the files."""
+    interface.record()
     with pytest.MonkeyPatch.context() as patch, deployed(patch) as stack:
         tables: dict[str, Items] = {
             name: [*map(dict, fill(stack.store(), listed, recorded.ROWS, HOURLY).items())]
