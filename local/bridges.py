@@ -48,6 +48,7 @@ def install() -> None:
     share_unpacked_code()
     shorten_wait_for_logs()
     convert_numeric_parameters()
+    assume_json_without_media_type()
     retry_failed_stream_batches()
     reset_stream_positions()
 
@@ -234,6 +235,22 @@ def convert_numeric_parameters() -> None:
         return limit
 
     lambda_svc._sqs_esm_concurrency = concurrency
+
+
+def assume_json_without_media_type() -> None:
+    """Gap: a request without Accept or Content-Type matches no binary media type, not even `*/*`.
+
+    API Gateway takes `application/json` for a missing header (docs/aws.md), so that it decodes the
+    base64 of a file also for a caller without Accept.
+    """
+    matches = gateway._media_type_matches
+
+    @functools.wraps(matches)
+    def media_type_matches(media_type: str | None, *args: Any) -> bool:
+        found: bool = matches(media_type or "application/json", *args)
+        return found
+
+    gateway._media_type_matches = media_type_matches
 
 
 def retry_failed_stream_batches() -> None:

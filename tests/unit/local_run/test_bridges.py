@@ -1,6 +1,8 @@
 """Bridges of the local stack: the emulator answers failures of functions as API Gateway does."""
 
 import asyncio
+from base64 import b64encode
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from ministack.services import apigateway_v1 as gateway
 
 from local.bridges import (
     LAMBDA_PAYLOAD_LIMIT,
+    assume_json_without_media_type,
     enforce_payload_limit,
     keep_other_environments,
     pass_access_key_to_functions,
@@ -23,8 +26,13 @@ _RAISED = {"error": True, "body": {"errorType": "KeyError", "errorMessage": "'x'
 _TOO_LARGE = {"body": {"statusCode": 200, "body": "x" * LAMBDA_PAYLOAD_LIMIT}}
 
 
-def _answer(monkeypatch: pytest.MonkeyPatch, result: dict[str, Any]) -> Any:
-    """Return what the emulator answers when the invocation of a function has this result."""
+def _answer(
+    monkeypatch: pytest.MonkeyPatch, result: dict[str, Any], binary: Sequence[str] = ()
+) -> Any:
+    """Return what the emulator answers when the invocation of a function has this result.
+
+    The request has no headers; `binary` are the binary media types of the API.
+    """
 
     async def call_lambda(*_: Any, **__: Any) -> tuple[dict[str, Any], None]:
         return result, None
@@ -36,7 +44,18 @@ def _answer(monkeypatch: pytest.MonkeyPatch, result: dict[str, Any]) -> Any:
     enforce_payload_limit()
     return asyncio.run(
         gateway._invoke_lambda_proxy_v1(
-            {"uri": "function"}, "api", "api", {}, {}, "/v1/products", "GET", {}, b"", {}, {}
+            {"uri": "function"},
+            "api",
+            "api",
+            {},
+            {},
+            "/v1/products",
+            "GET",
+            {},
+            b"",
+            {},
+            {},
+            binary_media_types=binary,
         )
     )
 
@@ -54,6 +73,14 @@ def test_response_of_a_function_is_passed_on(monkeypatch: pytest.MonkeyPatch) ->
     body = {"statusCode": 201, "body": "{}"}
     status, _, content = _answer(monkeypatch, {"body": body})
     assert (status, content) == (201, b"{}")
+
+
+def test_file_is_decoded_for_a_caller_without_accept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gateway, "_media_type_matches", gateway._media_type_matches)
+    assume_json_without_media_type()
+    body = {"statusCode": 200, "body": b64encode(b"%PDF").decode(), "isBase64Encoded": True}
+    for binary, content in ((["*/*"], b"%PDF"), (["image/*"], b"JVBERg==")):
+        assert _answer(monkeypatch, {"body": body}, binary)[2] == content
 
 
 def test_environment_that_dies_while_it_starts_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
