@@ -110,7 +110,7 @@ class _Call:
         if match is None:
             return {}
         ignored = [name for name in self.query if name not in match.operation.parameter_names]
-        names = [quote(name, safe="")[:_IGNORED_CHARACTERS] for name in ignored[:_MOST_IGNORED]]
+        names = [_shortened(name) for name in ignored[:_MOST_IGNORED]]
         return {"X-Ignored-Parameters": ", ".join(names)} if names else {}
 
     @property
@@ -119,6 +119,17 @@ class _Call:
         match = self.matches.get(self.method)
         deprecation = match.operation.deprecation if match else None
         return deprecation.headers(config().docs_base) if deprecation else {}
+
+
+def _shortened(name: str) -> str:
+    """Return the beginning of a name, percent-encoded; no character is cut in two."""
+    shown = ""
+    for char in name[:_IGNORED_CHARACTERS]:
+        encoded = quote(char, safe="")
+        if len(shown) + len(encoded) > _IGNORED_CHARACTERS:
+            break
+        shown += encoded
+    return shown
 
 
 def _caller_of_authorizer(event: Mapping[str, Any]) -> Caller:

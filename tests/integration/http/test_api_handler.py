@@ -46,6 +46,10 @@ def test_unknown_query_parameters_are_ignored_and_named(erp: Erp) -> None:
         ("/products?q%0D%0ASet-Cookie%3A%20x=1&%C3%A9=2", "q%0D%0ASet-Cookie%3A%20x, %C3%A9"),
         ("/products?" + "&".join(f"p{n}=1" for n in range(30)), ", ".join(_TEN)),
         (f"/products?{'p' * 1000}=1", "p" * 64),
+        # cut between two characters, not within an escape or a character of several bytes
+        (f"/products?{'p' * 63}%20p=1", "p" * 63),
+        (f"/products?{'p' * 60}%C3%A9=1", "p" * 60),
+        (f"/products?{'p' * 58}%C3%A9%C3%A9=1", "p" * 58 + "%C3%A9"),
     ):
         answer = erp.get(path)
         assert answer.status == 200
