@@ -172,10 +172,15 @@ def fields(text: str) -> dict[str, str]:
     Types are those of the interface. `name?` is nullable, `name?!` nullable but never null, and
     `name?-` null in every state; these marks are added to the type. `from.code` is `code` of the
     object `from`, or of each object of the array `from`.
+
+    Raises:
+        ValueError: A line has no type.
     """
     found: dict[str, str] = {}
     for line in text.strip().splitlines():
-        kind, _, names = line.strip().partition(": ")
+        kind, separator, names = line.strip().partition(": ")
+        if not separator:
+            raise ValueError(f"no type: {line.strip()}")
         for name in names.split():
             plain, nullable, mark = name.partition("?")
             found[plain] = kind + nullable + mark
