@@ -26,8 +26,6 @@ MAX_TAGS = 10_000
 """Maximum number of EPCs of a validation."""
 MAX_EPC = 128
 """Maximum number of characters of an EPC; the longest URN has 99."""
-SHOWN_UNREADABLE = 40
-"""Characters that are kept of an EPC that cannot be read: a tag memory of 160 bits."""
 
 
 def _is_no_epc(text: str) -> bool:

@@ -12,7 +12,6 @@ from shared.kernel.validation import Checked, given_fields
 from shared.warehouse.catalog.gtins import CountedProduct
 from shared.warehouse.rfid.epc import Epc, UnreadableEpcError, decode
 from shared.warehouse.rfid.models import (
-    SHOWN_UNREADABLE,
     SUBJECT_KINDS,
     RfidValidationDraft,
     TagDifferences,
@@ -75,7 +74,7 @@ def read_tags(epcs: Iterable[str]) -> Tags:
         try:
             named.setdefault(decode(text), text)
         except UnreadableEpcError:
-            unreadable.setdefault(text.upper(), text[:SHOWN_UNREADABLE])
+            unreadable.setdefault(text.upper(), text)
     return Tags(named, list(unreadable.values()))
 
 

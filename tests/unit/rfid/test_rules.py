@@ -144,11 +144,11 @@ def test_other_numbers_are_unknown_but_the_own_sscc_is_neutral() -> None:
         sscc_tag_of("006141411234567890"), grai_96("0614141", "12345", 1), tag_of(OTHER, 1),
     )  # fmt: skip
     found = compare(
-        [bricks(1)], sscc_tag_of(SSCC), foreign, asset, no_product, "3" * 60, *pieces(1)
+        [bricks(1)], sscc_tag_of(SSCC), foreign, asset, no_product, "3" * 128, *pieces(1)
     )
 
     assert found.differences.unknown == [foreign, asset, no_product]
-    assert found.differences.unreadable == ["3" * 40]
+    assert found.differences.unreadable == ["3" * 128]
     assert compare([bricks(1)], sscc_tag_of(SSCC), *pieces(1)).differences.is_empty
     assert not compare([bricks(1)], foreign, *pieces(1)).differences.is_empty
 
