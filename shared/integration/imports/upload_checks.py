@@ -7,13 +7,13 @@ from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
 from shared.kernel.errors import ImportRefused
 from shared.kernel.fields import normalized
 from shared.kernel.spreadsheets.table import UnreadableFile
+from shared.kernel.uploaded_file import MAX_FILE_NAME
 
 _UNSAFE_CHARACTERS = re.compile(
     r"[\x00-\x1f\x7f-\x9f\"$*:<>?{|}\\/\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 )
 """Characters that file systems refuse, that S3 replaces in forms, or that change the direction of
 text."""
-_MAX_STEM_CHARACTERS = 100
 _SUFFIXES = {".xlsx", ".csv"}
 _PAYLOAD_TOO_LARGE = 413
 
@@ -23,7 +23,7 @@ def safe_file_name(name: str) -> str:
     last = normalized(name).replace("\\", "/").rpartition("/")[2]
     safe = _UNSAFE_CHARACTERS.sub("_", last).strip(" .")
     stem, dot, suffix = safe.rpartition(".")
-    return f"{stem[:_MAX_STEM_CHARACTERS]}{dot}{suffix}"[: _MAX_STEM_CHARACTERS + 10]
+    return f"{stem[: max(0, MAX_FILE_NAME - len(dot + suffix))]}{dot}{suffix}"[:MAX_FILE_NAME]
 
 
 def ensure_acceptable(content: bytes | None, name: str) -> None:

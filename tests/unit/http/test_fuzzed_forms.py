@@ -31,7 +31,7 @@ _fuzzed = settings(
 
 _UPLOAD, _TOKEN = "multipart/form-data; boundary=B", "application/x-www-form-urlencoded"
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\\ud800-\udfff]")
-_LONGEST_NAME = 110
+_LONGEST_NAME = 200
 
 
 def _any_text(size: int) -> st.SearchStrategy[str]:
