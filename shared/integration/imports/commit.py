@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from shared.integration.imports.context import LEASE_MS, ImportContext, caller_of
-from shared.integration.imports.files.columns import normalize_header
+from shared.integration.imports.files.columns import find_columns, indexes_of
 from shared.integration.imports.files.row_groups import RowGroup, add_problem, count_characters
 from shared.integration.imports.kinds.importer import ApplyOptions, Importer
 from shared.integration.imports.kinds.registry import importer_of
@@ -297,12 +297,7 @@ def _rejected_group(
 ) -> RowGroup:
     """Return a row group that was valid before the commit, with its new problems."""
     rejected = RowGroup(group.rows, group.body)
-    by_header = importer_of(stored.kind).layout.by_header
-    indexes = {
-        by_header[name].field: index
-        for index, header in enumerate(stored.header)
-        if (name := normalize_header(header)) in by_header
-    }
+    indexes = indexes_of(find_columns(stored.header, importer_of(stored.kind).layout).columns)
     for problem in problems:
         add_problem(rejected, problem, indexes)
     return rejected

@@ -4,10 +4,10 @@ import codecs
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from io import StringIO
-from itertools import chain, islice
+from itertools import islice
 from typing import BinaryIO, NamedTuple, cast
 
 from shared.kernel.spreadsheets.file_types import (
@@ -103,6 +103,15 @@ def decode_blocks(file: BinaryIO, encoding: str, records: Callable[[], int]) -> 
             raise UnreadableFile(f"Row {row} is too long, or opens a quote that is never closed.")
 
 
+_TEXT_FORMULA = re.compile(r'="((?:[^"]|"")*)"', re.DOTALL)
+"""A text that a program writes as a formula, so that Excel does not take it for a number."""
+
+
+def _text_of_formula(cell: str) -> str:
+    match = _TEXT_FORMULA.fullmatch(cell)
+    return match[1].replace('""', '"') if match else cell
+
+
 _SEPARATORS = "\t;,"
 """The separators that programs use. If two fit equally well, the first is chosen: a comma occurs in
 texts and numbers, a tab does not."""
@@ -177,20 +186,31 @@ class CsvTable(Table):
 
     def __init__(self, source: FileSource) -> None:
         self._source = source
+        self._has_formulas = False
         with open_source(source) as file:
             self._encoding = detect_encoding(file)
             file.seek(0)
             self._dialect = detect_dialect(decode_sample(file, self._encoding))
 
+    def _lines(self, blocks: Iterable[StringIO]) -> Iterator[str]:
+        for block in blocks:
+            self._has_formulas = self._has_formulas or '="' in block.getvalue()
+            yield from block
+
+    def _without_formulas(self, records: Iterable[list[str]]) -> Iterator[list[str]]:
+        """Yield the records with the texts of cells such as ="0017"."""
+        for cells in records:
+            yield [_text_of_formula(cell) for cell in cells] if self._has_formulas else cells
+
     def rows(self) -> Iterator[Row]:
         """Yield the rows that have a value, from the top."""
         with open_source(self._source) as file:
             number = 0
-            text = chain.from_iterable(decode_blocks(file, self._encoding, lambda: number))
+            text = self._lines(decode_blocks(file, self._encoding, lambda: number))
             if self._dialect.has_separator_line:
                 next(text)
             reader = csv.reader(text, delimiter=self._dialect.separator, strict=True)
-            records = cast("Iterator[list[Cell]]", reader)
+            records = cast("Iterator[list[Cell]]", self._without_formulas(reader))
             left = 1 + MAX_ROWS  # the header, and the rows that a sheet may have
             # Row(...) would take a quarter of the time of this loop.
             row: Callable[[tuple[int, list[Cell]]], Row] = partial(tuple.__new__, Row)

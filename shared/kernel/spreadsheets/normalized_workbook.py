@@ -1,12 +1,13 @@
 """Writes the normalized copy of a workbook: its sheet, strings and number formats."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import IO
 from zipfile import ZipFile
 
+from shared.kernel.spreadsheets.number_formats import format_of_cells
 from shared.kernel.spreadsheets.shared_strings_normalizer import SharedStringsNormalizer
 from shared.kernel.spreadsheets.sheet_normalizer import SheetNormalizer
 from shared.kernel.spreadsheets.table import MergedRange, UnreadableFile
@@ -53,30 +54,45 @@ MAX_STYLES_BYTES = 8 << 20
 """Size of the part that contains the styles."""
 _MAX_STYLES = 65_490
 """As in Excel."""
+_IS_FORMAT = re.compile(r"[0-9]{1,9}").fullmatch
 
 
-def normalized_styles(content: bytes) -> bytes:
-    """Return the XML of a workbook's styles: only the formats that tell dates from numbers."""
+def normalized_styles(content: bytes) -> tuple[bytes, Mapping[int, str]]:
+    """Return the XML of a workbook's styles: only the formats that tell dates from numbers.
+
+    The second value has the formats of the styles whose numbers may not be shown as their values.
+    """
     formats: list[str] = []
     styles: list[str] = []
+    codes: dict[int, str] = {}
+    numbers: list[str] = []
 
     def handle(parent: str, tag: str, attributes: dict[str, str]) -> None:
         number = attributes.get("numFmtId", "0")
         if (parent, tag) == ("cellXfs", "xf"):
             styles.append(f'<xf numFmtId="{escape(number)}"/>')
+            numbers.append(number)
         elif (parent, tag) == ("numFmts", "numFmt"):
-            code = escape(attributes.get("formatCode", ""))
-            formats.append(f'<numFmt numFmtId="{escape(number)}" formatCode="{code}"/>')
+            code = attributes.get("formatCode", "")
+            formats.append(f'<numFmt numFmtId="{escape(number)}" formatCode="{escape(code)}"/>')
+            if _IS_FORMAT(number):
+                codes[int(number)] = code
 
     for_each_element(content, handle)
     if len(styles) > _MAX_STYLES or len(formats) > _MAX_STYLES:
         raise UnreadableFile(
             f"The workbook has more than {_MAX_STYLES} cell styles. Save the table as .csv."
         )
-    return (
+    xml = (
         f"<styleSheet><numFmts>{''.join(formats)}</numFmts>"
         f"<cellXfs>{''.join(styles)}</cellXfs></styleSheet>"
-    ).encode()
+    )
+    formats_by_style = {
+        style: code
+        for style, number in enumerate(numbers)
+        if _IS_FORMAT(number) and (code := format_of_cells(int(number), codes))
+    }
+    return xml.encode(), formats_by_style
 
 
 _SMALL_SHEET_BYTES = 1 << 18
@@ -98,11 +114,13 @@ class NormalizedWorkbook:
     """The result of the normalization.
 
     `sheets` is the number of small sheets, which contain the rows one after the other, each under
-    its original number. The other attributes are those of `SheetNormalizer`.
+    its original number. `formats` has the number formats of the styles whose cells are marked. The
+    other attributes are those of `SheetNormalizer`.
     """
 
     sheets: int
-    has_invalid_cells: bool
+    has_marked_cells: bool
+    formats: Mapping[int, str]
     formulas: Sequence[str]
     merged_at_top: Sequence[MergedRange]
     merged_below: Sequence[MergedRange]
@@ -128,9 +146,10 @@ def write_normalized_workbook(
             for _ in archive.blocks(path):
                 pass
     with ZipFile(file, "w") as parts:
+        formats: Mapping[int, str] = {}
         if package.styles:
-            content = archive.read(package.styles, MAX_STYLES_BYTES)
-            parts.writestr("xl/styles.xml", normalized_styles(content))
+            styles, formats = normalized_styles(archive.read(package.styles, MAX_STYLES_BYTES))
+            parts.writestr("xl/styles.xml", styles)
         strings = _write_strings(archive, package, parts)
         max_bytes = _SMALL_SHEET_BYTES
         if strings:
@@ -144,16 +163,19 @@ def write_normalized_workbook(
             count += 1
             parts.writestr(f"xl/{count}.xml", _SHEET_START + rows + _SHEET_END)
 
-        sheet = SheetNormalizer(write, max_bytes)
+        sheet = SheetNormalizer(write, max_bytes, formats)
         for block in strip_namespace_prefix(archive.blocks(package.sheet)):
             sheet.feed(block)
         sheet.close()
         _write_workbook_parts(parts, count, is_1904_based=package.is_1904_based)
-    has_invalid_cells = sheet.has_invalid_cells or (
-        strings is not None and strings.has_invalid_cells
-    )
+    has_marked_cells = sheet.has_marked_cells or (strings is not None and strings.has_invalid_cells)
     return NormalizedWorkbook(
-        count, has_invalid_cells, sheet.formulas, sheet.merged_at_top, sheet.merged_below
+        count,
+        has_marked_cells,
+        formats,
+        sheet.formulas,
+        sheet.merged_at_top,
+        sheet.merged_below,
     )
 
 

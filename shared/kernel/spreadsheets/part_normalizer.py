@@ -20,6 +20,8 @@ from shared.kernel.spreadsheets.xlsx_package import MAX_DEPTH, parse_xml
 INVALID_MARKER = "\uffff"
 """Begins the text of a cell without a usable value. XML does not allow this character, so that no
 text of a file can begin with it."""
+NUMBER_MARKER = "\ufffe"
+"""Begins the text of a number with a number format: the style and the number, such as 7;123."""
 
 _MAX_BUFFER_BYTES = 4 << 20
 """Bytes that are buffered until an item is complete."""

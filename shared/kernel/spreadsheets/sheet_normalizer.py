@@ -1,11 +1,12 @@
 """Splits a worksheet into small normalized sheets, and finds formulas and merged cells."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from shared.kernel.spreadsheets.part_normalizer import (
     INVALID_MARKER,
+    NUMBER_MARKER,
     Ends,
     PartNormalizer,
     Starts,
@@ -49,6 +50,13 @@ _ROW = re.compile(
 )
 """A row as spreadsheet programs usually write it: every cell has a reference, no cell a formula."""
 
+_NUMBER_CELL = re.compile(
+    rb"""(<c\ r="[A-Z]{1,2}[0-9]{1,7}")(?:\ s="([0-9]{1,5})")?+(?:\ t="n"(?:\ s="([0-9]{1,5})")?+)?+
+    ><v>(NUMBER)</v></c>""".replace(b"NUMBER", _NUMBER),
+    re.VERBOSE,
+)
+"""A number in a row of the usual form: its start, its style before or behind the type, its text."""
+
 _REFERENCE = re.compile(r"([A-Za-z]{1,3})([1-9][0-9]{0,6})").fullmatch
 _RANGE = re.compile(
     r"\$?([A-Za-z]{1,3})\$?([0-9]{1,7}):\$?([A-Za-z]{1,3})\$?([0-9]{1,7})"
@@ -65,16 +73,21 @@ class SheetNormalizer(PartNormalizer):
     Args:
         write: Takes the rows of one small sheet as XML, in the order of the rows.
         max_bytes: Size of a small sheet without its last row.
+        formats: The number formats by the styles whose numbers are marked.
 
     Attributes:
         formulas: References of the first cells with formulas.
         merged_at_top: The first merged ranges in the top rows, which may be titles.
         merged_below: The first merged ranges that reach further down.
-        has_invalid_cells: Whether there are cells whose text begins with `INVALID_MARKER`.
+        has_marked_cells: Whether there are cells whose text begins with `INVALID_MARKER` or with
+            `NUMBER_MARKER`.
     """
 
-    def __init__(self, write: Callable[[bytes], None], max_bytes: int) -> None:
+    def __init__(
+        self, write: Callable[[bytes], None], max_bytes: int, formats: Mapping[int, str]
+    ) -> None:
         super().__init__("sheetData", "row")
+        self._formats = formats
         self._write, self._max_bytes = write, max_bytes
         self._sheet: list[bytes] = []
         self._size = 0
@@ -82,7 +95,7 @@ class SheetNormalizer(PartNormalizer):
         self.formulas: list[str] = []
         self.merged_at_top: list[MergedRange] = []
         self.merged_below: list[MergedRange] = []
-        self.has_invalid_cells = False
+        self.has_marked_cells = bool(formats)
         # The row and the cell that the parser is reading.
         self._row = self._column = 0
         self._cells: dict[int, bytes] = {}
@@ -99,12 +112,21 @@ class SheetNormalizer(PartNormalizer):
         while match := _ROW.match(buffer, position):
             number = int(match[1])
             if not self._fits(number, last, position - begin):
-                self._append(buffer[begin:position], last)
+                self._append(self._with_marks(buffer[begin:position]), last)
                 self._begin(number)
                 begin = position
             last, position = number, match.end()
-        self._append(buffer[begin:position], last)
+        self._append(self._with_marks(buffer[begin:position]), last)
         return position
+
+    def _with_marks(self, rows: bytes) -> bytes:
+        """Return rows of the usual form with marked numbers."""
+        return _NUMBER_CELL.sub(self._marked, rows) if self._formats else rows
+
+    def _marked(self, cell: re.Match[bytes]) -> bytes:
+        start, style, other_style, number = cell.groups()
+        style = style or other_style or b"0"
+        return start + _marked_number(style, number) if int(style) in self._formats else cell[0]
 
     def handlers(self) -> tuple[Starts, Ends]:
         """See PartNormalizer."""
@@ -167,9 +189,12 @@ class SheetNormalizer(PartNormalizer):
         if self._length > MAX_CELL_CHARACTERS:
             text, kind = f"a text of {self._length:,} characters", "e"
         style = self._cell.get("s", "")
-        styled = f' s="{style}"' if _IS_INDEX(style) else ""
+        style = style if _IS_INDEX(style) else ""
+        styled = f' s="{style}"' if style else ""
         body = _cell_xml(text, kind)
-        self.has_invalid_cells = self.has_invalid_cells or _MARKER in body
+        self.has_marked_cells = self.has_marked_cells or _MARKER in body
+        if kind == "n" and _MARKER not in body and int(style or 0) in self._formats:
+            styled, body = "", _marked_number(style.encode() or b"0", text.strip().encode())
         self._cells[self._column] = f'<c r="{name}"{styled}'.encode() + body
 
     def _end_row(self) -> None:
@@ -216,6 +241,11 @@ class SheetNormalizer(PartNormalizer):
         kept = self.merged_at_top if merged.last_row <= _TOP_ROWS else self.merged_below
         if merged.first_row <= self._last and len(kept) < MAX_STRUCTURE_ERRORS:
             kept.append(merged)
+
+
+def _marked_number(style: bytes, number: bytes) -> bytes:
+    """Return the type attribute and the value of a number with a number format."""
+    return b' t="str"><v>%b%b;%b</v></c>' % (NUMBER_MARKER.encode(), style, number)
 
 
 def _cell_xml(text: str, kind: str) -> bytes:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 MAX_ROWS = 1_048_576
 """Rows of a sheet, as in Excel."""
@@ -41,8 +41,29 @@ class InvalidCell:
         return self.text
 
 
+class FormattedNumber(Decimal):
+    """A number whose cell has a number format.
+
+    Attributes:
+        value: The number as it would be without one.
+        code: The format.
+        shown: What the cell displays, or None if that depends on the program.
+    """
+
+    value: int | Decimal
+    code: str
+    shown: str | None
+
+    def __new__(cls, value: int | Decimal, code: str, shown: str | None) -> Self:
+        """Create a number."""
+        number = super().__new__(cls, value)
+        number.value, number.code, number.shown = value, code, shown
+        return number
+
+
 type Cell = str | int | Decimal | bool | date | datetime | time | InvalidCell | None
-"""The value of a cell. Numbers are exact: integers or decimals. A date without a time is a `date`.
+"""The value of a cell. Numbers are exact: integers or decimals; in a workbook, those
+with a number format are `FormattedNumber`. A date without a time is a `date`.
 The cells of a .csv are always text. None is an empty cell."""
 
 

@@ -1,5 +1,6 @@
 """Reads .xlsx: python-calamine reads a normalized copy of the workbook."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -13,10 +14,12 @@ from shared.kernel.spreadsheets.normalized_workbook import (
     NormalizedWorkbook,
     write_normalized_workbook,
 )
-from shared.kernel.spreadsheets.part_normalizer import INVALID_MARKER
+from shared.kernel.spreadsheets.number_formats import shown_number
+from shared.kernel.spreadsheets.part_normalizer import INVALID_MARKER, NUMBER_MARKER
 from shared.kernel.spreadsheets.table import (
     MAX_STRUCTURE_ERRORS,
     Cell,
+    FormattedNumber,
     InvalidCell,
     Row,
     Table,
@@ -25,6 +28,7 @@ from shared.kernel.spreadsheets.table import (
 from shared.kernel.spreadsheets.xlsx_package import read_package
 from shared.kernel.spreadsheets.zip_archive import ZipArchive
 
+_MARKED_NUMBER = re.compile(NUMBER_MARKER + r"([0-9]{1,9});([-+.0-9Ee]{1,60})").fullmatch
 _EXACT_BELOW = 2**53
 """Below this value, binary floats represent all integers exactly."""
 
@@ -47,7 +51,8 @@ class XlsxTable(Table):
             # The reader keeps the file open, so that its name is not needed any longer.
             self._book = _guarded(lambda: CalamineWorkbook.from_path(copy.name))
         self._sheets = normalized.sheets
-        self._has_invalid_cells = normalized.has_invalid_cells
+        self._has_marked_cells = normalized.has_marked_cells
+        self._formats = normalized.formats
         self.merged_at_top = normalized.merged_at_top
         self.structure_errors = self._structure_errors(normalized)
 
@@ -90,9 +95,24 @@ class XlsxTable(Table):
                 cells.pop()
             if not cells:
                 continue
-            if self._has_invalid_cells:
-                cells = [_unmarked(cell) for cell in cells]
+            if self._has_marked_cells:
+                cells = [self._unmarked(cell) for cell in cells]
             yield Row(number, leading + cells)
+
+    def _unmarked(self, cell: Cell) -> Cell:
+        """Return what a marked text stands for, and any other cell as it is."""
+        if not isinstance(cell, str) or cell[0] < NUMBER_MARKER:
+            return cell
+        if cell[0] == INVALID_MARKER:
+            return InvalidCell(cell[1:])
+        marked = _MARKED_NUMBER(cell)
+        code = self._formats.get(int(marked[1])) if marked else None
+        if marked is None or code is None:
+            return cell
+        number = _number(float(marked[2]))
+        if not isinstance(number, int | Decimal):
+            return number
+        return FormattedNumber(number, code, shown_number(Decimal(number), code))
 
 
 def _number(value: float) -> Cell:
@@ -119,12 +139,6 @@ _CONVERTERS: dict[type, Callable[[Any], Cell]] = {
     float: _number,
     timedelta: _duration,
 }
-
-
-def _unmarked(cell: Cell) -> Cell:
-    if isinstance(cell, str) and cell.startswith(INVALID_MARKER):
-        return InvalidCell(cell.removeprefix(INVALID_MARKER))
-    return cell
 
 
 def _guarded[T](read: Callable[[], T]) -> T:

@@ -47,18 +47,27 @@ CASES: Mapping[str, tuple[ImportKind, Rows, list[str]]] = {
     ),
     "a column twice": (
         "products",
-        [["item_code", "name", "SKU", "Nombre"], ["A", "Good", "B", "Better"]],
+        [["item_code", "name", "Item code", "Nombre"], ["A", "Good", "B", "Better"]],
         [
-            "The column Item code (item_code) appears 2 times; keep one of them.",
-            "The column Name (name) appears 2 times; keep one of them.",
+            (
+                "The headers 'item_code' (column 1) and 'Item code' (column 3) are both for"
+                " Item code (item_code); keep one of them."
+            ),
+            (
+                "The headers 'name' (column 2) and 'Nombre' (column 4) are both for Name (name);"
+                " keep one of them."
+            ),
         ],
     ),
     "a column twice and another one missing": (
         "products",
-        [["item_code", "SKU", "Tipo"], ["A", "B", "tool"]],
+        [["item_code", "ItemCode", "Tipo"], ["A", "B", "tool"]],
         [
             "The required column Name (name) is missing.",
-            "The column Item code (item_code) appears 2 times; keep one of them.",
+            (
+                "The headers 'item_code' (column 1) and 'ItemCode' (column 2) are both for"
+                " Item code (item_code); keep one of them."
+            ),
         ],
     ),
     "columns of another kind": (

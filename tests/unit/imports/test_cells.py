@@ -99,6 +99,13 @@ def test_numbers_are_read_with_the_decimal_separator_of_the_file(
             assert convert["decimal"](text) == Decimal(expected)
 
 
+@each_case("text", ["5-", "1.250,5-", "1 250-"])
+def test_a_minus_at_the_end_is_named(text: str) -> None:
+    bare = text.replace(" ", "")
+    with pytest.raises(ValueError, match=f"must be a number; {bare} has its minus at the end"):
+        UNKNOWN["decimal"](text)
+
+
 def test_the_message_of_an_ambiguous_number_says_how_to_write_it() -> None:
     with pytest.raises(ValueError, match="write 1,2340 or 1234") as raised:
         UNKNOWN["decimal"]("1,234")
@@ -149,6 +156,11 @@ def test_integers() -> None:
         ("2026-03-01T00:00", "2026-03-01"),
         ("1/3/2026", "2026-03-01"),
         (" 01/03/2026 ", "2026-03-01"),
+        ("1.3.2026", "2026-03-01"),
+        ("01.03.2026 00:00:00", "2026-03-01"),
+        ("2026/3/1", "2026-03-01"),
+        ("2026/03/01 14:30:59", "2026-03-01"),
+        ("1/3.2026", "1/3.2026"),
         ("soon", "soon"),  # the request model refuses it later
         ("2026-03-01 09:30", "2026-03-01 09:30"),
     ],

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import get_args
 
 from shared.identity.tenancy.tenant import PLANS
+from shared.integration.imports.files.columns import Column, FileLayout
 from shared.integration.imports.kind_access import ACCESS_OF_KIND
 from shared.integration.imports.models import (
     MAX_FILE_BYTES,
@@ -20,14 +21,22 @@ from tests.unit.imports.layouts import EACH_KIND, LAYOUTS
 PAGE = (Path(__file__).parents[3] / "docs" / "imports.md").read_text(encoding="utf-8")
 
 
+def further_headers(layout: FileLayout, column: Column) -> list[str]:
+    """Return the headers under which a column is recognized besides its own."""
+    ambiguous = [f"{one.header} (†)" for one in layout.ambiguous if one.field == column.field]
+    synonyms = [f"{header} (=)" for header in column.synonyms]
+    return [*synonyms, *column.aliases, *ambiguous]
+
+
 def column_table(kind: ImportKind) -> str:
     """Return the section with the columns of a kind."""
     layout = LAYOUTS[kind]
     head = f"### {layout.title.en}: `{kind}`\n\n"
-    titles = "| Column | Spanish header | Field | Content |\n|---|---|---|---|\n"
+    titles = "| Column | Spanish header | Field | Also | Content |\n|---|---|---|---|---|\n"
     rows = [
         f"| {column.header.en}{r' \*' if column.required else ''} | {column.header.es} |"
-        f" `{column.field}` | {column.description.en} |\n"
+        f" `{column.field}` | {', '.join(further_headers(layout, column))} |"
+        f" {column.description.en} |\n"
         for column in layout.columns
     ]
     return head + titles + "".join(rows)

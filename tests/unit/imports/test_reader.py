@@ -1,15 +1,17 @@
 """Import files are read: header, columns, rows, and errors of the file as a whole."""
 
 from collections.abc import Sequence
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
 from openpyxl import Workbook
+from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900
 
 from shared.integration.imports.files.reader import ParsedFile, read_file
 from shared.integration.imports.languages import LANGUAGES, Language
 from shared.integration.imports.models import ImportKind
-from shared.kernel.spreadsheets.table import UnreadableFile
+from shared.kernel.spreadsheets.table import InvalidCell, UnreadableFile
 from tests.cases import each_case
 from tests.integration.imports.import_files import as_csv, as_xlsx, workbook_bytes
 from tests.unit.imports.layouts import EACH_KIND, LAYOUTS
@@ -141,10 +143,136 @@ def test_long_headers_are_truncated(folder: Path) -> None:
     assert [len(title) for title in read(folder, [header, ["A", "Good"]]).header] == [9, 4, 100]
 
 
-def test_a_repeated_column_is_a_structure_error(folder: Path) -> None:
-    header = ["item_code", "name", *(["Nombre"] * 30)]
-    errors = read(folder, [header, ["A", "Good"]]).structure_errors
-    assert errors == ["The column Name (name) appears 31 times; keep one of them."]
+@each_case(
+    ("header", "first", "second", "count"),
+    [
+        (["item_code", "Name", "Nombre"], "'Name' (column 2)", "'Nombre' (column 3)", "both"),
+        (["SKU", "name", "sku *"], "'SKU' (column 1)", "'sku *' (column 3)", "both"),
+        (["name", "item_code", *["Nombre"] * 30], "'name' (column 1)", "'Nombre' (column 3)", ""),
+    ],
+)
+def test_two_columns_of_one_name_are_a_structure_error(
+    tmp_path_factory: pytest.TempPathFactory,
+    header: list[str],
+    first: str,
+    second: str,
+    count: str,
+) -> None:
+    names = {"Name": "Name (name)", "SKU": "Item code (item_code)"}
+    name = names["SKU" if "SKU" in header else "Name"]
+    errors = read(tmp_path_factory.mktemp("file"), [header, ["A", "Good"]]).structure_errors
+    assert errors == [
+        f"The headers {first} and {second} are {count or 'two of 31'} for {name}; keep one of them."
+    ]
+
+
+@each_case(
+    ("kind", "header", "read_columns"),
+    [
+        ("products", ["Item code", "Name", "Description"], [0, 1]),
+        ("products", ["Description", "Nombre", "Código de artículo"], [1, 2]),
+        ("products", ["SKU", "Description"], [0, 1]),
+        ("products", ["item_code", "sku", "name"], [0, 2, 1]),
+        ("products", ["Code", "SKU", "Name"], [1, 2, 0]),
+        ("products", ["ItemCode", "Name", "EAN", "Barcode"], [0, 1, 3, 2]),
+        ("products", ["Referencia", "SKU", "Name"], [1, 2]),
+        ("pick_faces", ["SKU", "Artículo", "WhsCode", "Bin"], [0, 2, 3]),
+    ],
+)
+def test_documented_headers_take_precedence(
+    tmp_path_factory: pytest.TempPathFactory,
+    kind: ImportKind,
+    header: list[str],
+    read_columns: list[int],
+) -> None:
+    file = read(tmp_path_factory.mktemp("file"), [header, ["x"] * len(header)], kind)
+    assert file.structure_errors == []
+    assert [index for index, _ in file.columns] == read_columns
+
+
+def test_headers_of_sap_business_one_are_recognized(folder: Path) -> None:
+    header = ["DocDate", "DocDueDate", "CardCode", "CardName", "WhsCode", "ItemCode", "Quantity"]
+    file = read(folder, [["Reference", "Type", *header], ["x"] * 9], "exit_documents")
+    names = "doc_date due_date partner_code partner_name warehouse_code item_code qty"
+    assert fields(file)[2:] == names.split()
+
+
+def test_a_file_with_date_and_document_date_has_the_document_date(folder: Path) -> None:
+    header = ["Reference", "Type", "Date", "Document date", *SPANISH_ENTRY[3:]]
+    file = read(folder, [header, ["x"] * len(header)], "entry_documents")
+    assert (file.structure_errors, fields(file)[2]) == ([], "doc_date")
+    assert file.columns[2][0] == 3
+
+
+SPANISH_ENTRY = ["Referencia", "Tipo", "Fecha", "Proveedor", "Almacén", "Artículo", "Cantidad"]
+
+
+@each_case("beside", ["Lote", "Números de serie", "batch"])
+def test_fecha_de_vencimiento_beside_a_lot_is_the_expiry_date(
+    tmp_path_factory: pytest.TempPathFactory, beside: str
+) -> None:
+    header = [*SPANISH_ENTRY, "Fecha de vencimiento", beside]
+    file = read(tmp_path_factory.mktemp("file"), [header, ["x"] * 9], "entry_documents")
+    assert file.structure_errors == []
+    assert (7, LAYOUTS["entry_documents"].by_field["expiry_date"]) in file.columns
+
+
+def test_fecha_de_vencimiento_without_a_lot_is_ambiguous(folder: Path) -> None:
+    header = [*SPANISH_ENTRY, "Fecha de vencimiento"]
+    for kind in ("entry_documents", "exit_documents"):
+        with_client = [one.replace("Proveedor", "partner_code") for one in header]
+        [error] = read(folder, [with_client, ["x"] * 8], kind).structure_errors
+        assert error == (
+            "The header 'Fecha de vencimiento' may mean Expiry date (expiry_date) or Due date"
+            " (due_date); write 'Fecha de caducidad' or 'Fecha de entrega' instead."
+        )
+    both = [*header, "Fecha de caducidad"]
+    assert read(folder, [both, ["x"] * 9], "entry_documents").structure_errors == []
+
+
+def formatted(value: object, number_format: str) -> bytes:
+    book = Workbook()
+    sheet = book.worksheets[0]
+    sheet.append(["Item code", "Name", "Kept in stock"])
+    sheet.append([value, value, 1])
+    for cell in sheet[2]:
+        cell.number_format = number_format
+    return workbook_bytes(book)
+
+
+def test_codes_are_read_as_their_cells_show_them(folder: Path) -> None:
+    for number_format, shown in {
+        "General": 123, "@": 123, "00000": "00123", "0000-00": "0001-23", '"P"0': "P123",
+        "#,##0": "123", ";;": None,
+    }.items():  # fmt: skip
+        rows = read(folder, formatted(123, number_format)).rows
+        assert rows[0].cells == [shown, shown, 1], number_format
+
+
+def test_codes_whose_cells_show_something_uncertain_are_invalid(folder: Path) -> None:
+    cells = read(folder, formatted(123, "0.00")).rows[0].cells
+    text = "123 in the number format 0.00; format the cell as text and enter it again"
+    assert cells == [InvalidCell(text), InvalidCell(text), 1]
+    assert [type(cell) for cell in cells] == [InvalidCell, InvalidCell, int]
+    assert read(folder, formatted(10**20, "00000")).rows[0].cells[0] == 10**20
+
+
+@each_case("epoch", [CALENDAR_WINDOWS_1900, CALENDAR_MAC_1904])
+def test_a_date_within_a_minute_before_midnight_is_the_next_day(
+    tmp_path_factory: pytest.TempPathFactory, epoch: datetime
+) -> None:
+    book = Workbook()
+    book.epoch = epoch
+    sheet = book.worksheets[0]
+    sheet.append([*SPANISH_ENTRY])
+    moments = [(23, 59, 0), (23, 59, 59), (23, 58, 59), (12, 0, 0)]
+    for moment in moments:
+        sheet.append(["R", "T", datetime(2026, 2, 28, *moment), "P", "W", "A", 1])  # noqa: DTZ001
+    path = tmp_path_factory.mktemp("file")
+    rows = read(path, workbook_bytes(book), "entry_documents").rows
+    assert [row.cells[2] for row in rows] == [
+        date(2026, 3, 1), date(2026, 3, 1), date(2026, 2, 28), date(2026, 2, 28),
+    ]  # fmt: skip
 
 
 def test_blank_rows_do_not_count_towards_the_limit(folder: Path) -> None:

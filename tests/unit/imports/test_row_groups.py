@@ -14,6 +14,7 @@ from shared.integration.imports.models import ImportKind
 from shared.integration.imports.report.rejected_rows import RowProblem
 from shared.kernel.errors import Problem
 from shared.kernel.spreadsheets.table import Cell, InvalidCell, Row
+from tests.cases import each_case
 from tests.unit.imports.layouts import LAYOUTS
 
 ENTRY = ("external_ref", "type", "warehouse_code", "item_code", "qty")
@@ -147,6 +148,63 @@ def test_a_document_is_rejected_if_a_row_without_reference_or_type_may_belong_to
     }
     assert by_rows[3,] == {(3, "external_ref", "is not a valid value: #N/A")}
     assert by_rows[5,] == {(5, "external_ref", f"row 6 has no valid type {advice}")}
+
+
+def test_a_type_may_be_blank_from_the_second_row_of_a_document_on() -> None:
+    groups = groups_of(
+        "entry_documents",
+        ENTRY,
+        ["A", "purchase_order", "W", "X", 1],
+        ["A", None, None, "Y", 2],
+        ["B", "goods_receipt", "W", "X", 3],
+        ["A", " ", None, "Z", 4],
+    )
+    assert row_numbers(groups) == [[2, 3, 5], [4]]
+    assert groups[0].body["type"] == "purchase_order"
+    assert len(groups[0].body["lines"]) == 3  # type: ignore[arg-type]
+    assert all(group.problems == {} for group in groups)
+
+
+@each_case(
+    "types",
+    [
+        [None, "purchase_order"],
+        ["purchase_order", "goods_receipt", None],
+        ["purchase_order", InvalidCell("#N/A")],
+    ],
+)
+def test_a_type_that_the_rows_above_do_not_determine_is_missing(types: list[Cell]) -> None:
+    groups = groups_of("entry_documents", ENTRY, *[["A", one, "W", "X", 1] for one in types])
+    assert len(groups) == len(types)
+    advice = "has no valid type and may belong to this document; add it or remove the row"
+    bad = next(number for number, one in enumerate(types, 2) if not isinstance(one, str))
+    for group in groups:
+        if group.rows[0].number != bad:
+            assert (group.rows[0].number, "external_ref", f"row {bad} {advice}") in problems_of(
+                group
+            )
+
+
+def test_cells_of_columns_that_mean_the_same_are_equal() -> None:
+    columns = LAYOUTS["products"].by_field
+    fields = ("item_code", "name", "barcode", "item_code", "barcode")
+    rows: list[list[Cell]] = [
+        ["A", "Good", "1", "A", 1],
+        ["A", "Good", "1", "B", None],
+        [None, "Good", "1", "A", "2"],
+    ]
+    file = ParsedFile(
+        header=["Code", "Name", "Barcode", "SKU", "EAN"],
+        columns=[(index, columns[name]) for index, name in enumerate(fields)],
+        rows=[Row(number, cells) for number, cells in enumerate(rows, 2)],
+    )
+    groups = list(RowGrouper(file, "pick_faces", "UTC").groups())
+    assert [group.body["item_code"] for group in groups] == ["A"] * 3
+    assert [group.problems for group in groups] == [
+        {},
+        {3: [RowProblem(3, "item_code", "differs from A in the column Code")]},
+        {4: [RowProblem(4, "barcode", "differs from 1 in the column Barcode")]},
+    ]
 
 
 def test_cells_are_converted_to_the_types_of_the_body() -> None:

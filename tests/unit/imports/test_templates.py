@@ -9,6 +9,7 @@ from openpyxl.workbook import Workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
 from shared.identity.tenancy.tenant import PLANS
+from shared.integration.imports.files.columns import normalize_header
 from shared.integration.imports.languages import Language
 from shared.integration.imports.models import ImportKind
 from shared.integration.imports.template import template
@@ -31,9 +32,15 @@ def instructions(kind: ImportKind, language: Language) -> Worksheet:
 
 @EACH_KIND
 def test_a_header_belongs_to_one_column(kind: ImportKind) -> None:
-    assert len(LAYOUTS[kind].by_header) == sum(
-        len(column.normalized_headers()) for column in LAYOUTS[kind].columns
-    )
+    layout = LAYOUTS[kind]
+    further = [
+        normalize_header(header)
+        for column in layout.columns
+        for header in (*column.synonyms, *column.aliases)
+    ]
+    further += [normalize_header(one.header) for one in layout.ambiguous]
+    documented = [header for column in layout.columns for header in column.documented_headers()]
+    assert len({*documented, *further}) == len(documented) + len(further)
 
 
 @EACH_KIND

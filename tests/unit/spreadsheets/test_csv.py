@@ -202,3 +202,15 @@ def test_a_file_can_be_read_from_disk(tmp_path: Path) -> None:
     assert list(table.rows()) == expected
     assert list(table.rows()) == expected, "rows can be read again"
     assert (table.structure_errors, table.merged_at_top) == ((), ())
+
+
+def test_texts_that_are_written_as_formulas_are_texts() -> None:
+    text = 'code,qty\n"=""0017""","=""2"""\n="0018",="a ""b"""\n="",=1+1\n"=""a"", ""b""",x\n'
+
+    assert _read(text) == [
+        Row(1, ["code", "qty"]),
+        Row(2, ["0017", "2"]),
+        Row(3, ["0018", 'a "b"']),
+        Row(4, [None, "=1+1"]),
+        Row(5, ['="a", "b"', "x"]),
+    ]

@@ -37,7 +37,7 @@ def test_rows_in_usual_forms_are_unchanged(row: str, size: int) -> None:
     sheets: list[bytes] = []
     before, after = '<row r="1" ht="1"/>', '\n<row r="3" ht="1"></row>'
     part = f"<worksheet><sheetData>{before}{row}{after}</sheetData></worksheet>"
-    _normalize(SheetNormalizer(sheets.append, 10_000), part, size)
+    _normalize(SheetNormalizer(sheets.append, 10_000, {}), part, size)
 
     assert b"".join(sheets) == f"{before}{row}{after}".encode()
 
@@ -60,7 +60,7 @@ def test_rows_are_split_into_small_sheets() -> None:
     numbers = [*range(1, 11), 12, 100, 101, *range(102, 2_300), 1_048_576]
     rows = "".join(f'<row r="{number}"/>' for number in numbers)
     _normalize(
-        SheetNormalizer(sheets.append, 10**6),
+        SheetNormalizer(sheets.append, 10**6, {}),
         f"<worksheet><sheetData>{rows}</sheetData></worksheet>",
         999,
     )
@@ -71,7 +71,7 @@ def test_rows_are_split_into_small_sheets() -> None:
 
     sheets.clear()
     _normalize(
-        SheetNormalizer(sheets.append, 50),
+        SheetNormalizer(sheets.append, 50, {}),
         f"<worksheet><sheetData>{rows}</sheetData></worksheet>",
         999,
     )

@@ -54,13 +54,15 @@ _PLAIN_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _NUMBER_WITH_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
 _NUMBER_WITH_COMMA = re.compile(r"[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
 _AMBIGUOUS_NUMBER = re.compile(r"([+-]?[1-9]\d{0,2})[.,](\d{3})", re.ASCII)
+_TRAILING_MINUS = re.compile(r"\d[\d.,]*-", re.ASCII)
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 _SHOWN_DIGITS = Context(prec=15)
 """As spreadsheet programs show them: 0.1 + 0.2, stored as 0.30000000000000004, is shown as 0.3."""
-_EXACT_BELOW = 2**53
+EXACT_BELOW = 2**53
 """Workbooks keep numbers as binary floats, which represent all integers below this value."""
-_DAY_MONTH_YEAR = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
-_TIME = re.compile(r"(?<=\d{4}-\d\d-\d\d)[T ]\d\d:\d\d:\d\d(\.\d+)?$|[T ]00:00(:00(\.0+)?)?$")
+_DAY_MONTH_YEAR = re.compile(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})", re.ASCII)
+_YEAR_MONTH_DAY = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})", re.ASCII)
+_TIME = re.compile(r"(?<=\d{4}[-/]\d\d[-/]\d\d)[T ]\d\d:\d\d:\d\d(\.\d+)?$|[T ]00:00(:00(\.0+)?)?$")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
@@ -107,7 +109,7 @@ def cell_text(cell: Cell) -> str:
 
 def _exact_text(cell: Cell) -> str:
     """Return the text of a cell, unless it is a number that may have been entered otherwise."""
-    if isinstance(cell, int) and abs(cell) >= _EXACT_BELOW:
+    if isinstance(cell, int) and abs(cell) >= EXACT_BELOW:
         message = "has more digits than a number keeps; format the cell as text and enter it again"
         raise ValueError(message)
     return cell_text(cell)
@@ -139,6 +141,8 @@ def _decimal(cell: Cell, *, decimal_comma: bool | None) -> Decimal | int:
         return Decimal(text.replace(",", ""))
     if decimal_comma is not False and _NUMBER_WITH_COMMA.fullmatch(text):
         return Decimal(text.replace(".", "").replace(",", "."))
+    if _TRAILING_MINUS.fullmatch(text):
+        raise ValueError(f"must be a number; {text} has its minus at the end, write -{text[:-1]}")
     raise ValueError("must be a number")
 
 
@@ -162,9 +166,17 @@ def _date(cell: Cell) -> str:
 
 
 def iso_day(text: str) -> str:
-    """Return a day that is written dd/mm/yyyy as YYYY-MM-DD; another text as it is."""
-    match = _DAY_MONTH_YEAR.fullmatch(text)
-    return f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}" if match else text
+    """Return a day that is written in another order or with other separators as YYYY-MM-DD.
+
+    Any other text is returned as it is.
+    """
+    if match := _DAY_MONTH_YEAR.fullmatch(text):
+        day, _, month, year = match.groups()
+    elif match := _YEAR_MONTH_DAY.fullmatch(text):
+        year, month, day = match.groups()
+    else:
+        return text
+    return f"{year}-{month:0>2}-{day:0>2}"
 
 
 def _datetime(cell: Cell, *, zone: ZoneInfo) -> str:

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Literal
 
 from shared.integration.imports.languages import BilingualText
@@ -29,7 +30,10 @@ class Column:
         required: Whether the file must have the column.
         is_line_field: Whether `field` belongs to a line of the document, not to its head.
         choices: The values of the template's drop-down list.
-        aliases: Further headers under which the column is recognized.
+        synonyms: Further headers that mean the same. In a file that has several of them, or one
+            beside the header, the cells of a row must be equal.
+        aliases: Further headers, which count only in a file without the headers above. The first
+            one that the file has counts.
     """
 
     field: str
@@ -40,12 +44,25 @@ class Column:
     required: bool = False
     is_line_field: bool = False
     choices: Sequence[BilingualText] = ()
+    synonyms: Sequence[str] = ()
     aliases: Sequence[str] = ()
 
-    def normalized_headers(self) -> set[str]:
-        """Return every header of this column as `normalize_header` writes it."""
-        names = (self.field, self.header.en, self.header.es, *self.aliases)
-        return {normalize_header(name) for name in names}
+    def documented_headers(self) -> set[str]:
+        """Return the name of the field and both headers, as `normalize_header` writes them."""
+        return {normalize_header(name) for name in (self.field, self.header.en, self.header.es)}
+
+
+@dataclass(frozen=True, slots=True)
+class AmbiguousHeader:
+    """A header that is an alias of `field` only in a file with a column of one of `beside`.
+
+    In another file it may as well mean the column `other`, and the file is rejected.
+    """
+
+    header: str
+    field: str
+    other: str
+    beside: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -59,6 +76,7 @@ class FileLayout:
             for itself.
         unique_fields: Fields whose combination must be unique within a file without `group_by`.
         document_kind: The kind of document whose types the column `type` accepts.
+        ambiguous: Headers that mean a column only beside other columns.
     """
 
     title: BilingualText
@@ -66,11 +84,12 @@ class FileLayout:
     group_by: Sequence[str] = ()
     unique_fields: Sequence[str] = ()
     document_kind: DocumentKind | None = None
+    ambiguous: Sequence[AmbiguousHeader] = ()
 
     @cached_property
     def by_header(self) -> Mapping[str, Column]:
-        """The columns by header, as `normalize_header` writes it."""
-        return {name: column for column in self.columns for name in column.normalized_headers()}
+        """The columns by documented header, as `normalize_header` writes it."""
+        return {name: column for column in self.columns for name in column.documented_headers()}
 
     @cached_property
     def by_field(self) -> Mapping[str, Column]:
@@ -78,6 +97,64 @@ class FileLayout:
         return {column.field: column for column in self.columns}
 
 
+@dataclass(slots=True)
+class FoundColumns:
+    """The columns that a header has.
+
+    Attributes:
+        columns: Index and column of the recognized cells, in their order. Columns whose cells must
+            be equal to those of an earlier column of the same field are at the end.
+        repeated: The columns that are there more than once, with the indexes.
+        ambiguous: The ambiguous headers that the file does not determine, with their indexes.
+    """
+
+    columns: list[tuple[int, Column]] = field(default_factory=list)
+    repeated: list[tuple[Column, Sequence[int]]] = field(default_factory=list)
+    ambiguous: list[tuple[int, AmbiguousHeader]] = field(default_factory=list)
+
+    @property
+    def fields(self) -> set[str]:
+        """The fields of the recognized columns."""
+        return {column.field for _, column in self.columns}
+
+
+def find_columns(header: Sequence[str], layout: FileLayout) -> FoundColumns:
+    """Return the columns of a header; documented headers take precedence over all others."""
+    at: dict[str, list[int]] = {}
+    for index, title in enumerate(header):
+        at.setdefault(normalize_header(title), []).append(index)
+    found, equal = FoundColumns(), list[tuple[int, Column]]()
+    for column in layout.columns:
+        documented = sorted(
+            index for name in column.documented_headers() for index in at.get(name, ())
+        )
+        synonyms = [at[name] for name in map(normalize_header, column.synonyms) if name in at]
+        aliases = [at[name] for name in map(normalize_header, column.aliases) if name in at]
+        read = [documented, *synonyms] if documented else synonyms or aliases[:1]
+        if not read:
+            continue
+        found.columns.append((read[0][0], column))
+        equal += [(indexes[0], column) for indexes in read[1:]]
+        found.repeated += [(column, indexes) for indexes in read if len(indexes) > 1]
+    for one in layout.ambiguous:
+        indexes = at.get(normalize_header(one.header), ())
+        if not indexes or one.field in found.fields:
+            continue
+        if not found.fields.intersection(one.beside):
+            found.ambiguous += [(index, one) for index in indexes]
+            continue
+        column = layout.by_field[one.field]
+        found.columns.append((indexes[0], column))
+        found.repeated += [(column, indexes)] if len(indexes) > 1 else []
+    found.columns = [*sorted(found.columns, key=itemgetter(0)), *equal]
+    return found
+
+
+def indexes_of(columns: Sequence[tuple[int, Column]]) -> dict[str, int]:
+    """Return the index of the first column of each field."""
+    return {column.field: index for index, column in reversed(columns)}
+
+
 def normalize_header(header: str) -> str:
-    """Return `header` without differences of case, accents, spaces and punctuation."""
-    return _NOT_LETTERS_OR_DIGITS.sub(" ", fold(header)).strip()
+    """Return `header` without case, accents, spaces and punctuation."""
+    return _NOT_LETTERS_OR_DIGITS.sub("", fold(header))

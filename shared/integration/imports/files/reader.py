@@ -2,18 +2,37 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from itertools import chain, islice
 from pathlib import Path
 
-from shared.integration.imports.files.cells import unambiguous, uses_decimal_comma
-from shared.integration.imports.files.columns import Column, FileLayout, normalize_header
+from shared.integration.imports.files.cells import EXACT_BELOW, unambiguous, uses_decimal_comma
+from shared.integration.imports.files.columns import (
+    AmbiguousHeader,
+    CellType,
+    Column,
+    FileLayout,
+    FoundColumns,
+    find_columns,
+    indexes_of,
+    normalize_header,
+)
 from shared.integration.imports.files.sample_rows import is_sample_row
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.languages import Language
 from shared.integration.imports.models import IMPORT_KINDS, ImportKind
 from shared.integration.imports.report.rejected_rows import is_report_header
-from shared.kernel.spreadsheets.table import MAX_COLUMNS, Cell, Row, Table, UnreadableFile
+from shared.kernel.spreadsheets.table import (
+    MAX_COLUMNS,
+    Cell,
+    FormattedNumber,
+    InvalidCell,
+    Row,
+    Table,
+    UnreadableFile,
+)
 from shared.warehouse.documents.vocabulary import DocumentKind, type_of
 
 _MAX_TEXT, _CHARACTERS_PER_CELL = 64_000_000, 8
@@ -21,6 +40,8 @@ _MAX_TEXT, _CHARACTERS_PER_CELL = 64_000_000, 8
 refer to one long text a million times. A file of 100 000 products has 20 million characters."""
 _HEADER_SEARCH_ROWS = 10
 """The header is searched in the first rows that have a value."""
+_MIDNIGHT_TOLERANCE = timedelta(minutes=1)
+_TEXT_TYPES: frozenset[CellType] = frozenset({"text", "list"})
 _MAX_ERRORS = 20
 _MAX_HEADER_CHARACTERS = 100
 """Characters that are kept of a header, because the import record stores all headers."""
@@ -37,7 +58,7 @@ class ParsedFile:
 
     Attributes:
         header: The headers of all columns, recognized or not.
-        columns: The recognized columns, with their indexes in a row.
+        columns: The recognized columns, with their indexes in a row. See `FoundColumns`.
         rows: The rows with data.
         language: The language of most headers.
         decimal_comma: Whether numbers in text use a decimal comma; None if unknown.
@@ -57,12 +78,17 @@ class ParsedFile:
         return len(self.header)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Header:
+    """A row that may be the header: its texts, and the columns that they name."""
+
     cells: Sequence[str]
-    columns: list[tuple[int, Column]] = field(default_factory=list)
-    repeated: Counter[str] = field(default_factory=Counter)
-    """How often each field occurs after its first column."""
+    found: FoundColumns
+
+    @property
+    def columns(self) -> Sequence[tuple[int, Column]]:
+        """The recognized columns, with their indexes."""
+        return self.found.columns
 
 
 def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> ParsedFile:
@@ -85,7 +111,9 @@ def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> Pars
         return ParsedFile(structure_errors=[*errors, *table.structure_errors][:_MAX_ERRORS])
     widest = MAX_COLUMNS + sum(map(is_report_header, header.cells))
     _check_width(first_rows[index], widest)
-    data_rows = _rows_with_data(chain(first_rows[index + 1 :], rows), header.columns, layout)
+    types = {position: column.cell_type for position, column in header.columns}
+    below = (_settled(row, types) for row in chain(first_rows[index + 1 :], rows))
+    data_rows = _rows_with_data(below, header.columns, layout)
     kept = _within_limits(islice(data_rows, max_rows + 1), widest)
     errors = [
         *table.structure_errors,
@@ -103,6 +131,39 @@ def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> Pars
         decimal_comma=decimal_comma,
         structure_errors=errors[:_MAX_ERRORS],
     )
+
+
+def _settled(row: Row, types: Mapping[int, CellType]) -> Row:
+    """Return a row without the cells that mean something else than their value.
+
+    In a column of texts, a number counts as its cell shows it. A date whose cell has the last
+    minute of a day is the next day: some programs write midnight a little short. `types` has the
+    types of the recognized columns by index.
+    """
+    for index, cell in enumerate(row.cells):
+        if isinstance(cell, FormattedNumber):
+            row.cells[index] = _shown(cell) if types.get(index) in _TEXT_TYPES else cell.value
+        elif isinstance(cell, datetime) and types.get(index) == "date":
+            row.cells[index] = _nearest_day(cell)
+    return row
+
+
+def _shown(number: FormattedNumber) -> Cell:
+    """Return what the cell of a number shows; a value with more digits than are kept stays."""
+    if isinstance(number.value, int) and abs(number.value) >= EXACT_BELOW:
+        return number.value
+    if number.shown is None:
+        return InvalidCell(
+            f"{number:f} in the number format {number.code}; format the cell as text and"
+            " enter it again"
+        )
+    return number.shown or None
+
+
+def _nearest_day(moment: datetime) -> date:
+    with suppress(OverflowError):  # the last day that there is
+        moment += _MIDNIGHT_TOLERANCE
+    return moment.date()
 
 
 def _check_width(row: Row, widest: int) -> None:
@@ -168,24 +229,14 @@ def _merged_cell_errors(table: Table, header: Row) -> list[str]:
 
 def _find_header(rows: Sequence[Row], layout: FileLayout) -> tuple[int, _Header]:
     """Return the row in which most columns are recognized, the first of several."""
-    headers = [_header(row, layout) for row in rows] or [_Header([])]
+    headers = [_header(row, layout) for row in rows] or [_Header([], FoundColumns())]
     index = max(range(len(headers)), key=lambda number: len(headers[number].columns))
     return index, headers[index]
 
 
 def _header(row: Row, layout: FileLayout) -> _Header:
-    header = _Header([_title(cell) for cell in row.cells])
-    fields: set[str] = set()
-    for index, title in enumerate(header.cells):
-        column = layout.by_header.get(normalize_header(title))
-        if column is None:
-            continue
-        if column.field in fields:
-            header.repeated[column.field] += 1
-        else:
-            fields.add(column.field)
-            header.columns.append((index, column))
-    return header
+    titles = [_title(cell) for cell in row.cells]
+    return _Header(titles, find_columns(titles, layout))
 
 
 def _title(cell: Cell) -> str:
@@ -197,15 +248,17 @@ def _header_errors(
 ) -> list[str]:
     if not rows:
         return ["The file is empty."]
-    found = {column.field for _, column in header.columns}
+    found = header.found.fields
     missing = [column for column in layout.columns if column.required and column.field not in found]
-    repeated = [
-        f"The column {layout.by_field[name].header.en} ({name}) appears {count + 1} times;"
-        " keep one of them."
-        for name, count in header.repeated.items()
+    errors = [
+        *(_repeated_error(header.cells, *one) for one in header.found.repeated),
+        *(
+            _ambiguous_error(header.cells[index], one, layout)
+            for index, one in header.found.ambiguous
+        ),
     ]
     if not missing:
-        return repeated
+        return errors
     other = _matching_kind(rows, header, other_than=kind)
     if other:
         return [
@@ -218,7 +271,25 @@ def _header_errors(
     absent = [
         f"The required column {column.header.en} ({column.field}) is missing." for column in missing
     ]
-    return absent + repeated
+    return absent + errors
+
+
+def _repeated_error(titles: Sequence[str], column: Column, indexes: Sequence[int]) -> str:
+    """Return the error that several cells of the header name one column, by the first two."""
+    first, second = indexes[:2]
+    count = "both" if len(indexes) == 2 else f"two of {len(indexes)}"  # noqa: PLR2004 - the two
+    return (
+        f"The headers {titles[first]!r} (column {first + 1}) and {titles[second]!r} (column"
+        f" {second + 1}) are {count} for {column.header.en} ({column.field}); keep one of them."
+    )
+
+
+def _ambiguous_error(title: str, one: AmbiguousHeader, layout: FileLayout) -> str:
+    names = [layout.by_field[name].header for name in (one.field, one.other)]
+    return (
+        f"The header {title!r} may mean {names[0].en} ({one.field}) or {names[1].en} ({one.other});"
+        f" write {names[0].es!r} or {names[1].es!r} instead."
+    )
 
 
 def _matching_kind(
@@ -232,7 +303,7 @@ def _matching_kind(
     for kind in IMPORT_KINDS:
         layout = importer_of(kind).layout
         _, other = _find_header(rows, layout)
-        found = {column.field for _, column in other.columns}
+        found = other.found.fields
         complete = all(column.field in found for column in layout.columns if column.required)
         if kind != other_than and complete and len(other.columns) > len(header.columns):
             return kind
@@ -260,7 +331,9 @@ def is_blank(cell: Cell) -> bool:
 
 
 def _is_sample(row: Row, columns: Sequence[tuple[int, Column]], layout: FileLayout) -> bool:
-    values = {column.field: row.cells[index] for index, column in columns if index < len(row.cells)}
+    indexes = indexes_of(columns)
+    width = len(row.cells)
+    values = {name: row.cells[index] for name, index in indexes.items() if index < width}
     return is_sample_row(layout, values)
 
 
@@ -285,7 +358,7 @@ def _mixed_type_errors(
     other_import_kind: ImportKind,
 ) -> Iterator[str]:
     """Yield an error for each type in the rows that belongs to the other kind of document."""
-    type_index = next(index for index, column in columns if column.field == "type")
+    type_index = indexes_of(columns)["type"]
     counts: Counter[str] = Counter()
     first_rows: dict[str, Row] = {}
     for row in rows:

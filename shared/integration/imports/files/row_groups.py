@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from shared.integration.imports.files.cells import Converter, cell_text, converters
+from shared.integration.imports.files.columns import indexes_of
 from shared.integration.imports.files.reader import ParsedFile, is_blank
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import ImportKind
@@ -22,6 +23,8 @@ from shared.warehouse.documents.vocabulary import type_of
 type _GroupKey = tuple[str, ...]
 """The values of the fields `group_by`, and for a row without reference also its row number.
 A type that does not exist begins with "?"."""
+_BLANK_TYPE = "?"
+"""The type of a row without one."""
 type _FieldReader = tuple[int, str, Converter, bool]
 """Index in the row, field of the body, converter, whether the field belongs to a line."""
 
@@ -54,7 +57,7 @@ class RowGrouper:
             (index, column.field, convert[column.cell_type], column.is_line_field)
             for index, column in file.columns
         ]
-        self._indexes = {column.field: index for index, column in file.columns}
+        self._indexes = indexes_of(file.columns)
         self._file = file
 
     def groups(self) -> Iterator[RowGroup]:
@@ -92,11 +95,28 @@ class RowGrouper:
     @cached_property
     def _rows_by_key(self) -> Mapping[_GroupKey, list[Row]]:
         groups: dict[_GroupKey, list[Row]] = {}
-        for row in self._file.rows:
-            key = self._key(row)
+        for row, key in zip(self._file.rows, self._keys, strict=True):
             # A row without reference is a group of its own.
             groups.setdefault(key if key[0] else (*key, str(row.number)), []).append(row)
         return groups
+
+    @cached_property
+    def _keys(self) -> Sequence[_GroupKey]:
+        """The key of each row; a blank type is that of the only document with the reference above.
+
+        Programs such as Shopify write the fields of an order only in its first row.
+        """
+        keys: list[_GroupKey] = []
+        above: dict[str, set[_GroupKey]] = {}
+        for row in self._file.rows:
+            key = self._key(row)
+            known = above.setdefault(key[0], set())
+            if key[1:] == (_BLANK_TYPE,) and key[0] and len(known) == 1:
+                key = next(iter(known))
+            elif not _has_unknown_type(key):
+                known.add(key)
+            keys.append(key)
+        return keys
 
     def _key(self, row: Row) -> _GroupKey:
         values = []
@@ -105,7 +125,8 @@ class RowGrouper:
             # Stripped as in the body: otherwise two documents could have the same reference.
             value = "" if isinstance(cell, InvalidCell) else cell_text(cell).strip()
             if name == "type" and self._layout.document_kind:
-                value = type_of(self._layout.document_kind, value) or f"?{fold(value)}"
+                invalid = "?" if isinstance(cell, InvalidCell) else ""
+                value = type_of(self._layout.document_kind, value) or f"?{invalid}{fold(value)}"
             values.append(value)
         return tuple(values)
 
@@ -120,8 +141,7 @@ class RowGrouper:
                 by_reference.setdefault(key[0], []).append(key)
         problems: dict[_GroupKey, list[RowProblem]] = {}
         previous: _GroupKey | None = None
-        for row in self._file.rows:
-            key = self._key(row)
+        for row, key in zip(self._file.rows, self._keys, strict=True):
             fault, candidates = "", []
             if not key[0]:
                 fault = f"no {self._layout.group_by[0]}"
@@ -193,8 +213,12 @@ class RowGrouper:
             except ValueError as error:
                 problems.append(RowProblem(index, name, str(error)))
                 continue
-            if not (isinstance(value, str) and (not value or value.isspace())):
-                body[name] = value
+            if isinstance(value, str) and (not value or value.isspace()):
+                continue
+            if body.setdefault(name, value) != value:
+                first = self._file.header[self._indexes[name]]
+                message = f"differs from {body[name]} in the column {first}"
+                problems.append(RowProblem(index, name, message))
         if width > self._file.width:
             beyond = range(self._file.width, width)
             extra = next((index for index in beyond if not is_blank(cells[index])), None)

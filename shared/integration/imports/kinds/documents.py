@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from shared.integration.imports.files.columns import Column, FileLayout
+from shared.integration.imports.files.columns import AmbiguousHeader, Column, FileLayout
 from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     DATE_DESCRIPTION,
@@ -65,7 +65,7 @@ def _document_layout(
                 "Número del documento en su sistema. Las filas con la misma referencia y tipo"
                 " forman un solo documento.",
             ),
-            aliases=("external ref", "document", "documento"),
+            aliases=("document", "documento"),
         ),
         Column(
             "type",
@@ -90,7 +90,7 @@ def _document_layout(
             DATE_DESCRIPTION,
             same_text("2026-02-15"),
             "date",
-            aliases=("fecha de vencimiento",),
+            aliases=("doc due date",),
         ),
         Column(
             "partner_code",
@@ -101,14 +101,14 @@ def _document_layout(
             ),
             same_text("P-100"),
             required=True,
-            aliases=("partner code", "card code", *partner_aliases),
+            aliases=("card code", *partner_aliases),
         ),
         Column(
             "partner_name",
             BilingualText(f"{partner.en} name", f"Nombre de {partner.es}"),
             BilingualText(f"Name of the {partner.en.lower()}.", f"Nombre del {partner.es}."),
             BilingualText("Example company", "Empresa de ejemplo"),
-            aliases=("partner name", "card name"),
+            aliases=("card name",),
         ),
         WAREHOUSE,
         *more,
@@ -131,7 +131,17 @@ def _document_layout(
         ),
         line_serials("serials"),
     )
-    return FileLayout(title, columns, group_by=("external_ref", "type"), document_kind=kind)
+    return FileLayout(
+        title,
+        columns,
+        group_by=("external_ref", "type"),
+        document_kind=kind,
+        ambiguous=[
+            AmbiguousHeader(
+                "fecha de vencimiento", "expiry_date", "due_date", beside=("batch", "serials")
+            )
+        ],
+    )
 
 
 class EntryDocumentImporter(_DocumentImporter):

@@ -22,7 +22,8 @@ _COLUMNS = (
         BilingualText("Unique code of the product.", "Código único del artículo."),
         BilingualText("EXAMPLE-1", "EJEMPLO-1"),
         required=True,
-        aliases=("sku", "code", "código", "referencia"),
+        synonyms=("sku", "code", "código"),
+        aliases=("referencia",),
     ),
     Column(
         "name",
@@ -40,7 +41,7 @@ _COLUMNS = (
             "Tal como lo lee el escáner, hasta 64 caracteres.",
         ),
         same_text("8400000000017"),
-        aliases=("ean",),
+        synonyms=("ean",),
     ),
     Column(
         "type",
@@ -87,7 +88,6 @@ _COLUMNS = (
         BilingualText("Kept in stock", "Artículo de inventario"),
         BilingualText("yes for goods, no for services.", "sí para mercancías, no para servicios."),
         BilingualText("yes", "sí"),
-        aliases=("inventory item",),
     ),
 )
 

@@ -33,7 +33,7 @@ _COLUMNS = (
             "Número de la devolución en su sistema. Las filas con la misma referencia forman una"
             " sola devolución.",
         ),
-        aliases=("external ref", "return", "devolución", "rma"),
+        aliases=("return", "devolución", "rma"),
     ),
     Column(
         "exit_document_id",
@@ -46,7 +46,6 @@ _COLUMNS = (
         ),
         same_text("3"),
         "integer",
-        aliases=("exit document id",),
     ),
     Column(
         "warehouse_code",
@@ -66,7 +65,7 @@ _COLUMNS = (
             "Código del cliente en su sistema; por defecto, el del documento de salida.",
         ),
         same_text("C-100"),
-        aliases=("partner code", "card code", "client", "cliente"),
+        aliases=("card code", "client", "cliente"),
     ),
     LINE_ITEM_CODE,
     LINE_QUANTITY,

@@ -45,7 +45,8 @@ LINE_ITEM_CODE = Column(
     BilingualText("EXAMPLE-1", "EJEMPLO-1"),
     required=True,
     is_line_field=True,
-    aliases=("sku", "product", "artículo"),
+    synonyms=("sku",),
+    aliases=("product", "artículo"),
 )
 LINE_QUANTITY = Column(
     "qty",

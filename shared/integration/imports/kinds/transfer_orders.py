@@ -28,7 +28,7 @@ _COLUMNS = (
             "Número de la orden en su sistema. Las filas con la misma referencia forman una sola"
             " orden.",
         ),
-        aliases=("external ref", "order", "orden"),
+        aliases=("order", "orden"),
     ),
     Column(
         "from_warehouse",

@@ -10,6 +10,8 @@ from functools import cache
 from shared.integration.imports.languages import Language
 
 _FIXED = "item_code, man_btch_num, man_ser_num or inventory_item"
+_AS_TEXT = "format the cell as text and enter it again"
+_COMO_TEXTO = "dé formato de texto a la celda y vuelva a escribirlo"
 
 _SPANISH: Mapping[str, str] = {
     # any field
@@ -25,15 +27,17 @@ _SPANISH: Mapping[str, str] = {
     "must have at least {} entry": "debe tener al menos {} elemento",
     "must have at most {} entries": "debe tener como máximo {} elementos",
     "must be a list": "debe ser una lista",
-    "has more digits than a number keeps; format the cell as text and enter it again": (
-        "tiene más cifras de las que conserva un número; dé formato de texto a la celda y vuelva a"
-        " escribirlo"
+    f"has more digits than a number keeps; {_AS_TEXT}": (
+        f"tiene más cifras de las que conserva un número; {_COMO_TEXTO}"
     ),
     "must be an object": "debe ser un objeto",
     "must be one of {}": "debe ser uno de estos valores: {}",
     "must be true or false": "debe ser verdadero o falso",
     "must be yes or no": "debe ser sí o no",
     "is not a valid value: {}": "no es un valor válido: {}",
+    f"is not a valid value: {{}} in the number format {{}}; {_AS_TEXT}": (
+        f"no es un valor válido: {{}} en el formato de número {{}}; {_COMO_TEXTO}"
+    ),
     "is already taken by another product": "ya lo usa otro artículo",
     "was the code of {} (product, id {}); documents or stock movements name it": (
         "fue el código de {} (artículo, id {}); hay documentos o movimientos que lo nombran"
@@ -42,6 +46,9 @@ _SPANISH: Mapping[str, str] = {
     "already exists with the id {}": "ya existe con el id {}",
     # numbers and dates
     "must be a number": "debe ser un número",
+    "must be a number; {} has its minus at the end, write {}": (
+        "debe ser un número; {} tiene el signo menos al final, escriba {}"
+    ),
     "must be a number the service can hold": "es un número fuera de los límites del servicio",
     "must be a whole number": "debe ser un número entero",
     "must be a whole number: product {} is managed by serial": (
@@ -117,6 +124,7 @@ _SPANISH: Mapping[str, str] = {
     "serial {} of {} was returned already": "la serie {} de {} ya se devolvió",
     # rows
     "already used in row {}": "ya se usa en la fila {}",
+    "differs from {} in the column {}": "difiere de {} en la columna {}",
     "differs from row {} of the same document": "difiere de la fila {} del mismo documento",
     "rejected because row {} of the document has errors": (
         "rechazada porque la fila {} del documento tiene errores"
