@@ -4855,7 +4855,7 @@ export type RfidValidationDetail = {
      */
     unknown: Array<string>;
     /**
-     * The first 40 characters of EPCs of another scheme or length, or with a wrong value.
+     * EPCs of another scheme or length, or with a wrong value.
      */
     unreadable: Array<string>;
 };

@@ -153,6 +153,9 @@ def validate_groups(
     """
     importer = importer_of(stored.kind)
     options = ApplyOptions(stored.id, stored.on_duplicate)
+    unresolved = importer.resolve(context.store, [group.body for group in chunk])
+    for group, found in zip(chunk, unresolved, strict=True):
+        grouper.reject(group, found)
     drafts = [check(importer.model, group.body) for group in chunk]
 
     def look_up(tx: Transaction) -> list[Sequence[Problem]]:

@@ -1,6 +1,7 @@
 """Use cases of entry and exit documents."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import run_all
@@ -20,10 +21,13 @@ from shared.warehouse.documents.models import (
     EntryDraft,
     ExitDraft,
 )
-from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
+from shared.warehouse.documents.vocabulary import TYPES, DocumentKind, doc_num
 from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work_records import DocumentReference
+
+_NUMBER = re.compile(r"(EX-)?([1-9][0-9]{0,14})", re.IGNORECASE)
+"""The number of an exit document, or its id."""
 
 
 def create_document(
@@ -109,6 +113,29 @@ def document_of(
     """Return the document with a type and reference, or None."""
     alias = store.get(repository.reference_key(kind, document_type, external_ref))
     return repository.COLLECTIONS[kind].get(store, int(alias["id"])) if alias else None
+
+
+def exit_documents_named(store: Store, names: Iterable[str]) -> Mapping[str, Sequence[int]]:
+    """Return the ids of the exit documents that each name may mean.
+
+    A name is a document number such as EX-12, the reference of a document of any type, or an id.
+    """
+    found: dict[str, set[int]] = {name: set() for name in names}
+    keys = {
+        repository.reference_key("exit", document_type, name): name
+        for name in found
+        for document_type in TYPES["exit"]
+    }
+    for key, alias in store.get_many(keys).items():
+        found[keys[key]].add(int(alias["id"]))
+    numbers = {name: int(match[2]) for name in found if (match := _NUMBER.fullmatch(name))}
+    existing = {one.id for one in get_documents(store, "exit", sorted({*numbers.values()}))}
+    for name, number in numbers.items():
+        if not name.isdecimal():
+            found[name] = {number}
+        elif number in existing:
+            found[name].add(number)
+    return {name: sorted(ids) for name, ids in found.items()}
 
 
 def close_document(tx: Transaction, kind: DocumentKind, number: int) -> Record[Document]:

@@ -2,9 +2,12 @@
 
 import pytest
 
+from shared.integration.imports.kinds.registry import importer_of
+from shared.integration.imports.languages import Language
+from tests.cases import each_case
 from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.import_scenario import ImportScenario
-from tests.integration.imports.import_files import as_csv
+from tests.integration.imports.import_files import as_csv, as_xlsx
 from tests.integration.imports.outcome import report_problems
 from tests.return_scenario import ReturnScenario
 from tests.stack import Stack
@@ -71,13 +74,76 @@ def test_return_that_is_created_during_the_validation_of_its_row_is_skipped(
     assert scenario.commit(one["id"])["documents"]["committed"] == 0
 
 
+def test_an_exit_document_is_named_by_number_reference_or_id(
+    scenario: ImportScenario, dispatched: ReturnScenario
+) -> None:
+    order = dispatched.order
+    reference = scenario.erp.get(f"/exit-documents/{order}").data["external_ref"]
+    names = [f"EX-{order}", f"ex-{order}", reference, str(order)]
+    header: list[object] = ["Referencia", "Documento de salida", "SKU", "Cantidad", "Motivo"]
+    rows = [[f"R-{number}", name, "BRICK", "1", "DAÑADO"] for number, name in enumerate(names)]
+
+    for content in (
+        as_csv([header, *rows]),
+        as_xlsx([header, ["R-X", order, "BRICK", 1, "Other"]]),
+    ):
+        name = "returns.xlsx" if content[:2] == b"PK" else "returns.csv"
+        one = scenario.import_file("returns", name, content)
+        assert one["rows"]["error"] == 0, report_problems(scenario, one)
+        scenario.commit(one["id"])
+
+    shown = scenario.erp.walk("/returns", sort="created_at")
+    assert [row["exit_document_id"] for row in shown] == [order] * 5
+    reasons = [
+        scenario.erp.get(f"/returns/{row['id']}").data["lines"][0]["reason"] for row in shown
+    ]
+    assert reasons == [*["damaged"] * 4, "other"]
+
+
+def test_a_name_of_several_exit_documents_is_refused(
+    scenario: ImportScenario, dispatched: ReturnScenario
+) -> None:
+    order = dispatched.order
+    body = {
+        "external_ref": str(order), "type": "sale_order", "doc_date": "2026-03-01",
+        "partner_code": "C-1", "warehouse_code": "YARD",
+        "lines": [{"item_code": "BRICK", "qty": 1}],
+    }  # fmt: skip
+    other = scenario.erp.post("/exit-documents", body, key="k").id
+    header = ["external_ref", "exit_document_id", "item_code", "qty"]
+    rows = [["R-1", str(order), "BRICK", "1"], ["R-2", f"EX-{order}", "BRICK", "1"]]
+
+    one = scenario.import_file("returns", "returns.csv", as_csv([header, *rows]))
+
+    message = f"{order} may mean EX-{order}, EX-{other}; write one of these numbers"
+    assert report_problems(scenario, one) == {(2, "exit_document_id", message)}
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_reasons_are_read_in_both_languages(language: Language) -> None:
+    column = importer_of("returns").layout.by_field["reason"]
+    for key, choice in zip(column.keys, column.choices, strict=True):
+        for text in (key, key.upper().replace("_", " "), choice.in_(language).upper()):
+            assert column.key_of(text) == key
+    assert column.key_of("broken") == "broken"
+
+
+@each_case(
+    ("name", "message"),
+    [
+        ("EX-99", "no exit document has the id 99"),
+        ("99", "no exit document has the number, reference or id 99"),
+        ("WEB-1", "no exit document has the number, reference or id WEB-1"),
+        ("x" * 101, "must have at most 100 characters"),
+    ],
+)
 @pytest.mark.usefixtures("dispatched")
-def test_an_exit_document_that_cannot_be_read_is_the_only_problem_of_its_row(
-    scenario: ImportScenario,
+def test_an_exit_document_that_cannot_be_found_is_the_only_problem_of_its_row(
+    scenario: ImportScenario, name: str, message: str
 ) -> None:
     header: list[object] = ["external_ref", "exit_document_id", "item_code", "qty"]
-    rows: list[list[object]] = [header, ["R-1", "EX-12", "BRICK", "1"]]
+    rows: list[list[object]] = [header, ["R-1", name, "BRICK", "1"]]
 
     one = scenario.import_file("returns", "returns.csv", as_csv(rows))
 
-    assert report_problems(scenario, one) == {(2, "exit_document_id", "must be a number")}
+    assert report_problems(scenario, one) == {(2, "exit_document_id", message)}

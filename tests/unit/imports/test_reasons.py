@@ -26,6 +26,7 @@ _MODULES = (
     "shared.integration.imports.files.cells",
     "shared.integration.imports.files.row_groups",
     "shared.integration.imports.kinds.importer",
+    "shared.integration.imports.kinds.returns",
     "shared.integration.imports.part_files",
     "shared.integration.imports.validation",
 )

@@ -30,6 +30,8 @@ class Column:
         required: Whether the file must have the column.
         is_line_field: Whether `field` belongs to a line of the document, not to its head.
         choices: The values of the template's drop-down list.
+        keys: The values of the body that `choices` stand for, in their order; empty if the model of
+            the body accepts the choices.
         synonyms: Further headers that mean the same. In a file that has several of them, or one
             beside the header, the cells of a row must be equal.
         aliases: Further headers, which count only in a file without the headers above. The first
@@ -44,12 +46,23 @@ class Column:
     required: bool = False
     is_line_field: bool = False
     choices: Sequence[BilingualText] = ()
+    keys: Sequence[str] = ()
     synonyms: Sequence[str] = ()
     aliases: Sequence[str] = ()
 
     def documented_headers(self) -> set[str]:
         """Return the name of the field and both headers, as `normalize_header` writes them."""
         return {normalize_header(name) for name in (self.field, self.header.en, self.header.es)}
+
+    def key_of(self, value: object) -> object:
+        """Return the key that a text stands for, in either language; any other value as it is."""
+        if not isinstance(value, str):
+            return value
+        for key, choice in zip(self.keys, self.choices, strict=False):
+            names = map(normalize_header, (key, choice.en, choice.es))
+            if normalize_header(value) in names:
+                return key
+        return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from shared.integration.imports.files.cells import Converter, cell_text, converters
-from shared.integration.imports.files.columns import indexes_of
+from shared.integration.imports.files.columns import CellType, Column, indexes_of
 from shared.integration.imports.files.reader import ParsedFile, is_blank
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import ImportKind
@@ -44,6 +44,11 @@ class RowGroup:
     problems: dict[int, list[RowProblem]] = field(default_factory=dict)
 
 
+def _converter(column: Column, convert: Mapping[CellType, Converter]) -> Converter:
+    of_type = convert[column.cell_type]
+    return (lambda cell: column.key_of(of_type(cell))) if column.keys else of_type
+
+
 class RowGrouper:
     """Groups the rows of one file, which has no structure errors.
 
@@ -54,7 +59,7 @@ class RowGrouper:
         self._layout = importer_of(kind).layout
         convert = converters(decimal_comma=file.decimal_comma, timezone=timezone)
         self._readers: list[_FieldReader] = [
-            (index, column.field, convert[column.cell_type], column.is_line_field)
+            (index, column.field, _converter(column, convert), column.is_line_field)
             for index, column in file.columns
         ]
         self._indexes = indexes_of(file.columns)

@@ -53,6 +53,13 @@ class Importer(ABC):
         """Add the fence of the master data that the row groups refer to, before it is read."""
         del tx
 
+    def resolve(
+        self, store: Store, bodies: Sequence[dict[str, object]]
+    ) -> Sequence[Sequence[Problem]]:
+        """Replace values of raw bodies that only files have; return the problems of each body."""
+        del store
+        return [[] for _ in bodies]
+
     @abstractmethod
     def keys(self, draft: Any) -> list[Key]:
         """Return the keys that `apply` reads first."""

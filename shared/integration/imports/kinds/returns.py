@@ -1,7 +1,6 @@
 """Import of returns: what customers have announced to send back."""
 
-from collections.abc import Sequence
-from typing import get_args
+from collections.abc import Iterator, Mapping, Sequence
 
 from shared.integration.imports.files.columns import Column, FileLayout
 from shared.integration.imports.kinds.importer import ReferencedImporter
@@ -17,15 +16,25 @@ from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.db.items import Key
 from shared.kernel.db.records import CreatedRecord
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
-from shared.kernel.validation import Checked
+from shared.kernel.fields import Input, Reference
+from shared.kernel.validation import Checked, InvalidBody, check
+from shared.warehouse.documents import service as documents
+from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.returns import service as returns
 from shared.warehouse.returns.models import ReturnDraft, ReturnReason, StoredReturn
 from shared.warehouse.settings import service as settings
 from shared.warehouse.settings.values import Settings, settings_of
 
-_REASONS = [same_text(reason) for reason in get_args(ReturnReason.__value__)]
+_REASONS: Mapping[ReturnReason, BilingualText] = {
+    "damaged": BilingualText("Damaged", "Dañado"),
+    "defective": BilingualText("Defective", "Defectuoso"),
+    "wrong_item": BilingualText("Wrong item", "Artículo equivocado"),
+    "not_wanted": BilingualText("Not wanted", "No deseado"),
+    "other": BilingualText("Other", "Otro"),
+}
 _COLUMNS = (
     reference_column(
         description=BilingualText(
@@ -39,13 +48,12 @@ _COLUMNS = (
         "exit_document_id",
         BilingualText("Exit document", "Documento de salida"),
         BilingualText(
-            "Id of the exit document with which the goods left. Empty only where returns without it"
-            " are allowed.",
-            "Id del documento de salida con el que salió la mercancía. Vacío solo donde se permiten"
-            " devoluciones sin él.",
+            "The exit document with which the goods left: its number (EX-12), its reference in your"
+            " system, or its id. Empty only where returns without it are allowed.",
+            "El documento de salida con el que salió la mercancía: su número (EX-12), su referencia"
+            " en su sistema o su id. Vacío solo donde se permiten devoluciones sin él.",
         ),
-        same_text("3"),
-        "integer",
+        same_text("EX-3"),
     ),
     Column(
         "warehouse_code",
@@ -73,15 +81,36 @@ _COLUMNS = (
         "reason",
         BilingualText("Reason", "Motivo"),
         BilingualText(
-            "Why the customer sends the goods back.", "Por qué devuelve el cliente la mercancía."
+            "Why the customer sends the goods back: damaged, defective, wrong item, not wanted or"
+            " other.",
+            "Por qué devuelve el cliente la mercancía: dañado, defectuoso, artículo equivocado, no"
+            " deseado u otro.",
         ),
-        _REASONS[0],
-        choices=_REASONS,
+        _REASONS["damaged"],
+        choices=[*_REASONS.values()],
+        keys=[*_REASONS],
         is_line_field=True,
     ),
     line_batch("batch"),
     line_serials("serials"),
 )
+
+
+_EXIT = "exit_document_id"
+
+
+class _Origin(Input):
+    """How a file names an exit document."""
+
+    exit_document_id: Reference
+
+
+def _origin_problems(name: str, found: Sequence[int]) -> Iterator[Problem]:
+    if not found:
+        yield Problem(_EXIT, f"no exit document has the number, reference or id {name}")
+    elif len(found) > 1:
+        numbers = ", ".join(doc_num("exit", number) for number in found)
+        yield Problem(_EXIT, f"{name} may mean {numbers}; write one of these numbers")
 
 
 class ReturnImporter(ReferencedImporter):
@@ -99,6 +128,30 @@ class ReturnImporter(ReferencedImporter):
     id_sequence = "return"
     line_sequence = returns.LINE_SEQUENCE
     max_actions = MAX_PLANNED_ACTIONS // 2
+
+    def resolve(
+        self, store: Store, bodies: Sequence[dict[str, object]]
+    ) -> Sequence[Sequence[Problem]]:
+        """See Importer. The exit document becomes its id."""
+        drafts = [
+            check(_Origin, {_EXIT: body[_EXIT]}) if isinstance(body.get(_EXIT), str) else None
+            for body in bodies
+        ]
+        names = {one.exit_document_id for one in drafts if isinstance(one, _Origin)}
+        named = documents.exit_documents_named(store, sorted(names)) if names else {}
+        problems: list[Sequence[Problem]] = []
+        for body, draft in zip(bodies, drafts, strict=True):
+            found: Sequence[Problem] = ()
+            if isinstance(draft, InvalidBody):
+                found = draft.problems
+            elif draft is not None:
+                name = draft.exit_document_id
+                found = list(_origin_problems(name, named[name]))
+                body[_EXIT] = next(iter(named[name]), None)
+            if found:
+                del body[_EXIT]
+            problems.append(found)
+        return problems
 
     def keys(self, draft: Checked[ReturnDraft]) -> list[Key]:
         """See Importer."""

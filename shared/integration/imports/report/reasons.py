@@ -112,6 +112,10 @@ _SPANISH: Mapping[str, str] = {
         "debe ser un almacén distinto del de origen, {}"
     ),
     # what customers send back
+    "no exit document has the number, reference or id {}": (
+        "ningún documento de salida tiene el número, la referencia o el id {}"
+    ),
+    "{} may mean {}; write one of these numbers": ("{} puede ser {}; escriba uno de estos números"),
     "no exit document has the id {}": "ningún documento de salida tiene el id {}",
     "is required without exit_document_id": "es obligatorio sin documento de salida",
     "is required: the setting blind_returns does not allow returns without it": (
