@@ -189,6 +189,11 @@ export const SUBJECTS = [
         unless: OF_TRANSFER_ORDER,
       },
       {
+        operation: 'POST /pickings/{id}/picks/undo',
+        when: { status: ['started'] },
+        unless: OF_TRANSFER_ORDER,
+      },
+      {
         operation: 'POST /pickings/{id}/finalize',
         when: { status: ['started'] },
         unless: OF_TRANSFER_ORDER,

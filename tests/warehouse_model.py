@@ -353,6 +353,13 @@ class WarehouseModel:
         self.move(place, place._replace(status="staged"), qty)
         picking.order.record_progress(place.item, qty)
 
+    def undo_pick(self, picking: Picking, place: Place, qty: Decimal) -> None:
+        """Move a picked quantity back, allocated to the picking."""
+        add(picking.picked, place, -qty)
+        add(picking.allocated, place, qty)
+        self.move(place._replace(status="staged"), place, qty)
+        picking.order.record_progress(place.item, -qty)
+
     def unpick(self, picking: Picking, status: str) -> None:
         """Undo a picking and set its status."""
         for place, qty in picking.picked.items():

@@ -108,6 +108,13 @@ class WarehouseScenario:
     ) -> Response:
         return self.act(number, "picks", item_code=item_code, qty=qty, bin_code=bin_code, **more)
 
+    def undo(
+        self, number: int, item_code: str, qty: float, bin_code: str = "A-01", **more: object
+    ) -> Response:
+        """Undo a pick."""
+        body = {"item_code": item_code, "qty": qty, "bin_code": bin_code, **more}
+        return self.act(number, "picks/undo", **body)
+
     def picked(self, *orders: int, qty: float) -> int:
         """Create and start a picking, pick bricks, and finalize it; return its id."""
         number = self.started(*orders)

@@ -142,6 +142,7 @@ export interface Operations {
   'POST /pickings/{id}/start': { body: undefined; result: Types.PickingDetailResponse };
   'POST /pickings/{id}/allocate': { body: undefined; result: Types.PickingDetailResponse };
   'POST /pickings/{id}/picks': { body: Types.PickDraft; result: Types.PickingDetailResponse };
+  'POST /pickings/{id}/picks/undo': { body: Types.PickDraft; result: Types.PickingDetailResponse };
   'POST /pickings/{id}/finalize': { body: Types.PickingEnd; result: Types.PickingDetailResponse };
   'POST /pickings/{id}/cancel': { body: undefined; result: Types.PickingDetailResponse };
   'POST /pickings/{id}/revert': { body: undefined; result: Types.PickingDetailResponse };

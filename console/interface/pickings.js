@@ -430,6 +430,51 @@ const subject = {
     }
    ]
   },
+  "POST /pickings/{id}/picks/undo": {
+   "permission": "exits.manage",
+   "name": "undo_picking_pick",
+   "body": [
+    {
+     "name": "item_code",
+     "type": "text",
+     "maxLength": 50
+    },
+    {
+     "name": "gtin",
+     "type": "text",
+     "isNullable": true
+    },
+    {
+     "name": "qty",
+     "isRequired": true,
+     "type": "number",
+     "above": 0,
+     "maximum": 999999999
+    },
+    {
+     "name": "bin_code",
+     "isRequired": true,
+     "type": "text",
+     "maxLength": 50
+    },
+    {
+     "name": "batch",
+     "type": "text",
+     "isNullable": true,
+     "maxLength": 50
+    },
+    {
+     "name": "serials",
+     "type": "array",
+     "isNullable": true,
+     "maxItems": 25,
+     "items": {
+      "type": "text",
+      "maxLength": 50
+     }
+    }
+   ]
+  },
   "POST /pickings/{id}/finalize": {
    "permission": "exits.manage",
    "name": "finalize_picking",

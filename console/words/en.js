@@ -466,6 +466,7 @@ export default {
     create_picking: 'New picking',
     allocate_picking: 'Allocate stock',
     create_picking_pick: 'Pick goods',
+    undo_picking_pick: 'Undo a pick',
     create_wave: 'New wave',
     plan_wave: 'Plan',
     create_packing_order: 'New packing order',

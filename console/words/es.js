@@ -754,6 +754,7 @@ const words = {
     create_picking: 'Nueva orden de picking',
     allocate_picking: 'Reservar existencias',
     create_picking_pick: 'Recoger mercancía',
+    undo_picking_pick: 'Deshacer una recogida',
     create_wave: 'Nueva ola',
     plan_wave: 'Planificar',
     create_packing_order: 'Nueva orden de embalaje',

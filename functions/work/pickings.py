@@ -5,7 +5,7 @@ from shared.http.routes import ListResponse, OperationOptions, ResourceResponse,
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
-from shared.warehouse.picking import picks, service, views
+from shared.warehouse.picking import picks, service, undo_picks, views
 from shared.warehouse.picking.models import (
     PickDraft,
     Picking,
@@ -103,6 +103,21 @@ def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceRespo
     """Pick goods at a position."""
     substitution = settings_of(request.tenant).pick_substitution
     record = picks.pick(tx, request.id, request.body, substitution)
+    return ResourceResponse(views.picking_in_detail(record))
+
+
+@routes.write(
+    "POST",
+    "/pickings/{id}/picks/undo",
+    "Undo a pick",
+    _WRITE,
+    body=PickDraft,
+    description="Takes the body of a pick. The goods return to the position that they were picked"
+    " at, and are allocated to the picking again. More than was picked there is refused.",
+)
+def undo_pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
+    """Undo a pick."""
+    record = undo_picks.undo_pick(tx, request.id, request.body)
     return ResourceResponse(views.picking_in_detail(record))
 
 

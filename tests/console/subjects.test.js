@@ -101,7 +101,7 @@ test('what the status of a document forbids is not offered', () => {
 
 test('the picking of a transfer order is picked there', () => {
   const status = 'started';
-  const all = ['allocate', 'picks', 'finalize', 'cancel'];
+  const all = ['allocate', 'picks', 'undo', 'finalize', 'cancel'];
   assert.deepEqual(offered('pickings', { status, document: { type: 'sale_order' } }), all);
   assert.deepEqual(offered('pickings', { status, document: null }), all);
   assert.deepEqual(offered('pickings', { status, document: { type: 'transfer_order' } }), ['allocate']);

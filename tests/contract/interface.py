@@ -116,6 +116,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /pickings/{id}/start              pickings:write    exits.manage
     POST    /pickings/{id}/allocate           pickings:write    exits.manage
     POST    /pickings/{id}/picks              pickings:write    exits.manage
+    POST    /pickings/{id}/picks/undo         pickings:write    exits.manage
     POST    /pickings/{id}/finalize           pickings:write    exits.manage
     POST    /pickings/{id}/cancel             pickings:write    exits.manage
     POST    /pickings/{id}/revert             pickings:write    exits.manage

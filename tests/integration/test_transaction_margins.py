@@ -222,6 +222,8 @@ def test_picking_of_the_most_serials_and_orders_keeps_the_margin(erp: Erp) -> No
     wanted = ("DRILL", len(serials)), *((code, 1) for code in codes)
     number = yard.started(*(yard.order(line) for line in wanted[:MAX_DOCUMENTS]))
     yard.pick(number, "DRILL", len(serials), serials=serials).ok()
+    yard.undo(number, "DRILL", len(serials), serials=serials).ok()
+    yard.pick(number, "DRILL", len(serials), serials=serials).ok()
     for at, (code, qty) in enumerate(wanted[1:MAX_DOCUMENTS], 10):
         assert yard.pick(number, code, qty, f"G-{at}").status == 200
     assert yard.act(number, "finalize").status == 200

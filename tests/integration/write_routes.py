@@ -304,6 +304,9 @@ EXAMPLES: Mapping[str, Example] = {
     "POST /pickings/{id}/picks": Example(
         200, body=PICK, prepare=_started, grows={"stock": 1, "movement": 1}
     ),
+    "POST /pickings/{id}/picks/undo": Example(
+        200, body={**PICK, "qty": 2}, prepare=_partly_picked, grows={"movement": 1}
+    ),
     "POST /pickings/{id}/finalize": Example(
         200, body=SHORT, prepare=_partly_picked, events=["picking.completed", "stock.updated"]
     ),

@@ -102,6 +102,28 @@ class PickingRules(BaseMachine):
         """Update the model after a pick; subclasses override it."""
 
     @precondition(lambda self: self.model.pickings)
+    @rule(index=INDEX, place_index=INDEX, bin_code=BINS, qty=QTY)
+    def undo_pick(self, index: int, place_index: int, bin_code: str, qty: Decimal) -> None:
+        """Undo a pick, or a part of it."""
+        picking = recent_one(self.model.pickings, index)
+        places = sorted(picking.picked, key=str)
+        nothing = place_at("BRICK", picking.order.whs, bin_code, 1)
+        place = recent_one(places or [nothing], place_index)
+        qty = Decimal(1) if place.serial else qty
+        body = {
+            **named(place.item, qty, by_gtin=False), "bin_code": place.bin, "batch": place.batch,
+            "serials": [place.serial] if place.serial else None,
+        }  # fmt: skip
+        expected = 200
+        if picking.status != "started" or self.model.transfer_order_of(picking):
+            expected = 409
+        elif qty > picking.picked.get(place, ZERO):
+            expected = 422
+        self.post(f"/pickings/{picking.id}/picks/undo", body, expected)
+        if expected == 200:
+            self.model.undo_pick(picking, place, qty)
+
+    @precondition(lambda self: self.model.pickings)
     @rule(index=INDEX, action=one_of("start start start allocate cancel revert synchronize"))
     def act_on_picking(self, index: int, action: str) -> None:
         """Start, allocate, cancel, revert or synchronize a picking."""

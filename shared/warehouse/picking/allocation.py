@@ -14,7 +14,6 @@ from shared.warehouse.master_data import NamedCodes, picking_refusal
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import (
     ENDED_STATUSES,
-    Allocation,
     StoredPicking,
     StoredPickingLine,
 )
@@ -199,7 +198,7 @@ def _allocate(
     after = dict(pickings)
     for turn, row, qty in booked:
         number, at = lines[turn]
-        line = _with_allocation(after[number].lines[at], row, qty)
+        line = rules.with_allocation(after[number].lines[at], row, qty)
         after[number] = rules.with_line(after[number], at, line)
     is_full = len(booked) < len(tried)
     return after, tried[-1] if is_full else len(lines), posting
@@ -337,20 +336,3 @@ def _ensure_all_were_seen(
     misses = posting.misses_rows(line.product_id, warehouse_id, skipped=skipped)
     if misses and tx.elapsed_ms < _MAX_INDEX_LAG_MS:
         raise StaleRead
-
-
-def _with_allocation(line: StoredPickingLine, row: StockRow, qty: Decimal) -> StoredPickingLine:
-    """Return the line with an allocation more; two allocations of one stock row become one."""
-    before = next((one for one in line.allocations if one.stock_id == row.id), None)
-    others = [one for one in line.allocations if one.stock_id != row.id]
-    allocation = Allocation(
-        stock_id=row.id,
-        position_id=row.position_id or 0,
-        bin_code=row.bin_code or "",
-        batch_num=row.batch_num,
-        serial=row.serial_number,
-        qty=before.qty + qty if before else qty,
-    )
-    if before:
-        allocation = allocation.in_place_of(before)
-    return line.model_copy(update={"allocations": [*others, allocation]})

@@ -192,11 +192,7 @@ def pick_problems(
     if not usable:
         yield _not_allocated_problem(allocated, draft, substitution)
         return
-    # Products that are managed by batch are always allocated by batch.
-    if (draft.batch is None) != (allocated[0].batch_num is None):
-        is_wanted = draft.batch is None
-        message = f"product {draft.item_code} is {'' if is_wanted else 'not '}managed by batch"
-        yield Problem("batch", f"is required: {message}" if is_wanted else message)
+    yield from _batch_problems(draft, allocated)
     left = sum((allocation.qty for _, allocation in usable), ZERO)
     if draft.qty is None:
         return
@@ -213,6 +209,20 @@ def pick_problems(
             f"uses {parts} allocations, at most {MAX_SERIALS} per request; pick a smaller quantity"
         )
         yield Problem("qty", message)
+
+
+def _batch_problems(
+    draft: Checked[PickDraft], parts: Sequence[Allocation | Pick]
+) -> Iterator[Problem]:
+    """Yield a problem when a product is managed by batch and none is named, or the reverse.
+
+    Products that are managed by batch are always allocated and picked by batch.
+    """
+    is_wanted = parts[0].batch_num is not None
+    if is_wanted == (draft.batch is not None):
+        return
+    message = f"product {draft.item_code} is {'' if is_wanted else 'not '}managed by batch"
+    yield Problem("batch", f"is required: {message}" if is_wanted else message)
 
 
 def split_pick(
@@ -255,8 +265,8 @@ def _allocations_of(
                 yield at, allocation
 
 
-def _matches(allocation: Allocation, draft: Checked[PickDraft]) -> bool:
-    return (allocation.bin_code, allocation.batch_num) == (draft.bin_code, draft.batch)
+def _matches(part: Allocation | Pick, draft: Checked[PickDraft]) -> bool:
+    return (part.bin_code, part.batch_num) == (draft.bin_code, draft.batch)
 
 
 def _may_replace(
@@ -384,6 +394,112 @@ def _reduced(
             yield one
         elif one.qty > qty:
             yield one.model_copy(update={"qty": one.qty - qty})
+
+
+def with_allocation(line: StoredPickingLine, row: StockRow, qty: Decimal) -> StoredPickingLine:
+    """Return the line with an allocation more; two allocations of one stock row become one."""
+    before = next((one for one in line.allocations if one.stock_id == row.id), None)
+    others = [one for one in line.allocations if one.stock_id != row.id]
+    allocation = Allocation(
+        stock_id=row.id,
+        position_id=row.position_id or 0,
+        bin_code=row.bin_code or "",
+        batch_num=row.batch_num,
+        serial=row.serial_number,
+        qty=before.qty + qty if before else qty,
+    )
+    if before:
+        allocation = allocation.in_place_of(before)
+    return line.model_copy(update={"allocations": [*others, allocation]})
+
+
+# Undo of picks
+
+
+@dataclass(frozen=True, slots=True)
+class UndonePart:
+    """The part `qty` of a pick of the line with the index `line`, which is undone."""
+
+    line: int
+    pick: Pick
+    qty: Decimal
+
+
+def undo_problems(picking: StoredPicking, draft: Checked[PickDraft]) -> Iterator[Problem]:
+    """Yield every problem of an undo: the goods that it names must be picked at the position."""
+    code = draft.item_code
+    if code is None:
+        return
+    if all(line.item_code != code for line in picking.lines):
+        yield Problem("item_code", f"{code} is not on {picking_code(picking.id)}")
+        return
+    staged = [pick for _, pick in _staged(picking, code)]
+    wrong_serials: list[Problem] = []
+    if staged:
+        # Products that are managed by serial are always picked by serial.
+        by_serial = staged[0].serial is not None
+        found = [*serial_problems(draft, by_serial=by_serial), *_batch_problems(draft, staged)]
+        wrong = list(of_valid_fields(draft, found))
+        yield from wrong
+        wrong_serials = [one for one in wrong if one.field == "serials"]
+        if len(wrong) > len(wrong_serials):
+            return
+    if draft.qty is None or {"bin_code", "batch", "serials"} & invalid_fields(draft):
+        return
+    here = [pick for pick in staged if _matches(pick, draft)]
+    there = sum((pick.qty for pick in here), ZERO)
+    if there < draft.qty:
+        yield Problem("qty", _not_picked(draft, draft.qty, there))
+    elif draft.serials and not wrong_serials:
+        others = sorted(set(draft.serials) - {pick.serial for pick in here})
+        if others:
+            yield Problem("serials", f"not picked at {draft.bin_code}: {', '.join(others)}")
+    elif (parts := len(list(split_undo(picking, draft, draft.qty)))) > MAX_SERIALS:
+        message = (
+            f"undoes {parts} picks, at most {MAX_SERIALS} per request; undo a smaller quantity"
+        )
+        yield Problem("qty", message)
+
+
+def _not_picked(draft: Checked[PickDraft], qty: Decimal, there: Decimal) -> str:
+    batch = "" if draft.batch is None else f" of batch {draft.batch}"
+    return (
+        f"{plain(qty)} to undo, {plain(there)} of {draft.item_code}{batch} picked"
+        f" at {draft.bin_code}"
+    )
+
+
+def split_undo(
+    picking: StoredPicking, draft: Checked[PickDraft], qty: Decimal
+) -> Iterator[UndonePart]:
+    """Split an undo without problems over the picks that it undoes, the last line first."""
+    for at, pick in _staged(picking, draft.item_code):
+        is_named = not draft.serials or pick.serial in draft.serials
+        part = min(qty, pick.qty)
+        if part > 0 and is_named and _matches(pick, draft):
+            yield UndonePart(at, pick, part)
+            qty -= part
+
+
+def _staged(picking: StoredPicking, item_code: str | None) -> Iterator[tuple[int, Pick]]:
+    """Yield the picks of an item that are not dispatched, with the indexes of their lines.
+
+    Picks fill the lines in their order, so the last line comes first.
+    """
+    for at, line in reversed([*enumerate(picking.lines)]):
+        if line.item_code == item_code:
+            yield from ((at, pick) for pick in line.picks if not pick.dispatched)
+
+
+def unpicked(picking: StoredPicking, part: UndonePart, row: StockRow) -> StoredPicking:
+    """Return the picking after a part of a pick was undone: allocated in the stock `row`."""
+    line = picking.lines[part.line]
+    left = part.pick.qty - part.qty
+    rest = [part.pick.model_copy(update={"qty": left})] if left else []
+    picks = [one for one in line.picks if one is not part.pick]
+    update = {"picks": [*picks, *rest], "picked_qty": line.picked_qty - part.qty}
+    line = with_allocation(line.model_copy(update=update), row, part.qty)
+    return with_line(picking, part.line, line)
 
 
 def is_incomplete(picking: StoredPicking) -> bool:

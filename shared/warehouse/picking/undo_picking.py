@@ -1,6 +1,7 @@
 """Release the allocations of a picking, and put its staged goods back on the shelf."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.steps import run_steps
@@ -16,7 +17,7 @@ from shared.warehouse.picking.models import (
     picking_code,
 )
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.stock.models import MovementCause, RowKey
+from shared.warehouse.stock.models import MovementCause, RowKey, StockRow
 from shared.warehouse.stock.posting import StockPosting, read_ahead
 
 type RecordProgress = Callable[[Transaction, StoredPicking, Mapping[int, DocumentProgress]], None]
@@ -89,17 +90,7 @@ def _undo(
     staged = [(at, part) for at, part in ahead if isinstance(part, Pick)]
     posting.load(
         rows=[part.staged_id if isinstance(part, Pick) else part.stock_id for _, part in ahead],
-        targets=[
-            RowKey(
-                picking.lines[at].product_id,
-                picking.warehouse_id,
-                pick.bin_code,
-                "available",
-                pick.batch_num,
-                pick.serial,
-            )
-            for at, pick in staged
-        ],
+        targets=[shelf_key(picking, at, pick) for at, pick in staged],
         levels=[(picking.lines[at].product_id, picking.warehouse_id) for at, _ in ahead],
         movements=len(staged),
     )
@@ -109,15 +100,33 @@ def _undo(
         if isinstance(part, Allocation):
             posting.changes.release(posting.row(part.stock_id), part.qty)
             return
-        row = posting.row(part.staged_id)
-        shelf = row.model_copy(update={"inventory_status": "available"})
-        posting.changes.move("pick_undone", part.qty, source=row, target=shelf, allocated=True)
+        return_to_shelf(posting, part, part.qty)
 
     # The first document is among what every step may add; see STEP_ACTIONS.
     more = Cost(_ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1)) + also
     undone = posting.add_while_fitting(ahead, book, lambda: more)
     posting.post(later={picking.lines[at].product_id for at, _ in parts[len(undone) :]})
     return undone
+
+
+def shelf_key(picking: StoredPicking, at: int, pick: Pick) -> RowKey:
+    """Return the key of the row that a pick of the line with the index `at` came from."""
+    return RowKey(
+        picking.lines[at].product_id,
+        picking.warehouse_id,
+        pick.bin_code,
+        "available",
+        pick.batch_num,
+        pick.serial,
+    )
+
+
+def return_to_shelf(posting: StockPosting, pick: Pick, qty: Decimal) -> StockRow:
+    """Move `qty` of a staged pick back to available stock at its position; return that row."""
+    row = posting.row(pick.staged_id)
+    shelf = row.model_copy(update={"inventory_status": "available"})
+    posting.changes.move("pick_undone", qty, source=row, target=shelf, allocated=True)
+    return shelf
 
 
 def _without(picking: StoredPicking, parts: Iterable[_Part]) -> StoredPicking:

@@ -166,6 +166,24 @@ def picks_during_the_end_of_the_picking(stack: Stack) -> Acts:
     ]
 
 
+def undo_of_a_pick_during_a_pick_and_the_end_of_the_picking(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack, bricks=5)
+    number = warehouse.started(warehouse.order(("BRICK", 5)))
+    warehouse.pick(number, "BRICK", 3)
+    return [
+        lambda: warehouse.undo(number, "BRICK", 2),
+        lambda: warehouse.pick(number, "BRICK", 2),
+        lambda: warehouse.act(number, "finalize", shortage_reason="damaged"),
+    ]
+
+
+def two_undos_of_one_pick(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack, bricks=5)
+    number = warehouse.started(warehouse.order(("BRICK", 5)))
+    warehouse.pick(number, "BRICK", 3)
+    return [lambda: warehouse.undo(number, "BRICK", 2)] * 2
+
+
 def two_pickings_of_one_serial(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
     warehouse.stock_serials("S-1", "S-2", "S-3")

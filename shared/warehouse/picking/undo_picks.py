@@ -1,0 +1,49 @@
+"""Undo single picks: goods return to the position they came from, allocated as before."""
+
+from shared.kernel.db.records import Record
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.catalog.gtins import gtin_resolved
+from shared.warehouse.picking import rules
+from shared.warehouse.picking.models import PickDraft, StoredPicking
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.picking.service import get_exit_picking, record_exit_progress
+from shared.warehouse.picking.undo_picking import return_to_shelf, shelf_key
+from shared.warehouse.stock.models import MovementCause
+from shared.warehouse.stock.posting import StockPosting
+from shared.warehouse.work_records import ensure_status
+
+
+def undo_pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[StoredPicking]:
+    """Undo what was picked for the exit documents of a started picking; see `put_back`."""
+    record = get_exit_picking(tx.store, number)
+    ensure_status("Picking", record.entity, "started")
+    picking = put_back(tx, record.entity, draft)
+    record_exit_progress(tx, picking, rules.document_progress(record.entity, picking))
+    return PICKINGS.save(tx, record, picking)
+
+
+def put_back(tx: Transaction, picking: StoredPicking, draft: Checked[PickDraft]) -> StoredPicking:
+    """Return picked goods to their position and allocate them to the picking again.
+
+    Returns the picking afterwards, whose changed lines are open or partial. The caller has checked
+    its status, records the progress of its documents, and saves it. Goods that were picked instead
+    of the allocated ones are allocated where they were picked.
+    """
+    with gtin_resolved(tx.store, draft) as named:
+        valid = ensure_valid(named, rules.undo_problems(picking, named))
+        parts = list(rules.split_undo(picking, valid, valid.qty))
+    posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
+    posting.load(
+        rows=list({part.pick.staged_id for part in parts}),
+        targets=[shelf_key(picking, part.line, part.pick) for part in parts],
+        movements=len(parts),
+    )
+    shelves = [return_to_shelf(posting, part.pick, part.qty) for part in parts]
+    for part, shelf in zip(parts, shelves, strict=True):
+        posting.changes.allocate(shelf, part.qty)
+    posting.post()
+    for part, shelf in zip(parts, shelves, strict=True):
+        row = shelf.model_copy(update={"id": posting.row_id(shelf)})
+        picking = rules.unpicked(picking, part, row)
+    return picking
