@@ -106,6 +106,7 @@ export const SUBJECTS = [
     actions: [
       { operation: 'POST /receipts/{id}/start', when: { status: ['pending'] } },
       { operation: 'POST /receipts/{id}/lines', when: { status: ['started'] } },
+      { operation: 'POST /receipts/{id}/lines/undo', when: { status: ['started'] } },
       { operation: 'POST /receipts/{id}/finalize', when: { status: ['started'] } },
       { operation: 'POST /receipts/{id}/synchronize', when: { status: ['finalized'] } },
       {

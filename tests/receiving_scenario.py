@@ -51,6 +51,10 @@ class ReceivingScenario:
         body = {"item_code": "BRICK", "qty": qty, **line}
         return (by or self.erp).post(f"/receipts/{number}/lines", body)
 
+    def undo(self, number: int, qty: float, **line: object) -> Response:
+        """Undo goods that a receipt received; the default item is BRICK."""
+        return self.act(number, "lines/undo", body={"item_code": "BRICK", "qty": qty, **line})
+
     def shown(self, number: int) -> dict[str, Any]:
         return self.erp.get(f"/receipts/{number}").ok()
 

@@ -132,6 +132,7 @@ export interface Operations {
   'GET /receipts/{id}': { body: undefined; result: Types.ReceiptDetailResponse };
   'POST /receipts/{id}/start': { body: undefined; result: Types.ReceiptDetailResponse };
   'POST /receipts/{id}/lines': { body: Types.ReceiptLineDraft; result: Types.ReceiptDetailResponse };
+  'POST /receipts/{id}/lines/undo': { body: Types.ReceiptLineDraft; result: Types.ReceiptDetailResponse };
   'POST /receipts/{id}/finalize': { body: undefined; result: Types.ReceiptDetailResponse };
   'POST /receipts/{id}/synchronize': { body: undefined; result: Types.ReceiptDetailResponse };
   'POST /receipts/{id}/cancel': { body: undefined; result: Types.ReceiptDetailResponse };

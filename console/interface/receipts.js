@@ -451,6 +451,72 @@ const subject = {
     }
    ]
   },
+  "POST /receipts/{id}/lines/undo": {
+   "permission": "entries.manage",
+   "name": "undo_receipt_line",
+   "body": [
+    {
+     "name": "item_code",
+     "type": "text",
+     "maxLength": 50
+    },
+    {
+     "name": "gtin",
+     "type": "text",
+     "isNullable": true
+    },
+    {
+     "name": "qty",
+     "isRequired": true,
+     "type": "number",
+     "above": 0,
+     "maximum": 999999999
+    },
+    {
+     "name": "bin_code",
+     "type": "text",
+     "isNullable": true,
+     "maxLength": 50
+    },
+    {
+     "name": "batch",
+     "type": "text",
+     "isNullable": true,
+     "maxLength": 50
+    },
+    {
+     "name": "serials",
+     "type": "array",
+     "isNullable": true,
+     "maxItems": 20,
+     "items": {
+      "type": "text",
+      "maxLength": 50
+     }
+    },
+    {
+     "name": "expiry_date",
+     "type": "date",
+     "isNullable": true
+    },
+    {
+     "name": "inventory_status",
+     "type": "choice",
+     "choices": [
+      "available",
+      "quarantine",
+      "damaged",
+      "blocked"
+     ],
+     "isNullable": true
+    },
+    {
+     "name": "approve",
+     "type": "boolean",
+     "isNullable": true
+    }
+   ]
+  },
   "POST /receipts/{id}/finalize": {
    "permission": "entries.manage",
    "name": "finalize_receipt"

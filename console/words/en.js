@@ -456,6 +456,7 @@ export default {
     create_entry_document: 'New entry document',
     create_receipt: 'New receipt',
     create_receipt_line: 'Receive goods',
+    undo_receipt_line: 'Undo received goods',
     create_return: 'New return',
     create_return_line: 'Receive goods',
     finish_return: 'Finish receiving',

@@ -744,6 +744,7 @@ const words = {
     create_entry_document: 'Nuevo documento de entrada',
     create_receipt: 'Nueva recepción',
     create_receipt_line: 'Recibir mercancía',
+    undo_receipt_line: 'Deshacer mercancía recibida',
     create_return: 'Nueva devolución',
     create_return_line: 'Recibir mercancía',
     finish_return: 'Terminar la recepción',

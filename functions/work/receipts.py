@@ -111,6 +111,23 @@ def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -
 
 @routes.write(
     "POST",
+    "/receipts/{id}/lines/undo",
+    "Undo received goods",
+    _WRITE,
+    body=ReceiptLineDraft,
+    description="Takes the body of a line. The goods leave the stock, those that were received last"
+    " first, and the entry document follows. `bin_code` may be left out when such goods were"
+    " received at one position; `expiry_date` and `approve` do not matter. More than was received"
+    " there is refused; `conflict` when the goods are no longer there or not free.",
+)
+def undo_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -> ResourceResponse:
+    """Take received goods out of the stock."""
+    record, document = undo_receipt.undo_line(tx, request.id, request.body)
+    return ResourceResponse(_detail(tx.store, record, document.entity))
+
+
+@routes.write(
+    "POST",
     "/receipts/{id}/finalize",
     "Finalize a receipt",
     _WRITE,

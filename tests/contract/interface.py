@@ -108,6 +108,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /receipts                         receipts:write    entries.manage
     POST    /receipts/{id}/start              receipts:write    entries.manage
     POST    /receipts/{id}/lines              receipts:write    entries.manage
+    POST    /receipts/{id}/lines/undo         receipts:write    entries.manage
     POST    /receipts/{id}/finalize           receipts:write    entries.manage
     POST    /receipts/{id}/cancel             receipts:write    entries.manage
     POST    /receipts/{id}/revert             receipts:write    entries.manage

@@ -271,6 +271,13 @@ EXAMPLES: Mapping[str, Example] = {
         grows={"stock": 1, "level": 1, "level_total": 1, "movement": 1},
         events=["stock.updated"],
     ),
+    "POST /receipts/{id}/lines/undo": Example(
+        200,
+        body={**ARRIVAL, "qty": 15},
+        prepare=_received,
+        grows={"movement": 1},
+        events=["stock.updated"],
+    ),
     "POST /receipts/{id}/finalize": Example(200, prepare=_received, events=["receipt.completed"]),
     "POST /receipts/{id}/synchronize": Example(200, prepare=_receipt_ended),
     "POST /receipts/{id}/cancel": Example(

@@ -114,6 +114,14 @@ def serial_problems(draft: Checked[GoodsDraft], *, by_serial: bool) -> Iterator[
         yield Problem("serials", message)
 
 
+def batch_problems(draft: Checked[GoodsDraft], *, by_batch: bool) -> Iterator[Problem]:
+    """Yield a problem of the batch of goods that are known to be managed by batch or not."""
+    if by_batch == (getattr(draft, "batch", None) is not None):
+        return
+    message = f"product {draft.item_code} is {'' if by_batch else 'not '}managed by batch"
+    yield Problem("batch", f"is required: {message}" if by_batch else message)
+
+
 def numbered[L: BaseModel](lines: Sequence[Checked[L]] | None) -> Iterator[tuple[str, Checked[L]]]:
     """Yield the lines of a body with their paths."""
     for number, line in enumerate(lines or ()):

@@ -9,7 +9,7 @@ from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, given_fields, invalid_fields, of_valid_fields
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
-from shared.warehouse.catalog.lines import serial_problems
+from shared.warehouse.catalog.lines import batch_problems, serial_problems
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.picking.models import (
     MAX_SERIALS,
@@ -192,7 +192,8 @@ def pick_problems(
     if not usable:
         yield _not_allocated_problem(allocated, draft, substitution)
         return
-    yield from _batch_problems(draft, allocated)
+    # Products that are managed by batch are always allocated by batch.
+    yield from batch_problems(draft, by_batch=allocated[0].batch_num is not None)
     left = sum((allocation.qty for _, allocation in usable), ZERO)
     if draft.qty is None:
         return
@@ -209,20 +210,6 @@ def pick_problems(
             f"uses {parts} allocations, at most {MAX_SERIALS} per request; pick a smaller quantity"
         )
         yield Problem("qty", message)
-
-
-def _batch_problems(
-    draft: Checked[PickDraft], parts: Sequence[Allocation | Pick]
-) -> Iterator[Problem]:
-    """Yield a problem when a product is managed by batch and none is named, or the reverse.
-
-    Products that are managed by batch are always allocated and picked by batch.
-    """
-    is_wanted = parts[0].batch_num is not None
-    if is_wanted == (draft.batch is not None):
-        return
-    message = f"product {draft.item_code} is {'' if is_wanted else 'not '}managed by batch"
-    yield Problem("batch", f"is required: {message}" if is_wanted else message)
 
 
 def split_pick(
@@ -436,9 +423,12 @@ def undo_problems(picking: StoredPicking, draft: Checked[PickDraft]) -> Iterator
     staged = [pick for _, pick in _staged(picking, code)]
     wrong_serials: list[Problem] = []
     if staged:
-        # Products that are managed by serial are always picked by serial.
-        by_serial = staged[0].serial is not None
-        found = [*serial_problems(draft, by_serial=by_serial), *_batch_problems(draft, staged)]
+        # Products that are managed by serial or batch are always picked by serial or batch.
+        one = staged[0]
+        found = [
+            *serial_problems(draft, by_serial=one.serial is not None),
+            *batch_problems(draft, by_batch=one.batch_num is not None),
+        ]
         wrong = list(of_valid_fields(draft, found))
         yield from wrong
         wrong_serials = [one for one in wrong if one.field == "serials"]

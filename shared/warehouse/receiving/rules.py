@@ -6,9 +6,14 @@ from decimal import ROUND_FLOOR, Decimal
 
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.fields import LEAST_QUANTITY, ZERO, plain
-from shared.kernel.validation import Checked
+from shared.kernel.validation import Checked, invalid_fields, of_valid_fields
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
-from shared.warehouse.catalog.lines import GoodsLine, examine_goods
+from shared.warehouse.catalog.lines import (
+    GoodsLine,
+    batch_problems,
+    examine_goods,
+    serial_problems,
+)
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Difference, DifferenceKind, Document, DocumentLine
 from shared.warehouse.master_data import placing_refusal
@@ -299,3 +304,146 @@ def with_undone(receipt: StoredReceipt, undone: Sequence[int]) -> list[StoredRec
         line.model_copy(update={"undone": True}) if at in undone else line
         for at, line in enumerate(receipt.lines)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class UndonePart:
+    """The part `qty` of the line of a receipt with the index `line`, which leaves the stock.
+
+    `serials` are those that leave; empty of a product that is not managed by serial.
+    """
+
+    line: int
+    qty: Decimal
+    serials: Sequence[str]
+
+
+def undo_problems(
+    receipt: StoredReceipt, document: Document, draft: Checked[ReceiptLineDraft]
+) -> Iterator[Problem]:
+    """Yield every problem of an undo: the receipt must have received the goods that it names."""
+    code = draft.item_code
+    if code is None:
+        return
+    if not _lines_of(document, code, None):
+        yield Problem("item_code", f"{code} is not on the document {document.external_ref}")
+        return
+    received = [line for line in received_lines(receipt) if line.item_code == code]
+    wrong_serials: list[Problem] = []
+    if received:
+        # Products that are managed by serial or batch are always received by serial or batch.
+        one = received[0]
+        found = [
+            *serial_problems(draft, by_serial=bool(one.serials)),
+            *batch_problems(draft, by_batch=one.batch_num is not None),
+        ]
+        wrong = list(of_valid_fields(draft, found))
+        yield from wrong
+        wrong_serials = [one for one in wrong if one.field == "serials"]
+        if len(wrong) > len(wrong_serials):
+            return
+    if draft.qty is None or _PLACE_FIELDS & invalid_fields(draft):
+        return
+    here = [line for _, line in _received_there(receipt, draft)]
+    bins = sorted({line.bin_code or "" for line in here})
+    there = sum((line.qty for line in here), ZERO)
+    if len(bins) > 1:
+        yield Problem("bin_code", f"is required: received at {', '.join(bins)}")
+    elif there < draft.qty:
+        yield Problem("qty", _not_received(draft, draft.qty, there))
+    elif draft.serials and not wrong_serials:
+        others = sorted(set(draft.serials) - {one for line in here for one in line.serials})
+        if others:
+            yield Problem("serials", f"not received there: {', '.join(others)}")
+
+
+_PLACE_FIELDS = {"bin_code", "batch", "inventory_status", "serials"}
+"""Fields of a body that say, with the item, which goods of a receipt are undone."""
+
+
+def _not_received(draft: Checked[ReceiptLineDraft], qty: Decimal, there: Decimal) -> str:
+    batch = "" if draft.batch is None else f" of batch {draft.batch}"
+    place = "" if draft.bin_code is None else f" at {draft.bin_code}"
+    return (
+        f"{plain(qty)} to undo, {plain(there)} of {draft.item_code}{batch} received{place}"
+        f" as {draft.inventory_status or 'available'}"
+    )
+
+
+def _received_there(
+    receipt: StoredReceipt, draft: Checked[ReceiptLineDraft]
+) -> Iterator[tuple[int, StoredReceiptLine]]:
+    """Yield the lines of a receipt that received the goods of a body, with indexes, last first."""
+    named = (draft.item_code, draft.batch, draft.inventory_status or "available")
+    for at, line in reversed([*enumerate(receipt.lines)]):
+        is_there = draft.bin_code in {None, line.bin_code}
+        if is_there and (line.item_code, line.batch_num, line.inventory_status) == named:
+            yield at, line
+
+
+def split_undo(receipt: StoredReceipt, draft: ReceiptLineDraft) -> list[UndonePart]:
+    """Split an undo without problems over the lines of the receipt, the last one first."""
+    left, parts = draft.qty, list[UndonePart]()
+    for at, line in _received_there(receipt, draft):
+        serials = [one for one in line.serials if one in (draft.serials or ())]
+        part = Decimal(len(serials)) if line.serials else min(left, line.qty)
+        if part > 0:
+            parts.append(UndonePart(at, part, serials))
+            left -= part
+    return parts
+
+
+def undone_rows(receipt: StoredReceipt, parts: Sequence[UndonePart]) -> dict[int, Decimal]:
+    """Return the quantities that leave the stock, by id of the stock row."""
+    rows: dict[int, Decimal] = {}
+    for part in parts:
+        line = receipt.lines[part.line]
+        if not part.serials:
+            rows[line.stock_ids[0]] = rows.get(line.stock_ids[0], ZERO) + part.qty
+        for serial in part.serials:
+            rows[line.stock_ids[line.serials.index(serial)]] = _ONE
+    return rows
+
+
+def without_parts(receipt: StoredReceipt, parts: Sequence[UndonePart]) -> list[StoredReceiptLine]:
+    """Return the lines of a receipt without these parts; a line without a rest is left out."""
+    lines = dict(enumerate(receipt.lines))
+    for part in parts:
+        line = lines.pop(part.line)
+        if part.qty < line.qty:
+            lines[part.line] = _without_part(line, part)
+    return [lines[at] for at in sorted(lines)]
+
+
+def _without_part(line: StoredReceiptLine, part: UndonePart) -> StoredReceiptLine:
+    """Return a line without a part of it, which counts for the last lines of the document."""
+    left, by_line = part.qty, dict(line.document_lines)
+    for line_num in reversed(line.document_lines):
+        less = min(left, by_line[line_num])
+        by_line[line_num] -= less
+        left -= less
+    kept = [
+        (serial, row)
+        for serial, row in zip(line.serials, line.stock_ids, strict=False)
+        if serial not in part.serials
+    ]
+    return line.model_copy(
+        update={
+            "qty": line.qty - part.qty,
+            "document_lines": {number: qty for number, qty in by_line.items() if qty},
+            "serials": [serial for serial, _ in kept],
+            "stock_ids": [row for _, row in kept] or line.stock_ids,
+        }
+    )
+
+
+def quantities_between(
+    before: Sequence[StoredReceiptLine], after: Sequence[StoredReceiptLine]
+) -> dict[int, Decimal]:
+    """Return the change of the received quantities between two states, by line of the document."""
+    change: dict[int, Decimal] = {}
+    for lines, sign in ((before, -1), (after, 1)):
+        for line in lines:
+            for line_num, qty in line.document_lines.items():
+                change[line_num] = change.get(line_num, ZERO) + sign * qty
+    return {line_num: qty for line_num, qty in change.items() if qty}

@@ -1,18 +1,22 @@
-"""Cancel and revert receipts: the goods they received leave the stock again."""
+"""Cancel and revert receipts, or undo a line: goods they received leave the stock again."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import DocumentProgress
+from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.receiving import rules
-from shared.warehouse.receiving.models import StoredReceipt, StoredReceiptLine
+from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.receiving.service import entry_document_of
+from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.models import MovementCause, StockRefused
 from shared.warehouse.stock.posting import StockPosting, fence_master_data, read_ahead
 from shared.warehouse.work_records import WorkStatus, ensure_status
@@ -37,6 +41,35 @@ def revert_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
         Conflict: Some of its goods are not there any more, or are allocated.
     """
     return _undo(tx, number, "reverted", "finalized", "synchronized")
+
+
+def undo_line(
+    tx: Transaction, number: int, draft: Checked[ReceiptLineDraft]
+) -> tuple[Record[StoredReceipt], Record[Document]]:
+    """Take goods that a started receipt received out of the stock; return receipt and document.
+
+    The last ones are taken first. What was approved of them stays recorded.
+
+    Raises:
+        Conflict: Some of the goods are not there any more, or are allocated.
+    """
+    with gtin_resolved(tx.store, draft) as named:
+        record = RECEIPTS.get(tx.store, number)
+        receipt = record.entity
+        ensure_status("Receipt", receipt, "started")
+        document = entry_document_of(tx.store, receipt)
+        valid = ensure_valid(named, rules.undo_problems(receipt, document.entity, named))
+    parts = rules.split_undo(receipt, valid)
+    rows = rules.undone_rows(receipt, parts)
+    posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
+    posting.load(rows=list(rows), movements=len(rows))
+    for goods in rows.items():
+        _book_row(tx, posting, receipt.lines[parts[0].line], goods)
+    posting.post()
+    lines = rules.without_parts(receipt, parts)
+    progress = DocumentProgress(done=rules.quantities_between(receipt.lines, lines))
+    advanced = documents.advance_document(tx, "entry", document, progress)
+    return RECEIPTS.save(tx, record, receipt, lines=lines), advanced
 
 
 def _undo(
@@ -94,7 +127,7 @@ def _undo_lines(
         lines, lambda at: receipt.lines[at].product_id, lambda at: _ACTIONS_PER_ROW * rows_of(at)
     )
     posting.load(rows=_stock_ids(receipt, ahead), movements=sum(map(rows_of, ahead)))
-    undone = posting.add_while_fitting(ahead, lambda at: _book_line(posting, receipt.lines[at]))
+    undone = posting.add_while_fitting(ahead, lambda at: _book_line(tx, posting, receipt.lines[at]))
     posting.post(later={receipt.lines[at].product_id for at in lines[len(undone) :]})
     rows = map(posting.row, _stock_ids(receipt, undone))
     return undone, {row.product_id: row.item_code for row in rows}
@@ -105,29 +138,36 @@ def _ensure_can_leave(tx: Transaction, receipt: StoredReceipt, lines: Sequence[i
     posting = StockPosting(tx)
     posting.load(rows=_stock_ids(receipt, lines), movements=0)
     for at in lines:
-        _book_line(posting, receipt.lines[at])
+        _book_line(tx, posting, receipt.lines[at])
 
 
 def _stock_ids(receipt: StoredReceipt, lines: Sequence[int]) -> list[int]:
     return [number for at in lines for number in receipt.lines[at].stock_ids]
 
 
-def _book_line(posting: StockPosting, line: StoredReceiptLine) -> None:
+def _book_line(tx: Transaction, posting: StockPosting, line: StoredReceiptLine) -> None:
     for number in line.stock_ids:
-        _book_row(posting, line, number)
+        _book_row(tx, posting, line, (number, line.qty / len(line.stock_ids)))
 
 
-def _book_row(posting: StockPosting, line: StoredReceiptLine, number: int) -> None:
+def _book_row(
+    tx: Transaction, posting: StockPosting, line: StoredReceiptLine, goods: tuple[int, Decimal]
+) -> None:
+    """Take a quantity of a line out of a stock row; Conflict when it is not there or not free."""
+    number, qty = goods
     row = posting.row(number)
     if (row.position_id, row.inventory_status) != (line.position_id, line.inventory_status):
-        goods = row.item_code
+        name = row.item_code
         if row.serial_number is not None:
-            goods = f"Serial {row.serial_number} of {goods}"
+            name = f"Serial {row.serial_number} of {name}"
         raise Conflict(
-            f"{goods} is no longer at {line.bin_code} with the status {line.inventory_status}."
+            f"{name} is no longer at {line.bin_code} with the status {line.inventory_status};"
+            f" in stock: {stock.places_text(tx.store, row)}."
         )
-    qty = line.qty / len(line.stock_ids)
     try:
         posting.changes.move("receipt_undone", qty, source=row)
     except StockRefused as refused:
-        raise Conflict(f"The received goods are no longer available: {refused}.") from refused
+        places = stock.places_text(tx.store, row)
+        raise Conflict(
+            f"The received goods are no longer available: {refused}; in stock: {places}."
+        ) from refused

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
+from shared.kernel.fields import plain
 from shared.warehouse.stock import repository, rules
 from shared.warehouse.stock.models import StockParameters, StockRow
 from shared.warehouse.stock.repository import MOVEMENTS
@@ -12,6 +13,7 @@ from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownWarehouse
 
 _NO_WAREHOUSE = 0
+_MOST_PLACES = 10
 
 
 def list_stock(
@@ -26,6 +28,29 @@ def list_stock(
     one, wanted = warehouses.find_warehouse(store, parameters.warehouse), parameters.warehouse_id
     found = one.id if one and wanted in {None, one.id} else _NO_WAREHOUSE
     return repository.list_stock(store, parameters, found), {one.id: one} if one else {}
+
+
+def places_text(store: Store, row: StockRow) -> str:
+    """Return where the stock of the product of a row is, of its batch and serial if it has some.
+
+    It reads a list, which may lag behind by moments, and shows the first 10 rows.
+    """
+    parameters = StockParameters(
+        product_id=row.product_id, batch=row.batch_num, serial=row.serial_number, status="in",
+        per_page=_MOST_PLACES,
+    )  # fmt: skip
+    page = repository.list_stock(store, parameters, None)
+    shown = [_place_text(record.entity) for record in page.records]
+    more = page.total - len(shown)
+    return ", ".join([*shown, *([f"{more} more"] if more else [])]) or "nowhere"
+
+
+def _place_text(row: StockRow) -> str:
+    place = f"{plain(row.qty)} {row.inventory_status} at {row.whs_code} {row.bin_code}"
+    if row.bin_code is None:
+        place = f"{plain(row.qty)} in transit to {row.whs_code}"
+    is_shown = row.allocated and row.inventory_status != "staged"
+    return f"{place} ({plain(row.allocated)} allocated)" if is_shown else place
 
 
 list_levels = repository.list_levels

@@ -71,7 +71,8 @@ def test_goods_of_a_position_that_was_deleted_are_no_longer_there(
     refused = receiving_scenario.act(number, "revert")
 
     assert (refused.status, refused.json()["message"]) == (
-        409, "BRICK is no longer at A-01 with the status available.",
+        409,
+        "BRICK is no longer at A-01 with the status available; in stock: 1 available at YARD A-01.",
     )  # fmt: skip
 
 

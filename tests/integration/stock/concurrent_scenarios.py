@@ -59,6 +59,18 @@ def receiving_on_a_receipt_during_its_cancellation(stack: Stack) -> Acts:
     ]
 
 
+def undo_of_a_line_during_a_pick_and_the_end_of_the_receipt(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    receipt = receiving.started(receiving.order({"qty": 5}))
+    receiving.receive(receipt, 5)
+    order = receiving.yard.order(("BRICK", 3))
+    return [
+        lambda: receiving.undo(receipt, 3),
+        lambda: receiving.erp.post("/pickings", {"document_id": order}),
+        lambda: receiving.act(receipt, "finalize"),
+    ]
+
+
 def allocation_during_the_revert_of_the_receipt(stack: Stack) -> Acts:
     receiving = _receiving(stack)
     receipt = receiving.started(receiving.order({"qty": 5}))
