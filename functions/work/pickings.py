@@ -158,7 +158,9 @@ def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "/pickings/{id}/revert",
     "Revert a picking",
     _WRITE,
-    description="Only while none of its goods have been dispatched.",
+    description="Its staged goods are available at their positions again. If goods of some of its"
+    " documents were dispatched, `lines` show only what left; if all were, it is refused with"
+    " `conflict`.",
 )
 def revert_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Revert a finalized picking."""

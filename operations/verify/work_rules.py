@@ -69,7 +69,7 @@ def expected_document(
         for line in document.lines
     ]
     open_works = [work.id for work in works if work.status in _OPEN]
-    finished = [work.id for work in works if work.status in _WITH_GOODS and has_goods(work)]
+    finished = [work.id for work in works if _is_finished(work, document.id)]
     base = document.model_copy(
         update={
             "lines": blank,
@@ -78,6 +78,18 @@ def expected_document(
         }
     )
     return document_rules.advanced(base, DocumentProgress(done=done))
+
+
+def _is_finished(work: StoredReceipt | StoredPicking, document: int) -> bool:
+    """Return whether work has ended with goods: of a reverted picking, those that had left."""
+    if work.status in _WITH_GOODS:
+        return has_goods(work)
+    return isinstance(work, StoredPicking) and any(
+        pick.dispatched
+        for line in work.lines
+        if line.document_id == document
+        for pick in line.picks
+    )
 
 
 def _in_order(stored: list[int], expected: list[int]) -> list[int]:

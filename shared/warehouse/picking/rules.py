@@ -1,6 +1,6 @@
 """Rules of picking, as pure functions: lines to pick, and which allocations a pick uses."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -492,6 +492,34 @@ def unpicked(picking: StoredPicking, part: UndonePart, row: StockRow) -> StoredP
     return with_line(picking, part.line, line)
 
 
+# Dispatched goods
+
+
+def documents_leaving(picking: StoredPicking) -> list[str]:
+    """Return the documents of which some goods are dispatched and others are still staged."""
+    dispatched = {
+        is_gone: {
+            line.document_id
+            for line in picking.lines
+            if any(pick.dispatched == is_gone for pick in line.picks)
+        }
+        for is_gone in (True, False)
+    }
+    both = dispatched[True] & dispatched[False]
+    return [str(document.doc_num) for document in picking.documents if document.id in both]
+
+
+def lines_afterwards(picking: StoredPicking) -> list[StoredPickingLine]:
+    """Return the lines of a picking that was undone: all, or those that left if some did."""
+    left = [line for line in picking.lines if line.picks]
+    if left:
+        return [
+            line.model_copy(update={"qty": line.picked_qty, "status": "picked"}) for line in left
+        ]
+    # Lines that ended short without any picks, too: nothing is picked now.
+    return [line.model_copy(update={"status": line_status(line)}) for line in picking.lines]
+
+
 def is_incomplete(picking: StoredPicking) -> bool:
     """Return whether a line was not picked completely."""
     return any(line.picked_qty < line.qty for line in picking.lines)
@@ -503,10 +531,12 @@ def document_progress(
     ended_work: int | None = None,
     *,
     with_goods: bool = False,
+    without: Collection[int] = (),
 ) -> dict[int, DocumentProgress]:
     """Return the progress of the documents of a picking between two of its states, by their ids.
 
-    Documents without progress are left out, unless the picking `ended_work` ends.
+    Documents without progress are left out, unless the picking `ended_work` ends; so are those
+    with the ids `without`, whose goods have left.
     """
     done: dict[int, dict[int, Decimal]] = {one.id: {} for one in after.documents}
     for old, new in zip(before.lines, after.lines, strict=True):
@@ -516,5 +546,5 @@ def document_progress(
     return {
         document: DocumentProgress(lines, ended_work=ended_work, with_goods=with_goods)
         for document, lines in done.items()
-        if lines or ended_work is not None
+        if lines or (ended_work is not None and document not in without)
     }

@@ -291,15 +291,17 @@ def cancel_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
 def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Revert a finalized picking: its staged goods return to available stock.
 
+    Goods of documents that were dispatched stay in its lines.
+
     Raises:
-        Conflict: Its goods are packed, or some were dispatched.
+        Conflict: Its goods are packed or all dispatched, or the dispatch of some has begun.
     """
     picking = get_exit_picking(tx.store, number).entity
     ensure_status("Picking", picking, "finalized", "synchronized")
-    if any(pick.dispatched for line in picking.lines for pick in line.picks):
-        raise Conflict(
-            f"{picking_code(number)} cannot be reverted: some of its goods are already dispatched."
-        )
+    picks = [pick for line in picking.lines for pick in line.picks]
+    if picks and all(pick.dispatched for pick in picks):
+        code = picking_code(number)
+        raise Conflict(f"{code} cannot be reverted: its goods are already dispatched.")
     return undo_picking(tx, number, record_exit_progress, "reverted", "finalized", "synchronized")
 
 
@@ -310,16 +312,17 @@ def undo_picking(
     status: WorkStatus,
     *allowed: WorkStatus,
 ) -> Record[StoredPicking]:
-    """Release the allocations of a picking, undo its picks and set its status to `status`.
+    """Release the allocations of a picking, undo its staged picks and set its status to `status`.
 
     Its status must be one of `allowed`.
     """
     picking = undo_work(tx, number, record_progress, picks=True)
     record = PICKINGS.get(tx.store, number)
     ensure_status("Picking", record.entity, *allowed)
-    record_progress(tx, picking, rules.document_progress(record.entity, picking, number))
-    # Lines that ended short without any picks, too: nothing is picked now.
-    lines = [line.model_copy(update={"status": rules.line_status(line)}) for line in picking.lines]
+    left = {line.document_id for line in picking.lines if line.picks}
+    progress = rules.document_progress(record.entity, picking, number, without=left)
+    record_progress(tx, picking, progress)
+    lines = rules.lines_afterwards(picking)
     return PICKINGS.save(
         tx, record, picking, status=status, lines=lines, has_shortage=False, shortage_reason=None
     )

@@ -38,7 +38,7 @@ def undo_work(
     picks: bool,
     also: Cost | None = None,
 ) -> StoredPicking:
-    """Release every allocation of a picking and, with `picks`, undo its picks.
+    """Release every allocation of a picking and, with `picks`, undo its picks that are staged.
 
     What does not fit into one transaction is undone before, in steps. The caller adds the
     picking that is returned; `also` is what it adds besides, more than every caller does.
@@ -62,7 +62,7 @@ def _parts(picking: StoredPicking, *, picks: bool) -> Iterator[_Part]:
     for at, line in enumerate(picking.lines):
         yield from ((at, allocation) for allocation in line.allocations)
         if picks:
-            yield from ((at, pick) for pick in line.picks)
+            yield from ((at, pick) for pick in line.picks if not pick.dispatched)
 
 
 def _undo(
@@ -70,13 +70,12 @@ def _undo(
 ) -> list[_Part]:
     """Undo as many parts as fit in the stock; return these parts."""
     code = picking_code(picking.id)
-    if any(isinstance(part, Pick) and part.dispatched for _, part in parts):
-        raise Conflict(f"{code} cannot be undone: some of its goods are already dispatched.")
-    documents = {
-        picking.lines[at].document_id
-        for at, part in parts
-        if isinstance(part, Pick) and not part.dispatched
-    }
+    if begun := rules.documents_leaving(picking):
+        raise Conflict(
+            f"{code} cannot be undone: the dispatch of {', '.join(begun)} has begun;"
+            " repeat it first."
+        )
+    documents = {picking.lines[at].document_id for at, part in parts if isinstance(part, Pick)}
     if orders := {order for one in documents if (order := picking.packing_order_for(one))}:
         packing = ", ".join(packing_order_code(order) for order in sorted(orders))
         raise Conflict(f"{code} cannot be undone: its goods are in {packing}; cancel that first.")

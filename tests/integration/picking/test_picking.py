@@ -6,7 +6,7 @@ import pytest
 
 from shared.kernel.errors import ServiceUnavailable
 from tests.clock import Clock
-from tests.faults import AwsFaults
+from tests.faults import AwsFaults, Killed, kill_after_step
 from tests.integration.call_faults import at_calls
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -168,6 +168,67 @@ def test_finalized_picking_can_be_reverted_until_dispatch(yard: WarehouseScenari
     late = yard.act(again, "revert")
     assert (late.status, late.code) == (409, "conflict")
     assert "dispatched" in late.json()["message"]
+
+
+def test_shared_picking_is_reverted_as_far_as_it_is_staged(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    yard.stock("BRICK", 9)
+    first, second, third = (
+        yard.order(("BRICK", 2)),
+        yard.order(("BRICK", 3)),
+        yard.order(("BRICK", 4)),
+    )
+    number = yard.picked(first, second, third, qty=8)
+    yard.erp.post(f"/exit-documents/{third}/dispatch").ok()
+    [closing] = {yard.erp.post(f"/exit-documents/{one}/close").code for one in (first, second)}
+
+    reverted = yard.act(number, "revert").ok()
+
+    assert closing == "conflict"
+    assert (reverted["status"], reverted["has_shortage"]) == ("reverted", False)
+    assert [(line["qty"], line["picked_qty"], line["status"]) for line in reverted["lines"]] == [
+        (3, 3, "picked")
+    ]
+    assert yard.level("BRICK") == (6, 0, 6)
+    assert [yard.document(one)["status"] for one in (first, second, third)] == [
+        "open", "open", "closed",
+    ]  # fmt: skip
+    assert_invariants(stack.store())
+    assert yard.act(number, "revert").code == "stale_state"
+    assert yard.erp.post(f"/exit-documents/{first}/close").data["status"] == "closed"
+    again = yard.picked(second, qty=3)
+    assert yard.erp.post(f"/exit-documents/{second}/dispatch").status == 200
+    late = yard.act(again, "revert")
+    assert (late.status, late.code) == (409, "conflict")
+
+
+def test_picking_with_an_interrupted_dispatch_is_not_reverted(
+    yard: WarehouseScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard.stock("BRICK", 9)
+    yard.stock("CEMENT", 9, batch="L1")
+    first, second = yard.order(("BRICK", 2), ("CEMENT", 2)), yard.order(("BRICK", 3))
+    number = yard.started(first, second)
+    yard.pick(number, "BRICK", 5).ok()
+    yard.pick(number, "CEMENT", 2, batch="L1").ok()
+    yard.act(number, "finalize").ok()
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 8)
+    with pytest.raises(Killed), aws_faults.faulty(kill_after_step(1)):
+        yard.erp.post(f"/exit-documents/{first}/dispatch", key="d-1")
+
+    refused = yard.act(number, "revert")
+
+    assert (refused.status, refused.json()["message"]) == (
+        409,
+        f"PKG-{number} cannot be undone: the dispatch of EX-{first} has begun; repeat it first.",
+    )
+    yard.erp.post(f"/exit-documents/{first}/dispatch").ok()
+    lines = yard.act(number, "revert").ok()["lines"]
+    assert [(line["item_code"], line["picked_qty"]) for line in lines] == [
+        ("BRICK", 2), ("CEMENT", 2),
+    ]  # fmt: skip
+    assert yard.document(second)["status"] == "open"
 
 
 def test_a_reverted_picking_has_no_shortage(yard: WarehouseScenario) -> None:
