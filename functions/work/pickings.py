@@ -96,8 +96,10 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     body=PickDraft,
     description="The picked goods become staged stock. Another position or batch than allocated is"
     " refused, unless the company's setting `pick_substitution` allows it; another serial of the"
-    " same position and batch may be taken where the order names no serials. Other serials or"
-    " another batch than the order names need the setting `any`.",
+    " same position and batch may be taken where the order names no serials. If another picking has"
+    " allocated it, the two exchange their allocations; a serial that the order of the other"
+    " picking names is refused. Other serials or another batch than the order names need the"
+    " setting `any`.",
 )
 def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
     """Pick goods at a position."""

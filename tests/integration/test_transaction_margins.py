@@ -230,6 +230,18 @@ def test_picking_of_the_most_serials_and_orders_keeps_the_margin(erp: Erp) -> No
     assert yard.act(number, "revert").status == 200
 
 
+@pytest.mark.usefixtures("sizes")
+def test_exchange_of_the_most_serials_keeps_the_margin(erp: Erp) -> None:
+    """Each serial that is picked was allocated to another picking."""
+    yard = WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
+    yard.stock_serials(*_serials(2 * MAX_PICKED_SERIALS))
+    number = yard.started(yard.order(("DRILL", MAX_PICKED_SERIALS)))
+    others = [yard.picking(yard.order(("DRILL", 1))) for _ in range(MAX_PICKED_SERIALS)]
+    theirs = [one["lines"][0]["serials"][0] for one in others]
+
+    yard.pick(number, "DRILL", len(theirs), serials=theirs).ok()
+
+
 @pytest.mark.parametrize(
     "act", sampled("ends of a picking", ["cancel", "finalize", "finalize with a grant"], every=3)
 )

@@ -84,6 +84,32 @@ class ReceivingRules(BaseMachine):
             order.record_progress(item, qty)
 
     @precondition(lambda self: self.model.receipts)
+    @rule(index=INDEX, place_index=INDEX, qty=QTY)
+    def undo_goods(self, index: int, place_index: int, qty: Decimal) -> None:
+        """Undo goods that a receipt received, or a part of them."""
+        receipt = recent_one(self.model.receipts, index)
+        nothing = place_at(min(receipt.order.wanted), receipt.order.whs, OPEN_BINS[0], 1)
+        places = sorted((place for place, had in receipt.received.items() if had), key=str)
+        place = recent_one(places or [nothing], place_index)
+        qty = Decimal(1) if place.serial else qty
+        body = {
+            **named(place.item, qty, by_gtin=False), "bin_code": place.bin, "batch": place.batch,
+            "serials": [place.serial] if place.serial else None, "inventory_status": place.status,
+        }  # fmt: skip
+        expected = 200
+        if receipt.status != "started":
+            expected = 409
+        elif qty > receipt.received.get(place, ZERO):
+            expected = 422
+        elif qty > self.model.available(place):
+            expected = 409
+        self.post(f"/receipts/{receipt.id}/lines/undo", body, expected)
+        if expected == 200:
+            receipt.received[place] -= qty
+            self.model.move(place, None, qty)
+            receipt.order.record_progress(place.item, -qty)
+
+    @precondition(lambda self: self.model.receipts)
     @rule(index=INDEX, action=one_of("start start start finalize cancel revert synchronize"))
     def act_on_receipt(self, index: int, action: str) -> None:
         """Start, finalize, cancel, revert or synchronize a receipt."""

@@ -29,7 +29,7 @@ _ACTIONS_PER_DOCUMENT = 3
 """A document, its entry in the register of open documents, and the lookup item of the picking."""
 MAX_PAGES = 30
 """Pages of rows that are examined for one step, 300 rows of each product at a time."""
-_MAX_INDEX_LAG_MS = 1_500
+MAX_INDEX_LAG_MS = 1_500
 """How long to wait for stock that its level counts and the index does not show yet."""
 
 type OpenLine = tuple[int, int]
@@ -334,5 +334,5 @@ def _ensure_all_were_seen(
     if line.serials:
         return
     misses = posting.misses_rows(line.product_id, warehouse_id, skipped=skipped)
-    if misses and tx.elapsed_ms < _MAX_INDEX_LAG_MS:
+    if misses and tx.elapsed_ms < MAX_INDEX_LAG_MS:
         raise StaleRead

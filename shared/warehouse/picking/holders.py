@@ -1,8 +1,10 @@
-"""The pickings to which stock is allocated, for messages that refuse to take it away."""
+"""The pickings to which stock is allocated: to name them, or to exchange allocations with them."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import batched
 
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.fields import ZERO, plain
 from shared.warehouse.documents import service as documents
@@ -25,7 +27,8 @@ def holders_of(store: Store, row: StockRow) -> str | None:
     lags by moments may not show it.
     """
     found: dict[str, Decimal] = {}
-    for batch in batched(_open_pickings(store, row)[:_MOST_READ], _BATCH, strict=False):
+    numbers = _open_pickings(store, row, _MOST_READ)[:_MOST_READ]
+    for batch in batched(numbers, _BATCH, strict=False):
         for record in PICKINGS.get_many(store, batch):
             if qty := _allocated(record.entity, row.id):
                 found[_name(record.entity)] = qty
@@ -39,10 +42,26 @@ def holders_of(store: Store, row: StockRow) -> str | None:
     return named if len(found) <= _SHOWN else f"{named} and {len(found) - _SHOWN} more"
 
 
-def _open_pickings(store: Store, row: StockRow) -> list[int]:
-    """Return the open pickings of the documents with a product in a warehouse."""
+def allocating_pickings(store: Store, rows: Sequence[StockRow]) -> list[Record[StoredPicking]]:
+    """Return the pickings to which rows of one product in one warehouse are allocated.
+
+    Those of transfer orders are found through an index that may lag by moments.
+    """
+    numbers = {row.id for row in rows}
+    return [
+        record
+        for record in PICKINGS.get_many(store, _open_pickings(store, rows[0]))
+        if any(one.stock_id in numbers for line in record.entity.lines for one in line.allocations)
+    ]
+
+
+def _open_pickings(store: Store, row: StockRow, most: int | None = None) -> list[int]:
+    """Return the open pickings of the documents with a product in a warehouse.
+
+    `most` is the number of exit documents that are read; None for all.
+    """
     named = list(open_documents(store, "product", row.product_id))
-    exits = sorted(number for kind, number in named if kind == "exit")[:_MOST_READ]
+    exits = sorted(number for kind, number in named if kind == "exit")[:most]
     found = documents.get_documents(store, "exit", exits) if exits else []
     numbers = {work for one in found if one.entity.whs_code == row.whs_code
                for work in one.entity.works}  # fmt: skip

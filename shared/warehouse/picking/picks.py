@@ -1,8 +1,9 @@
 """Picks: move allocated goods to staged stock at their position, where they await dispatch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
@@ -13,9 +14,17 @@ from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.documents import service as documents
 from shared.warehouse.master_data import NamedCodes, picking_refusal
 from shared.warehouse.picking import rules
-from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredPicking
+from shared.warehouse.picking.allocation import MAX_INDEX_LAG_MS
+from shared.warehouse.picking.holders import allocating_pickings
+from shared.warehouse.picking.models import (
+    Pick,
+    PickDraft,
+    PickingEnd,
+    StoredPicking,
+    picking_code,
+)
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.picking.rules import PickPart
+from shared.warehouse.picking.rules import Holder, PickPart
 from shared.warehouse.picking.service import get_exit_picking, mark_finalized, record_exit_progress
 from shared.warehouse.settings.values import Substitution
 from shared.warehouse.stock.models import (
@@ -54,7 +63,9 @@ def pick(
     """Pick goods for the exit documents of a started picking; they become staged stock.
 
     They are allocated to the picking, also where the position was blocked since, or replace
-    allocated goods, as `substitution` allows.
+    allocated goods, as `substitution` allows. A serial that another picking has allocated at the
+    same position changes places with the one that is allocated here, unless the order of the other
+    picking names serials.
 
     Raises:
         Conflict: The goods are allocated to other work.
@@ -68,7 +79,7 @@ def pick(
             # Read ahead: `record_exit_progress` finds them in the cache.
             lambda: documents.get_documents(tx.store, "exit", _documents(record.entity, plan)),
         )
-        picking = _stage_goods(posting, record.entity, plan)
+        picking = _stage_goods(tx, posting, record.entity, plan)
         record_exit_progress(tx, picking, rules.document_progress(record.entity, picking))
     return PICKINGS.save(tx, record, picking, operator=picking.operator or read_operator(tx))
 
@@ -127,22 +138,91 @@ def _load_stock(tx: Transaction, picking: StoredPicking, plan: _PickPlan) -> Sto
     return posting
 
 
-def _stage_goods(posting: StockPosting, picking: StoredPicking, plan: _PickPlan) -> StoredPicking:
-    """Make the stock changes of a pick; return the picking after it."""
-    moved = _stage_parts(posting, plan)
+def _stage_goods(
+    tx: Transaction, posting: StockPosting, picking: StoredPicking, plan: _PickPlan
+) -> StoredPicking:
+    """Make the stock changes of a pick, and exchange allocations; return the picking after it."""
+    exchange = _Exchange.of(tx, posting, picking, plan)
+    moved = _stage_parts(posting, plan, exchange)
     posting.post()
+    exchange.save(tx)
     for part, staged in moved:
         picking = rules.picked(picking, part, _stored_pick(posting, part, staged))
     return picking
 
 
-def _stage_parts(posting: StockPosting, plan: _PickPlan) -> list[tuple[PickPart, StockRow]]:
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """The other pickings that have allocated serials of a pick, by the ids of their rows."""
+
+    holders: Mapping[int, Holder]
+    records: Mapping[int, Record[StoredPicking]]
+    after: dict[int, StoredPicking]
+    """The other pickings after the exchange, by id."""
+
+    @classmethod
+    def of(
+        cls, tx: Transaction, posting: StockPosting, picking: StoredPicking, plan: _PickPlan
+    ) -> "_Exchange":
+        """Find the pickings with which a pick exchanges allocations.
+
+        Raises:
+            StaleRead: The index does not show yet who has allocated a serial.
+        """
+        rows = [
+            row for part in plan.parts if (row := _allocated_row(posting, plan, part)) is not None
+        ]
+        found = allocating_pickings(tx.store, rows) if rows else []
+        records = {record.id: record for record in found if record.id != picking.id}
+        holders = rules.holders_by_row(
+            {row.id for row in rows}, [record.entity for record in records.values()]
+        )
+        if len(holders) < len(rows) and tx.elapsed_ms < MAX_INDEX_LAG_MS:
+            raise StaleRead
+        return cls(holders, records, {})
+
+    def give(self, row: StockRow, part: PickPart) -> bool:
+        """Give the allocation of a part to the picking that has allocated `row`, if one has.
+
+        Raises:
+            ValidationFailed: The order of that picking names serials.
+        """
+        holder = self.holders.get(row.id)
+        if holder is None:
+            return False
+        other = self.after.get(holder.picking, self.records[holder.picking].entity)
+        if other.lines[holder.line].serials:
+            code = picking_code(other.id)
+            message = f"serial {part.serial} cannot be picked: the order of {code} names it"
+            raise ValidationFailed([Problem("serials", message)])
+        self.after[other.id] = rules.with_exchanged(other, holder, part.allocation)
+        return True
+
+    def save(self, tx: Transaction) -> None:
+        """Save the other pickings."""
+        for number, picking in self.after.items():
+            PICKINGS.save(tx, self.records[number], picking)
+
+
+def _allocated_row(posting: StockPosting, plan: _PickPlan, part: PickPart) -> StockRow | None:
+    """Return the row of a serial that other work has allocated at the position of a part."""
+    place = (part.allocation.bin_code, part.allocation.batch_num)
+    if part.exact or part.serial is None or place != (plan.bin_code, plan.batch):
+        return None
+    key = plan.row_key("available", part)
+    row = posting.changes.find(key)
+    return row if row is not None and row.key == key and row.allocated else None
+
+
+def _stage_parts(
+    posting: StockPosting, plan: _PickPlan, exchange: _Exchange
+) -> list[tuple[PickPart, StockRow]]:
     """Move the parts of a pick to staged stock; raise ValidationFailed with all problems."""
     moved: list[tuple[PickPart, StockRow]] = []
     problems: list[Problem] = []
     for part in plan.parts:
         try:
-            moved.append((part, _stage_part(posting, plan, part)))
+            moved.append((part, _stage_part(posting, plan, part, exchange)))
         except ValidationFailed as error:
             problems += error.problems
     if problems:
@@ -150,18 +230,25 @@ def _stage_parts(posting: StockPosting, plan: _PickPlan) -> list[tuple[PickPart,
     return moved
 
 
-def _stage_part(posting: StockPosting, plan: _PickPlan, part: PickPart) -> StockRow:
+def _stage_part(
+    posting: StockPosting, plan: _PickPlan, part: PickPart, exchange: _Exchange
+) -> StockRow:
     """Move a part of a pick from available to staged stock; return the staged row."""
     allocated = posting.row(part.allocation.stock_id)
+    theirs = _allocated_row(posting, plan, part)
+    is_allocated = True
     if part.exact:
         row = allocated
+    elif theirs is not None and exchange.give(theirs, part):
+        row = theirs
     else:
         posting.changes.release(allocated, part.qty)
         row = _free_row(posting, plan, part)
+        is_allocated = False
     staged = row.model_copy(update={"inventory_status": "staged"})
     try:
         moved = posting.changes.move(
-            "pick", part.qty, source=row, target=staged, allocated=part.exact
+            "pick", part.qty, source=row, target=staged, allocated=is_allocated
         )
     except StockRefused as refused:
         raise Conflict(f"The goods cannot be picked: {refused}.") from refused
@@ -226,7 +313,7 @@ def pick_for_transfer_order(
     def stage() -> StoredPicking:
         with gtin_resolved(tx.store, draft) as named:
             plan = _plan(tx, before, named, substitution)
-            return _stage_goods(_load_stock(tx, before, plan), before, plan)
+            return _stage_goods(tx, _load_stock(tx, before, plan), before, plan)
 
     picking, acting = run_all(stage, lambda: read_operator(tx))
     operator = before.operator or acting

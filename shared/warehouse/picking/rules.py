@@ -363,6 +363,33 @@ def picked(picking: StoredPicking, part: PickPart, pick: Pick) -> StoredPicking:
     return with_line(picking, part.line, after)
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The allocation of another picking, of its line with the index `line`."""
+
+    picking: int
+    line: int
+    allocation: Allocation
+
+
+def holders_by_row(rows: Collection[int], pickings: Iterable[StoredPicking]) -> dict[int, Holder]:
+    """Return the allocation of each of these stock rows, which are of serials, by id of the row."""
+    return {
+        one.stock_id: Holder(picking.id, at, one)
+        for picking in pickings
+        for at, line in enumerate(picking.lines)
+        for one in line.allocations
+        if one.stock_id in rows
+    }
+
+
+def with_exchanged(picking: StoredPicking, holder: Holder, given: Allocation) -> StoredPicking:
+    """Return the picking of a holder with the allocation `given` instead of its own."""
+    line = picking.lines[holder.line]
+    allocations = [given if one is holder.allocation else one for one in line.allocations]
+    return with_line(picking, holder.line, line.model_copy(update={"allocations": allocations}))
+
+
 def _merged(picks: Iterable[Pick], pick: Pick) -> Iterator[Pick]:
     """Yield the picks with another one; picks of the same staged row are added up."""
     for one in picks:
@@ -404,7 +431,7 @@ def with_allocation(line: StoredPickingLine, row: StockRow, qty: Decimal) -> Sto
 
 
 @dataclass(frozen=True, slots=True)
-class UndonePart:
+class UndonePick:
     """The part `qty` of a pick of the line with the index `line`, which is undone."""
 
     line: int
@@ -461,13 +488,13 @@ def _not_picked(draft: Checked[PickDraft], qty: Decimal, there: Decimal) -> str:
 
 def split_undo(
     picking: StoredPicking, draft: Checked[PickDraft], qty: Decimal
-) -> Iterator[UndonePart]:
+) -> Iterator[UndonePick]:
     """Split an undo without problems over the picks that it undoes, the last line first."""
     for at, pick in _staged(picking, draft.item_code):
         is_named = not draft.serials or pick.serial in draft.serials
         part = min(qty, pick.qty)
         if part > 0 and is_named and _matches(pick, draft):
-            yield UndonePart(at, pick, part)
+            yield UndonePick(at, pick, part)
             qty -= part
 
 
@@ -481,7 +508,7 @@ def _staged(picking: StoredPicking, item_code: str | None) -> Iterator[tuple[int
             yield from ((at, pick) for pick in line.picks if not pick.dispatched)
 
 
-def unpicked(picking: StoredPicking, part: UndonePart, row: StockRow) -> StoredPicking:
+def unpicked(picking: StoredPicking, part: UndonePick, row: StockRow) -> StoredPicking:
     """Return the picking after a part of a pick was undone: allocated in the stock `row`."""
     line = picking.lines[part.line]
     left = part.pick.qty - part.qty

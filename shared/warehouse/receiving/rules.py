@@ -307,7 +307,7 @@ def with_undone(receipt: StoredReceipt, undone: Sequence[int]) -> list[StoredRec
 
 
 @dataclass(frozen=True, slots=True)
-class UndonePart:
+class UndoneReceiptPart:
     """The part `qty` of the line of a receipt with the index `line`, which leaves the stock.
 
     `serials` are those that leave; empty of a product that is not managed by serial.
@@ -381,19 +381,19 @@ def _received_there(
             yield at, line
 
 
-def split_undo(receipt: StoredReceipt, draft: ReceiptLineDraft) -> list[UndonePart]:
+def split_undo(receipt: StoredReceipt, draft: ReceiptLineDraft) -> list[UndoneReceiptPart]:
     """Split an undo without problems over the lines of the receipt, the last one first."""
-    left, parts = draft.qty, list[UndonePart]()
+    left, parts = draft.qty, list[UndoneReceiptPart]()
     for at, line in _received_there(receipt, draft):
         serials = [one for one in line.serials if one in (draft.serials or ())]
         part = Decimal(len(serials)) if line.serials else min(left, line.qty)
         if part > 0:
-            parts.append(UndonePart(at, part, serials))
+            parts.append(UndoneReceiptPart(at, part, serials))
             left -= part
     return parts
 
 
-def undone_rows(receipt: StoredReceipt, parts: Sequence[UndonePart]) -> dict[int, Decimal]:
+def undone_rows(receipt: StoredReceipt, parts: Sequence[UndoneReceiptPart]) -> dict[int, Decimal]:
     """Return the quantities that leave the stock, by id of the stock row."""
     rows: dict[int, Decimal] = {}
     for part in parts:
@@ -405,7 +405,9 @@ def undone_rows(receipt: StoredReceipt, parts: Sequence[UndonePart]) -> dict[int
     return rows
 
 
-def without_parts(receipt: StoredReceipt, parts: Sequence[UndonePart]) -> list[StoredReceiptLine]:
+def without_parts(
+    receipt: StoredReceipt, parts: Sequence[UndoneReceiptPart]
+) -> list[StoredReceiptLine]:
     """Return the lines of a receipt without these parts; a line without a rest is left out."""
     lines = dict(enumerate(receipt.lines))
     for part in parts:
@@ -415,7 +417,7 @@ def without_parts(receipt: StoredReceipt, parts: Sequence[UndonePart]) -> list[S
     return [lines[at] for at in sorted(lines)]
 
 
-def _without_part(line: StoredReceiptLine, part: UndonePart) -> StoredReceiptLine:
+def _without_part(line: StoredReceiptLine, part: UndoneReceiptPart) -> StoredReceiptLine:
     """Return a line without a part of it, which counts for the last lines of the document."""
     left, by_line = part.qty, dict(line.document_lines)
     for line_num in reversed(line.document_lines):

@@ -276,6 +276,74 @@ def test_any_serial_at_the_position_may_be_picked(yard: WarehouseScenario) -> No
     assert yard.level("DRILL") == (3, 2, 1)
 
 
+def test_serial_of_another_picking_is_exchanged(yard: WarehouseScenario, clock: Clock) -> None:
+    yard.stock_serials("S-1", "S-2", "S-3", "S-4", "S-5")
+    first = yard.started(yard.order(("DRILL", 2)))
+    second = yard.started(yard.order(("DRILL", 2)))
+    third = yard.picking(yard.order(("DRILL", 1)))["id"]
+    serials = _serials(yard, first, second, third)
+    clock.advance(1)
+
+    shown = yard.pick(first, "DRILL", 2, serials=[serials[1][1], serials[2][0]]).ok()
+
+    [line] = shown["lines"]
+    assert (line["picked_qty"], sorted(line["serials"])) == (2, [serials[1][1], serials[2][0]])
+    after = _serials(yard, first, second, third)
+    assert sorted(after[1] + after[2]) == sorted([serials[1][0], *serials[0]])
+    assert serials[1][0] in after[1]
+    times = [yard.erp.get(f"/pickings/{one}").data["updated_at"] for one in (first, second, third)]
+    assert len(set(times)) == 1, "the sync loop finds the others, too"
+    assert yard.level("DRILL") == (5, 5, 0)
+    yard.pick(second, "DRILL", 2, serials=after[1]).ok()
+    yard.act(third, "start").ok()
+    yard.pick(third, "DRILL", 1, serials=after[2]).ok()
+
+
+def _serials(yard: WarehouseScenario, *numbers: int) -> list[list[str]]:
+    """Return the serials that pickings have allocated or picked."""
+    shown = [yard.erp.get(f"/pickings/{number}").data["lines"] for number in numbers]
+    return [sorted(serial for line in lines for serial in line["serials"]) for lines in shown]
+
+
+def test_serials_are_exchanged_with_one_picking(yard: WarehouseScenario) -> None:
+    yard.stock_serials("S-1", "S-2", "S-3", "S-4")
+    first = yard.started(yard.order(("DRILL", 2)))
+    second = yard.started(yard.order(("DRILL", 1), ("DRILL", 1)))
+    serials = _serials(yard, first, second)
+
+    yard.pick(first, "DRILL", 2, serials=serials[1]).ok()
+
+    assert _serials(yard, first, second) == [serials[1], serials[0]]
+    yard.pick(second, "DRILL", 2, serials=serials[0]).ok()
+
+
+def test_serial_that_another_order_names_is_not_picked(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    yard.stock_serials("S-1", "S-2", "S-3")
+    yard.started(yard.order(("DRILL", 2), serials=["S-2", "S-3"]))
+    number = yard.started(yard.order(("DRILL", 1)))
+
+    with stack.unchanged():
+        refused = yard.pick(number, "DRILL", 1, serials=["S-2"])
+
+    assert (refused.status, refused.json()["errors"]) == (
+        422,
+        [
+            {
+                "field": "serials",
+                "message": "serial S-2 cannot be picked: the order of PKG-1 names it",
+            }
+        ],
+    )
+    yard.stock("DRILL", 1, "B-01", serial="S-4")
+    yard.started(yard.order(("DRILL", 1)))
+    yard.change_settings(pick_substitution="position")
+    with stack.unchanged():
+        elsewhere = yard.pick(number, "DRILL", 1, "B-01", serials=["S-4"])
+    assert (elsewhere.status, elsewhere.code) == (409, "conflict")
+
+
 def test_serial_in_another_warehouse_is_not_picked(yard: WarehouseScenario, stack: Stack) -> None:
     yard.stock_serials("S-1")
     yard.adjust("DRILL", increase=1, serial="S-2", warehouse="SHOP").ok(201)

@@ -206,6 +206,17 @@ def two_pickings_of_one_serial(stack: Stack) -> Acts:
     ]
 
 
+def two_pickings_of_the_serial_of_the_other(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock_serials("S-1", "S-2")
+    first, second = (warehouse.started(warehouse.order(("DRILL", 1))) for _ in range(2))
+    return [
+        lambda: warehouse.pick(first, "DRILL", 1, serials=["S-2"]),
+        lambda: warehouse.pick(second, "DRILL", 1, serials=["S-1"]),
+        lambda: warehouse.act(second, "cancel"),
+    ]
+
+
 def dispatch_during_the_revert_of_the_picking(stack: Stack) -> Acts:
     warehouse = _warehouse(stack, bricks=5)
     order = warehouse.order(("BRICK", 4))
