@@ -5,11 +5,13 @@ attempt uses. Passwords and codes can be guessed. Their attempts are counted bef
 are checked, so that concurrent attempts cannot exceed a limit. An attempt is in flight until its
 result is known; one that is refused only because of attempts in flight may succeed a moment later.
 
-Failures are counted per minute: per tenant and IP address, and per client id or user name at an IP
-address. User names are also counted in a longer window, per IP address and over all addresses, so
-that one address alone cannot use up the limit of all. Client ids are never counted over all
-addresses: otherwise anybody could lock out an ERP. Nor are sign-ins from an address from which the
-user has signed in before: otherwise anybody could lock out a user.
+Failures are counted per minute: per kind of credential, tenant and IP address, and per client id or
+user name at an IP address. Each kind of credential has counters of its own, so that failures with
+one kind refuse no other kind from the same address. User names are also counted in a longer window,
+per IP address and over all addresses, so that one address alone cannot use up the limit of all.
+Client ids are never counted over all addresses: otherwise anybody could lock out an ERP. Nor are
+sign-ins from an address from which the user has signed in before: otherwise anybody could lock out
+a user.
 """
 
 import hashlib
@@ -99,8 +101,8 @@ LONG_WINDOW = 15 * 60
 PER_CLIENT = 10
 PER_USER = 10
 PER_ADDRESS = 100
-"""Allowed failures per window: per client id or user name at an IP address, and per tenant and IP
-address."""
+"""Allowed failures per window: per client id or user name at an IP address, and per kind of
+credential, tenant and IP address."""
 
 PER_USER_LONG_WINDOW = 20
 PER_USER_ALL_ADDRESSES = 50
@@ -111,6 +113,9 @@ _NO_TENANT = "-"
 """Counted instead of a tenant that does not exist: made-up names give nobody further attempts."""
 
 type _Kind = Literal["client", "user", "name-here", "name", "address"]
+type _Credential = Literal["secret", "application", "password", "refresh"]
+"""The kind of credential of an attempt: a client secret, the id of a mobile application, the
+password or code of a user, a refresh token."""
 
 _RETRY_DELAYS = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Longest pauses in seconds before retries while too many attempts are in flight."""
@@ -158,14 +163,25 @@ class AttemptCounters:
     """Replaces the counter of the address if the tenant does not exist."""
     _known: KnownAddresses | None = None
     """The known addresses of the user; None for an attempt without a user name."""
+    _checks_always: bool = False
+    """Whether the credential is checked even if a limit is reached: its check is cheap, and it
+    cannot be guessed. Only what fails is refused then, so that nobody can lock out others."""
+    _reached: list[AttemptCounter] = field(default_factory=list)
+    """The counters whose limits were reached before the attempt."""
     _begun: tuple[_AttemptCounts, ...] = ()
     """The values of the counters when the attempt began."""
 
     @classmethod
     def for_client(
-        cls, client_id: str, tenant: str | None, address: str, now: float
+        cls,
+        client_id: str,
+        tenant: str | None,
+        address: str,
+        now: float,
+        *,
+        credential: Literal["secret", "application"],
     ) -> "AttemptCounters":
-        """Return the counters of an attempt with a client secret.
+        """Return the counters of an attempt with a client secret, or the id of an application.
 
         Args:
             client_id: The presented client id, valid or not.
@@ -173,14 +189,17 @@ class AttemptCounters:
             address: IP address of the caller. An IPv6 address counts as its /64 network, which a
                 provider usually assigns to one customer.
             now: Seconds since the epoch.
+            credential: Whether the secret or only the id of the client is presented.
         """
         network = _network(address)
+        owner = _digest(credential, client_id, network)
         return cls(
             (
-                _make_counter("client", _digest(client_id, network), PER_CLIENT, WINDOW, now),
-                _address_counter(tenant, network, now),
+                _make_counter("client", owner, PER_CLIENT, WINDOW, now),
+                _address_counter(credential, tenant, network, now),
             ),
-            _address_counter(None, network, now),
+            _address_counter(credential, None, network, now),
+            _checks_always=credential == "application",
         )
 
     @classmethod
@@ -197,20 +216,24 @@ class AttemptCounters:
                 _make_counter("user", here, PER_USER, WINDOW, now),
                 _make_counter("name-here", here, PER_USER_LONG_WINDOW, LONG_WINDOW, now),
                 _make_counter("name", user, PER_USER_ALL_ADDRESSES, LONG_WINDOW, now),
-                _address_counter(tenant, network, now),
+                _address_counter("password", tenant, network, now),
             ),
-            _address_counter(None, network, now),
+            _address_counter("password", None, network, now),
             KnownAddresses(user, here),
         )
 
     @classmethod
-    def for_address(cls, tenant: str | None, address: str, now: float) -> "AttemptCounters":
-        """Return the counter per IP address, for credentials that cannot be guessed.
+    def for_refresh_token(cls, tenant: str | None, address: str, now: float) -> "AttemptCounters":
+        """Return the counter of an attempt with a refresh token, which is one per IP address.
 
         The arguments are as in `for_client`.
         """
         network = _network(address)
-        return cls((_address_counter(tenant, network, now),), _address_counter(None, network, now))
+        return cls(
+            (_address_counter("refresh", tenant, network, now),),
+            _address_counter("refresh", None, network, now),
+            _checks_always=True,
+        )
 
     @property
     def keys(self) -> list[str]:
@@ -226,22 +249,20 @@ class AttemptCounters:
         `items` are those of the `keys` that exist; `now` is in seconds since the epoch.
 
         Raises:
-            RateLimited: A limit of failures is reached.
+            RateLimited: A limit of failures is reached, and the credentials must not be checked.
         """
         if not tenant_exists:
             others = [counter for counter in self.counters if counter.kind != "address"]
             self.counters = (*others, self._without_tenant)
         if self._known:
             self._leave_out_known(items.get(self._known.key), now)
-        _refuse_if_any(
-            [
-                counter
-                for counter in self.counters
-                if counter.key in items
-                and _counts_of_item(items[counter.key]).failed >= counter.limit
-            ],
-            now,
-        )
+        self._reached = [
+            counter
+            for counter in self.counters
+            if counter.key in items and _counts_of_item(items[counter.key]).failed >= counter.limit
+        ]
+        if not self._checks_always:
+            _refuse_if_any(self._reached, now)
 
     def read_known_address(self, now: float) -> None:
         """Leave the counters that apply to the present address, for an attempt with a token.
@@ -257,8 +278,13 @@ class AttemptCounters:
             if self._known.include_present:
                 self.counters = tuple(each for each in self.counters if each.kind != "name")
 
-    def record_failure(self) -> None:
-        """Count a failure."""
+    def record_failure(self, now: float) -> None:
+        """Count a failure; `now` is in seconds since the epoch.
+
+        Raises:
+            RateLimited: A limit of failures was reached before; nothing is written.
+        """
+        _refuse_if_any(self._reached, now)
         map_concurrently(partial(_add_to_counter, failed=1), list(self.counters))
 
     def begin(self, now: float) -> None:
@@ -334,8 +360,10 @@ def _make_counter(kind: _Kind, owner: str, limit: int, window: int, now: float) 
     return AttemptCounter(kind, key, limit, (number + 1) * window)
 
 
-def _address_counter(tenant: str | None, network: str, now: float) -> AttemptCounter:
-    owner = _digest(tenant or _NO_TENANT, network)
+def _address_counter(
+    credential: _Credential, tenant: str | None, network: str, now: float
+) -> AttemptCounter:
+    owner = _digest(credential, tenant or _NO_TENANT, network)
     return _make_counter("address", owner, PER_ADDRESS, WINDOW, now)
 
 

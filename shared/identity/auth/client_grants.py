@@ -120,7 +120,9 @@ def read_tenant_and_application(
     if client_auth is None:
         items = _read_control_items(slug, [], now, user_attempts)
         return _tenant_from_items(items, slug, origin), None
-    by_client = AttemptCounters.for_client(client_auth.client_id, slug, origin.address, now)
+    by_client = AttemptCounters.for_client(
+        client_auth.client_id, slug, origin.address, now, credential="application"
+    )
     items = _read_control_items(slug, [_lookup_key(client_auth)], now, user_attempts, by_client)
     tenant = _tenant_from_items(items, slug, origin)
     application = _client_from_items(items, client_auth)
@@ -128,7 +130,7 @@ def read_tenant_and_application(
         application = _recheck_client(application, tenant, now)
     if application and application.kind == "mobile" and slug in {None, application.tenant}:
         return tenant, application
-    by_client.record_failure()
+    by_client.record_failure(now)
     raise OAuthError("invalid_client", "There is no such mobile application.", 401)
 
 
@@ -216,7 +218,9 @@ def authenticate_client(
     """
     now = time.time()
     slug = slug_of_client_id(client_auth.client_id)
-    attempts = AttemptCounters.for_client(client_auth.client_id, slug, origin.address, now)
+    attempts = AttemptCounters.for_client(
+        client_auth.client_id, slug, origin.address, now, credential="secret"
+    )
     keys = [_lookup_key(client_auth), *([issuance.key] if issuance else [])]
     items = _read_control_items(slug, keys, now, attempts)
     client = _client_from_items(items, client_auth)
@@ -229,7 +233,7 @@ def authenticate_client(
             if issuance:
                 issuance.ensure_allowed(tenant, items.get(issuance.key))
             return current, tenant
-    attempts.record_failure()
+    attempts.record_failure(now)
     raise OAuthError("invalid_client", "The client is unknown or its secret is wrong.", 401)
 
 

@@ -47,7 +47,7 @@ def revoke_user_token(
     ensure_public_client(client_auth, origin)
     refresh = sessions.parse_refresh_token(token)
     slug = refresh.tenant if refresh else None
-    attempts = AttemptCounters.for_address(slug, origin.address, now)
+    attempts = AttemptCounters.for_refresh_token(slug, origin.address, now)
     tenant, application = read_tenant_and_application(client_auth, slug, origin, now, attempts)
     if refresh:
         _revoke_refresh_token(refresh, application, tenant)

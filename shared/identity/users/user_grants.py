@@ -264,15 +264,15 @@ def refresh_token_grant(
     ensure_public_client(client_auth, origin)
     token = sessions.parse_refresh_token(refresh_token)
     slug = token.tenant if token else None
-    attempts = AttemptCounters.for_address(slug, origin.address, now)
+    attempts = AttemptCounters.for_refresh_token(slug, origin.address, now)
     tenant, application = read_tenant_and_application(client_auth, slug, origin, now, attempts)
     if token is None or tenant is None:
-        attempts.record_failure()
+        attempts.record_failure(now)
         raise _invalid_refresh_token()
     store = store_for(tenant)
     session, account = read_session(store, token)
     if session is None or not session.has_family_of(token):
-        attempts.record_failure()
+        attempts.record_failure(now)
         raise _invalid_refresh_token()
     request = _GrantRequest(tenant, store, application, now)
     if session.client_id != request.client_id:

@@ -1,9 +1,11 @@
 """Limits on failed sign-ins, sequential and concurrent."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import pytest
 
+from operations.api_clients import create_client, create_mobile_client
 from shared.identity.auth import attempt_limits
 from shared.identity.auth.attempt_limits import (
     LONG_WINDOW,
@@ -23,6 +25,8 @@ from tests.integration.user_grants.oauth_requests import (
     RATE_LIMITED,
     SOURCE_IP,
     ExampleUser,
+    OAuthResponse,
+    client_form,
     create_example_user,
     guess,
     refresh,
@@ -30,6 +34,9 @@ from tests.integration.user_grants.oauth_requests import (
 )
 from tests.integration.user_grants.test_refresh_grant import INVALID_TOKENS
 from tests.stack import Stack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.fixture(autouse=True)
@@ -124,6 +131,43 @@ def test_invalid_refresh_tokens_are_limited_per_address(
     assert [refresh(token).outcome for _ in range(4)] == [INVALID_GRANT] * 3 + [RATE_LIMITED]
 
 
+def test_failures_with_one_kind_of_credential_refuse_no_other_kind(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
+    erp, app = create_client("acme", "erp"), create_mobile_client("acme", "scanners").client_id
+    session = user.sign_in()
+    failures: dict[str, Callable[[int], OAuthResponse]] = {
+        "password": lambda n: request_token(user.form(username=f"user{n}@acme", password="no")),
+        "secret": lambda n: request_token(client_form(erp._replace(client_id=f"stw_acme_{n:024}"))),
+        "application": lambda n: user.sign_in(client_id=f"stm_acme_{n}"),
+        "refresh": lambda _: refresh(INVALID_TOKENS["no session"]),
+    }
+    for name, fail in failures.items():
+        outcomes = [fail(n).outcome for n in range(5)]
+        assert outcomes[3:] == [RATE_LIMITED] * 2, name
+        assert (user.sign_in().status == 200) == (name != "password"), name
+        assert (request_token(client_form(erp)).status == 200) == (name != "secret"), name
+        # what cannot be guessed is checked even now
+        session = refresh(session.refresh_token)
+        assert session.status == 200, name
+        if name != "password":
+            assert user.sign_in(client_id=app).status == 200, name
+        clock.advance(WINDOW)
+
+
+def test_refresh_failures_write_their_counter_only(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch, aws_faults: AwsFaults
+) -> None:
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 1)
+    assert user
+    reads = {"BatchGetItem", "GetItem"}
+    for outcome, writes in ((INVALID_GRANT, ["UpdateItem"]), (RATE_LIMITED, [])):
+        with aws_faults.recorded() as calls:
+            assert refresh(INVALID_TOKENS["no session"]).outcome == outcome
+        assert [name for name in calls.operations if name not in reads] == writes
+
+
 def test_successful_sign_ins_are_not_limited(user: ExampleUser) -> None:
     assert {user.sign_in().status for _ in range(PER_USER + 5)} == {200}
 
@@ -212,10 +256,6 @@ def test_failures_at_one_tenant_do_not_limit_an_address_at_others(
     outcomes = [guess(user, username=f"user{number}@acme") for number in range(4)]
     assert outcomes == [INVALID_GRANT] * 3 + [RATE_LIMITED]
     assert create_example_user("bea", tenant="beta").sign_in().status == 200
-    assert refresh(INVALID_TOKENS["no session"]).outcome == RATE_LIMITED
-    assert (
-        refresh(INVALID_TOKENS["no session"].replace("_acme.", "_beta.")).outcome == INVALID_GRANT
-    )
 
 
 def test_made_up_tenants_share_the_limit_of_an_address(
