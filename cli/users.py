@@ -317,7 +317,9 @@ def unlock(operator: CommandContext, *, tenant: str, username: str) -> None:
     """Let USER of TENANT sign in again after too many failed attempts.
 
     The failed attempts of the user in the present quarter of an hour are forgotten, at every
-    address: whoever made them can try as often again. The limit of an address for all users stays.
+    address, and so are wrong codes: whoever made them can try as often again. If somebody else sent
+    wrong codes, run `stowage user reset-password` instead: they know the password. The limit of an
+    address for all users stays.
     The addresses are shown; `stowage audit TENANT --action user.locked_out` lists all lockouts.
 
     \b
@@ -326,11 +328,18 @@ def unlock(operator: CommandContext, *, tenant: str, username: str) -> None:
     """  # noqa: D301  click reads the backspace
     found = unlock_user(open_store(tenant).slug, username)
     row = {"username": found.user.username, "id": found.user.id}
-    operator.output.one(row | {"failures": found.failures, "addresses": found.addresses})
-    if not found.failures:
+    operator.output.one(
+        row
+        | {
+            "failures": found.failures,
+            "wrong_codes": found.wrong_codes,
+            "addresses": found.addresses,
+        }
+    )
+    if not found.failures and not found.wrong_codes:
         operator.output.say(
-            "The user has no failed attempts in this quarter of an hour. Attempts that were "
-            "interrupted count until it ends."
+            "The user has no failed attempts in this quarter of an hour, and no wrong codes. "
+            "Attempts that were interrupted count until it ends."
         )
 
 

@@ -16,8 +16,9 @@ from shared.identity.auth.attempt_limits import (
 )
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import read_items
+from shared.identity.users import logins
 from shared.identity.users.models import User
-from shared.identity.users.service import get_user_by_name
+from shared.identity.users.service import get_account, get_user_by_name
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
@@ -37,11 +38,13 @@ class Unlocked(NamedTuple):
     addresses: list[str]
     """Addresses at which the user name has failures in this quarter of an hour."""
     failures: int
-    """The greatest number of failures that a counter had; 0 if there was nothing to reset."""
+    """The greatest number of failures that a counter had; 0 if there was none."""
+    wrong_codes: int
+    """Wrong codes of the user since the last right one."""
 
 
 def unlock_user(tenant: str, username: str) -> Unlocked:
-    """Set the failed attempts of a user to 0, at every address and over all of them.
+    """Set the failed attempts of a user to 0, at every address and over all; wrong codes, too.
 
     The addresses are those of the audit log, which has the first failure at each. The limit of an
     address for all users stays. Safe to repeat: an interrupted run is completed by the next one,
@@ -55,18 +58,25 @@ def unlock_user(tenant: str, username: str) -> Unlocked:
     now = now_ms() / 1000
     addresses = sorted(set(_addresses(store, user, now)))
     failed = _counters_with_failures(tenant, user, addresses, now)
-    if failed:
-        # The greatest one last, with the entry: while it is left, the next run makes the entry.
-        *others, last = sorted(failed, key=lambda counter: failed[counter])
+    # The greatest one last, with the entry: while it is left, the next run makes the entry.
+    ordered = sorted(failed, key=lambda counter: failed[counter])
+    others, last = ordered[:-1], ordered[-1] if ordered else None
+    failures = max(failed.values(), default=0)
 
-        def use_case(tx: Transaction) -> None:
-            details = {"username": user.username, "failures": failed[last]}
+    def use_case(tx: Transaction) -> int:
+        login = get_account(tx, user.id).login
+        if last:
             tx.add_action("Update", _reset_of(last))
+        if login.wrong_codes:
+            logins.save(tx, login, login.without_wrong_codes())
+        if last or login.wrong_codes:
+            details = {"username": user.username, "failures": failures}
+            details |= {"wrong_codes": login.wrong_codes}
             audit(tx, "user.unlocked", "user", user.id, details=details)
+        return login.wrong_codes
 
-        map_concurrently(_reset, others)
-        run_as_operator(store.slug, use_case)
-    return Unlocked(user, addresses, max(failed.values(), default=0))
+    map_concurrently(_reset, others)
+    return Unlocked(user, addresses, failures, run_as_operator(store.slug, use_case))
 
 
 def _addresses(store: Store, user: User, now: float) -> Iterator[str]:

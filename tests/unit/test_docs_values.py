@@ -24,7 +24,7 @@ from shared.identity.tenancy.tenant import (
     LimitName,
     Tenant,
 )
-from shared.identity.users import passwords, recovery_codes, sessions, totp
+from shared.identity.users import code_checks, passwords, recovery_codes, sessions, totp
 from shared.identity.users.models import MAX_ROLES
 from shared.integration.imports import context, validation
 from shared.integration.imports import models as imports
@@ -378,6 +378,10 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"has signed in from it within {attempts.ADDRESS_LIFETIME // _DAY} days",
         f"has up to {attempts.MAX_ADDRESSES} known addresses",
         f"{_WORDS[attempts.PER_USER]} attempts are checked at a time",
+        f"| up to {code_checks.UNHINDERED - 1} | is checked at once |",
+        f"| {code_checks.UNHINDERED} | is checked after {code_checks.FIRST_PAUSE} s, then",
+        f"each wrong one, at most {code_checks.LONGEST_PAUSE // _MINUTE} minutes",
+        f"| {code_checks.MOST} | is not checked",
         f"starts to sign {_WORDS[signing_keys._ACTIVATION_DELAY // _MINUTE]} minutes later",
         f"after {_WORDS[key_ring.PUBLISH_LEAD // _MINUTE]} more it signs",
         f"at most once in {key_ring.UNKNOWN_KEY_REREAD:.0f} seconds",

@@ -32,6 +32,7 @@ def test_alarms_of_own_metrics_name_the_function_that_writes_them() -> None:
     assert own == {
         "delivery_delay": [service, worker],
         # All functions write these (`count_for_service`).
+        "codes_refused": [service, stack],
         "throttled_calls": [service, stack],
         "unserved_tables": [service, stack],
     }

@@ -45,7 +45,7 @@ def change_password(
         tx, account, address, password=change.current_password, field="current_password"
     )
     change = ensure_valid(change, found)
-    after = replace(login, password=passwords.hash_password(change.new_password))
+    after = login.with_password(passwords.hash_password(change.new_password))
     revoke_user_tokens(tx, login, after.end_sessions(keep=tx.caller.session))
     audit(tx, "user.password_changed", "user", user_id, details={"username": user.username})
     return account.record
@@ -160,7 +160,7 @@ def remove_totp(tx: Transaction, user_id: int) -> Record[User]:
     user, login = account.record.entity, account.login
     if login.second_factor is None:
         return account.record
-    after = replace(login, second_factor=None).end_sessions_without_code()
+    after = replace(login.without_wrong_codes(), second_factor=None).end_sessions_without_code()
     if not login.two_step:
         logins.save(tx, login, after)
         return account.record
@@ -192,10 +192,11 @@ def replace_recovery_codes(
     now = tx.now_ms / 1000
     used = second_factor.use_code(tx.store.slug, login, valid.otp, now) if valid.otp else None
     codes = recovery_codes.new_codes()
+    after = login
     if used and used.second_factor:
-        factor = used.second_factor  # the code cannot be used again
+        after, factor = used.without_wrong_codes(), used.second_factor  # not to be used again
     factor = second_factor.with_recovery_codes(factor, codes)
-    logins.save(tx, login, replace(login, second_factor=factor))
+    logins.save(tx, login, replace(after, second_factor=factor))
     details = {"username": user.username}
     audit(tx, "user.recovery_codes_replaced", "user", user_id, details=details)
     return RecoveryCodeList(recovery_codes=codes)

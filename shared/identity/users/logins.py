@@ -1,8 +1,8 @@
 """Logins: the item `login#ID` of each user, with credentials that no response contains.
 
 Attributes: `version`, `password` (argon2id), `tokens_from`, `epoch`, `code_epoch`, `kept_session`,
-and `totp`, the second factor. Every change writes them all, on the condition that the version is
-unchanged.
+`totp`, the second factor, and `wrong_codes` and `wrong_code_at`, the wrong codes. Every change
+writes them all, on the condition that the version is unchanged.
 """
 
 from collections.abc import Mapping
@@ -65,6 +65,10 @@ class Login:
     """Id of a session of an epoch before `code_epoch` that stays valid: the one that changed the
     password. If it began without a code, it ends with the next epoch."""
     second_factor: SecondFactor | None = None
+    wrong_codes: int = 0
+    """Wrong codes since the last right one; see `code_checks`."""
+    wrong_code_at: int = 0
+    """When the last of them was sent, in seconds since the epoch."""
 
     @property
     def two_step(self) -> bool:
@@ -79,6 +83,17 @@ class Login:
         if session == self.kept_session:
             epoch = self.code_epoch
         return epoch == self.epoch or (with_code and epoch >= self.code_epoch)
+
+    def without_wrong_codes(self) -> "Login":
+        """Return the login with no wrong codes."""
+        return replace(self, wrong_codes=0, wrong_code_at=0)
+
+    def with_password(self, password: str) -> "Login":
+        """Return the login with another password, the result of `passwords.hash_password`.
+
+        It has no wrong codes: whoever sent them knew the former password.
+        """
+        return replace(self.without_wrong_codes(), password=password)
 
     def end_sessions(self, keep: str | None = None) -> "Login":
         """Return the login with all sessions ended, except the session `keep`."""
@@ -110,6 +125,8 @@ def login_from_items(found: Mapping[Key, Item], user_id: int) -> Login | None:
         code_epoch=item["code_epoch"],
         kept_session=item.get("kept_session"),
         second_factor=_second_factor(totp) if totp else None,
+        wrong_codes=item.get("wrong_codes", 0),
+        wrong_code_at=item.get("wrong_code_at", 0),
     )
 
 
@@ -167,6 +184,8 @@ def _login_item(login: Login, version: int) -> Item:
         epoch=login.epoch,
         code_epoch=login.code_epoch,
         kept_session=login.kept_session,
+        wrong_codes=login.wrong_codes,
+        wrong_code_at=login.wrong_code_at,
         totp=factor
         and {
             **factor.unknown,

@@ -6,7 +6,8 @@ guess no more than somebody without one.
 
 from shared.identity.audit.service import actor_of
 from shared.identity.auth.attempt_limits import AttemptCounters
-from shared.identity.users import passwords, second_factor
+from shared.identity.users import code_checks, passwords
+from shared.identity.users.code_checks import RecoveryCodeNeeded
 from shared.identity.users.failed_sign_ins import count_failure
 from shared.identity.users.repository import UserAccount
 from shared.kernel.db.transaction import Transaction
@@ -22,7 +23,7 @@ def credential_problems(  # noqa: PLR0913  the parts of one attempt
     code: str | None = None,
     field: str = "password",
 ) -> list[Problem]:
-    """Return a problem for each presented credential that is wrong.
+    """Return a problem if a presented credential is wrong; a code only beside a right password.
 
     `password` or `code`, which is in the field `otp`, is None if there is none to check; `field`
     has the password.
@@ -40,8 +41,11 @@ def credential_problems(  # noqa: PLR0913  the parts of one attempt
     try:
         if password is not None and not passwords.verify(password, login.password):
             found.append(Problem(field, "is not the current password"))
-        if code is not None and second_factor.use_code(tenant, login, code, now) is None:
+        elif code is not None and not _is_right(tx, account, code, now, address):
             found.append(Problem("otp", "is neither a current code nor an unused recovery code"))
+    except RecoveryCodeNeeded as error:
+        attempts.cancel()
+        return [Problem("otp", str(error))]
     except Exception:
         attempts.cancel()  # the credentials were not checked
         raise
@@ -50,3 +54,19 @@ def credential_problems(  # noqa: PLR0913  the parts of one attempt
     else:
         attempts.cancel()
     return found
+
+
+def _is_right(tx: Transaction, account: UserAccount, code: str, now: float, address: str) -> bool:
+    """Return whether a code is right; a wrong one is counted.
+
+    Raises:
+        RateLimited: The user has to wait; the code was not checked.
+        RecoveryCodeNeeded: The code is no recovery code, and was not checked.
+    """
+    if not account.login.two_step:
+        return False
+    # a transaction of its own, which also needs the claim of the request
+    store = tx.store.uncached()
+    actor = actor_of(tx)
+    checked = code_checks.use_code(store, account, code, now, address=address, actor=actor)
+    return checked is not None

@@ -36,7 +36,7 @@ def confirm(tenant: str, login: Login, code: str, now: float) -> Login | None:
 
     The login has a pending second factor; `now` is in seconds since the epoch.
     """
-    after = _use_app_code(tenant, login, code, now)
+    after = use_app_code(tenant, login, code, now)
     if after is None or after.second_factor is None:
         return None
     return replace(
@@ -45,15 +45,14 @@ def confirm(tenant: str, login: Login, code: str, now: float) -> Login | None:
 
 
 def use_code(tenant: str, login: Login, presented: str, now: float) -> Login | None:
-    """Return the login with a code marked as used; None if the code is wrong or was used before.
+    """Return the login with a code of the app or a recovery code marked as used.
 
-    The code is accepted when the returned login is stored (`logins.save`). Of concurrent requests
-    with the same code, one succeeds. `presented` is a code of the app or a recovery code, of any
-    content; `now` is in seconds since the epoch.
+    None if it is wrong or was used before, which the caller counts (`code_checks`). As
+    `use_app_code`.
     """
     if not login.two_step:
         return None
-    return _use_app_code(tenant, login, presented, now) or _use_recovery_code(login, presented)
+    return use_recovery_code(login, presented) or use_app_code(tenant, login, presented, now)
 
 
 def unseal_secret(tenant: str, user_id: int, sealed: bytes) -> bytes:
@@ -61,7 +60,13 @@ def unseal_secret(tenant: str, user_id: int, sealed: bytes) -> bytes:
     return unseal(sealed, "totp", tenant, sealing_owner(user_id))
 
 
-def _use_app_code(tenant: str, login: Login, code: str, now: float) -> Login | None:
+def use_app_code(tenant: str, login: Login, code: str, now: float) -> Login | None:
+    """Return the login with a code of the app marked as used; None if it is wrong or was used.
+
+    The code is accepted when the returned login is stored (`logins.save`). Of concurrent requests
+    with the same code, one succeeds. `code` may have any content; `now` is in seconds since the
+    epoch.
+    """
     factor = login.second_factor
     if factor is None:
         return None
@@ -72,7 +77,8 @@ def _use_app_code(tenant: str, login: Login, code: str, now: float) -> Login | N
     return replace(login, second_factor=replace(factor, last_step=step))
 
 
-def _use_recovery_code(login: Login, code: str) -> Login | None:
+def use_recovery_code(login: Login, code: str) -> Login | None:
+    """Return the login without a recovery code; None if the code is none. As `use_app_code`."""
     factor = login.second_factor
     if factor is None:
         return None

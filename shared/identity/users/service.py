@@ -147,7 +147,7 @@ def reset_password(
     user = account.record.entity
     found = password_problems(tx.store.slug, "password", reset.password, user.username)
     password, generated = _given_or_generated(ensure_valid(reset, found).password)
-    after = replace(account.login, password=passwords.hash_password(password)).end_sessions()
+    after = account.login.with_password(passwords.hash_password(password)).end_sessions()
     revoke_user_tokens(tx, account.login, after)
     audit(tx, "user.password_reset", "user", user_id, details=_audit_details(user))
     return account.record, generated

@@ -25,8 +25,9 @@ from shared.identity.auth.tokens import UserClaims
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant, ensure_active
-from shared.identity.users import passwords, second_factor, sessions
-from shared.identity.users.failed_sign_ins import count_failure
+from shared.identity.users import code_checks, passwords, sessions
+from shared.identity.users.code_checks import RecoveryCodeNeeded
+from shared.identity.users.failed_sign_ins import ANONYMOUS, count_failure
 from shared.identity.users.logins import Login
 from shared.identity.users.models import normalize_username
 from shared.identity.users.repository import (
@@ -118,7 +119,9 @@ def password_grant(
         _, account = run_all(
             partial(attempts.begin, now), lambda: find_account(store, name) if store else None
         )
-        login = _verify_credentials(slug, account, credentials, now)
+        account, login = _verify_credentials(
+            store, slug, account, credentials, origin=origin, now=now
+        )
     except Exception:
         attempts.cancel()  # the credentials were not checked
         raise
@@ -141,7 +144,9 @@ def password_grant(
         except StaleRead:  # the login was changed, perhaps by another sign-in with this code
             tries = store.back_off(tries)
         account = find_account(store, name)
-        login = _verify_credentials(slug, account, credentials, now)
+        account, login = _verify_credentials(
+            store, slug, account, credentials, origin=origin, now=now
+        )
         if not account or not login:
             raise _invalid_credentials()
 
@@ -157,24 +162,43 @@ def _split_username(username: str, origin: RequestOrigin) -> tuple[str, str]:
     return normalize_username(username), owner
 
 
-def _verify_credentials(
-    slug: str, account: UserAccount | None, credentials: UserCredentials, now: float
-) -> Login | None:
-    """Return the login, with a given code used; None if the credentials are wrong.
+def _verify_credentials(  # noqa: PLR0913  the parts of one attempt
+    store: Store | None,
+    slug: str,
+    account: UserAccount | None,
+    credentials: UserCredentials,
+    *,
+    origin: RequestOrigin,
+    now: float,
+) -> tuple[UserAccount | None, Login | None]:
+    """Return the account as it was read last, and the login with a given code used.
 
-    The work is the same for users that do not exist.
+    The login is None if the credentials are wrong. The work is the same for users that do not
+    exist, and for a wrong password whatever the user has.
+
+    Raises:
+        RateLimited: The user has to wait after wrong codes; the code was not checked.
+        OAuthError: invalid_grant, only a recovery code is accepted after too many wrong codes.
     """
     login = account.login if account else None
     password_matches = passwords.verify(credentials.password, login.password if login else None)
-    after = login
-    if credentials.code is not None:
-        code = credentials.code[: _MAX_CODE_LENGTH + 1]
-        if login and login.two_step:
-            after = second_factor.use_code(slug, login, code, now)
-        else:
-            _imitate_code_check(slug)
-    active = account is not None and account.record.entity.is_active
-    return after if password_matches and active else None
+    if not (password_matches and account and account.record.entity.is_active):
+        login = None
+    if credentials.code is None:
+        return account, login
+    if not (store and account and login and login.two_step):
+        _imitate_code_check(slug)
+        if store and not login:
+            code_checks.imitate_count(store)
+        return account, login
+    code = credentials.code[: _MAX_CODE_LENGTH + 1]
+    try:
+        checked = code_checks.use_code(
+            store, account, code, now, address=origin.address, actor=ANONYMOUS
+        )
+    except RecoveryCodeNeeded as error:
+        raise OAuthError("invalid_grant", f"{error}.") from error
+    return checked or (account, None)
 
 
 def _imitate_code_check(slug: str) -> None:

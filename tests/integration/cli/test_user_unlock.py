@@ -9,6 +9,7 @@ from shared.identity.auth.attempt_limits import (
     PER_USER,
     PER_USER_ALL_ADDRESSES,
 )
+from shared.identity.users.code_checks import UNHINDERED
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, kill_after, kill_before
 from tests.gateway import Erp
@@ -18,6 +19,7 @@ from tests.integration.user_grants.oauth_requests import (
     SOURCE_IP,
     ExampleUser,
     create_example_user,
+    enable_two_step,
     request_token,
 )
 from tests.integration.users.user_requests import audit_entries
@@ -51,14 +53,29 @@ def test_user_can_sign_in_again_at_every_address(user: ExampleUser, erp: Erp) ->
 
     assert shown == {
         "username": "anna", "id": user.id, "failures": PER_USER_ALL_ADDRESSES,
-        "addresses": sorted([SOURCE_IP, *strangers]),
+        "wrong_codes": 0, "addresses": sorted([SOURCE_IP, *strangers]),
     }  # fmt: skip
     assert user.sign_in().status == 200
     assert request_token(user.form(), address="203.0.113.99").status == 200
     entry = audit_entries(erp, action="user.unlocked")[0]
     assert entry["actor"]["type"] == "operator"
     assert entry["target"] == {"type": "user", "id": str(user.id)}
-    assert entry["details"] == {"username": "anna", "failures": PER_USER_ALL_ADDRESSES}
+    failures = {"failures": PER_USER_ALL_ADDRESSES, "wrong_codes": 0}
+    assert entry["details"] == {"username": "anna"} | failures
+
+
+def test_wrong_codes_are_forgotten(user: ExampleUser, erp: Erp) -> None:
+    enable_two_step(user)
+    for n in range(UNHINDERED):
+        request_token(user.form(otp="000000"), address=f"198.51.100.{n}")
+    assert user.sign_in(otp=user.code()).outcome == RATE_LIMITED
+
+    assert as_json("user", "unlock", "acme", "anna")["wrong_codes"] == UNHINDERED
+
+    assert user.sign_in(otp=user.code()).status == 200
+    assert audit_entries(erp, action="user.unlocked")[0]["details"]["wrong_codes"] == UNHINDERED
+    assert as_json("user", "unlock", "acme", "anna")["wrong_codes"] == 0
+    assert len(audit_entries(erp, action="user.unlocked")) == 1
 
 
 def test_limits_hold_again_after_the_unlocking(user: ExampleUser) -> None:

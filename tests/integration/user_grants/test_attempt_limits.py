@@ -1,5 +1,6 @@
 """Limits on failed sign-ins, sequential and concurrent."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -135,6 +136,7 @@ def test_failures_with_one_kind_of_credential_refuse_no_other_kind(
     user: ExampleUser, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
+    monkeypatch.setattr(time, "time", clock.time)
     erp, app = create_client("acme", "erp"), create_mobile_client("acme", "scanners").client_id
     session = user.sign_in()
     failures: dict[str, Callable[[int], OAuthResponse]] = {
@@ -172,8 +174,11 @@ def test_successful_sign_ins_are_not_limited(user: ExampleUser) -> None:
     assert {user.sign_in().status for _ in range(PER_USER + 5)} == {200}
 
 
-def test_wrong_codes_count_as_failures(two_step_user: ExampleUser) -> None:
-    codes = [f"{number:06d}" for number in range(PER_USER)]
+def test_wrong_codes_count_as_failures(
+    two_step_user: ExampleUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempt_limits, "PER_USER", 4)
+    codes = [f"{number:06d}" for number in range(4)]
     assert {two_step_user.sign_in(otp=code).outcome for code in codes} == {INVALID_GRANT}
     assert two_step_user.sign_in(otp=two_step_user.code()).outcome == RATE_LIMITED
 

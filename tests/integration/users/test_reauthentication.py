@@ -7,7 +7,8 @@ import pytest
 
 from shared.identity.auth import attempt_limits
 from shared.identity.tenancy.access import operator_store
-from shared.identity.users import credentials, repository
+from shared.identity.users import code_checks, credentials, repository
+from shared.identity.users.code_checks import UNHINDERED
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.concurrency import run_concurrently
@@ -182,7 +183,7 @@ def test_users_need_password_or_code_to_disable_their_own(stack: Stack, anna: Ex
         ({"password": _WRONG}, ["password"]),
         ({"otp": used}, ["otp"]),
         ({"otp": "9" * 70}, ["otp"]),
-        ({"password": _WRONG, "otp": "nonsense"}, ["password", "otp"]),
+        ({"password": _WRONG, "otp": "nonsense"}, ["password"]),
         ({"password": anna.password, "otp": "nonsense"}, ["otp"]),
     ):
         assert _disable(caller, anna.id, **body).invalid_fields == fields, body
@@ -388,3 +389,30 @@ def test_password_is_neither_stored_nor_logged(
     stored = repr(stack.items())
     assert PASSWORD not in stored
     assert PASSWORD not in "".join(capsys.readouterr())
+
+
+def test_wrong_codes_with_a_token_count_with_those_of_sign_ins(
+    stack: Stack, erp: Erp, anna: ExampleUser
+) -> None:
+    enable_two_step(anna)
+    caller = _as(stack, anna.sign_in(otp=anna.code()))
+    for _ in range(UNHINDERED):
+        assert _disable(caller, otp="nonsense").invalid_fields == ["otp"]
+    assert anna.sign_in(otp=anna.code(periods=1)).outcome == RATE_LIMITED
+    refused = _disable(caller, otp="nonsense")
+    assert (refused.status, refused.code) == RATE_LIMITED
+    (entry,) = audit_entries(erp, action="user.codes_refused")
+    assert entry["actor"] == {"type": "user", "id": str(anna.id), "name": "Anna"}
+
+
+def test_only_a_recovery_code_is_accepted_with_a_token_after_too_many_wrong_codes(
+    stack: Stack, anna: ExampleUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(code_checks, "MOST", 2)
+    enable_two_step(anna)
+    caller = _as(stack, anna.sign_in(otp=anna.code()))
+    for _ in range(2):
+        _disable(caller, otp="nonsense")
+    refused = _disable(caller, otp=anna.code(periods=1))
+    assert "refused after 2 wrong ones" in refused.problems["otp"]
+    assert _disable(caller, otp=anna.recovery_codes[0]).status == 200

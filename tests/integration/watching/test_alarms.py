@@ -18,6 +18,7 @@ from functions.canary import app as canary
 from operations.api_clients import create_client
 from shared.http import api_handler
 from shared.http.api_handler import _RESERVE_MS
+from shared.identity.users import code_checks
 from shared.kernel import aws
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
@@ -28,6 +29,7 @@ from tests.clock import Clock, ManualClock
 from tests.faults import Answer, AwsFaults, Call, Forward, refuse_calls, throttle
 from tests.gateway import LambdaContext
 from tests.import_scenario import ImportScenario
+from tests.integration.user_grants.oauth_requests import create_example_user, enable_two_step
 from tests.integration.watching.activity import FUNCTIONS, PRODUCTS, run_activity
 from tests.integration.watching.operator_alarms import (
     ALARMS,
@@ -148,6 +150,25 @@ def test_request_for_a_table_that_is_not_served_is_counted(stack: Stack) -> None
         _clear_stack_caches()
         assert stack.erp().get("/products").status == 503
     assert is_breached("UnservedTablesAlarm", values("UnservedTablesAlarm", written))
+
+
+@moves("WrongCodesAlarm")
+def test_user_whose_codes_are_refused_is_counted_once(
+    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack
+    clock.freeze()
+    monkeypatch.setattr(code_checks, "MOST", 3)
+    user = create_example_user()
+    enable_two_step(user)
+    with captured() as written:
+        for _ in range(2):
+            user.sign_in(otp="000000")
+        assert not is_breached("WrongCodesAlarm", values("WrongCodesAlarm", written))
+        for _ in range(3):
+            user.sign_in(otp="000000")
+    assert values("WrongCodesAlarm", written) == [1]
+    assert is_breached("WrongCodesAlarm", values("WrongCodesAlarm", written))
 
 
 # Imports
@@ -455,7 +476,8 @@ def test_dashboard_and_alarms_show_own_metrics_that_functions_write(
         for one in written
         if one["namespace"] == "Stowage"
     }
-    assert _own_metrics() - {_unserved_tables()} <= emitted
+    elsewhere = {_metric_of("UnservedTablesAlarm"), _metric_of("WrongCodesAlarm")}
+    assert _own_metrics() - elsewhere <= emitted
 
 
 def _own_metrics() -> set[tuple[str, tuple[tuple[str, str], ...]]]:
@@ -481,9 +503,9 @@ def _own_metrics() -> set[tuple[str, tuple[tuple[str, str], ...]]]:
     return shown | watched
 
 
-def _unserved_tables() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the metric that a test of its own moves."""
-    return "unserved_tables", tuple(sorted(dimensions("UnservedTablesAlarm").items()))
+def _metric_of(alarm: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return the metric of an alarm, which a test of its own moves."""
+    return ALARMS[alarm]["MetricName"], tuple(sorted(dimensions(alarm).items()))
 
 
 def _logical_id(text: str) -> str:
