@@ -26,14 +26,8 @@ class ReturnScenario:
         yard.stock("BRICK", 10)
         yard.stock("CEMENT", 5, batch="L1", expiry_date="2030-12-31")
         yard.stock_serials(*SERIALS)
-        order = yard.order(("BRICK", 10), ("CEMENT", 5), ("DRILL", 3))
-        picking = yard.started(order)
-        assert yard.pick(picking, "BRICK", 10).status == 200
-        assert yard.pick(picking, "CEMENT", 5, batch="L1").status == 200
-        assert yard.pick(picking, "DRILL", 3, serials=list(SERIALS)).status == 200
-        assert yard.act(picking, "finalize").status == 200
-        assert self.erp.post(f"/exit-documents/{order}/dispatch").status == 200
-        return order
+        drills = {"qty": 3, "serials": list(SERIALS)}
+        return yard.dispatched(BRICK={"qty": 10}, CEMENT={"qty": 5, "batch": "L1"}, DRILL=drills)
 
     def draft(self, *lines: tuple[str, float], **more: object) -> Response:
         """POST a return of the exit document; `more` replaces fields of the body."""

@@ -23,7 +23,7 @@ from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.models import StoredReceipt
 from shared.warehouse.receiving.repository import RECEIPTS
-from shared.warehouse.returns import rules as return_rules
+from shared.warehouse.returns import limits as return_limits
 from shared.warehouse.returns.models import ReturnedGoods, StoredReturn
 from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.rfid.models import StoredValidation
@@ -263,12 +263,12 @@ def _check_returns(state: StoredState) -> None:
     nothing = ReturnedGoods()
     for one in state.returns:
         before = taken.get(one.exit_document_id or 0, nothing)
-        after = return_rules.with_change(before, nothing, return_rules.taken_by(one))
+        after = return_limits.with_change(before, nothing, return_limits.taken_by(one))
         taken[one.exit_document_id or 0] = after
         for line in one.lines:
             decided = (
                 line.restocked_qty, line.quarantined_qty, line.scrapped_qty,
-                line.returned_to_provider_qty, line.open_qty,
+                line.lost_qty, line.returned_to_provider_qty, line.open_qty,
             )  # fmt: skip
             assert sum(decided) == line.received_qty, one
             named = [serial for goods in line.goods for serial in goods.serials]
@@ -279,11 +279,17 @@ def _check_returns(state: StoredState) -> None:
     }
     exits = {document.id: document for document in state.exits}
     for number, goods in taken.items():
-        sent = return_rules.origin_of(number, exits[number], state.pickings, None)
-        assert all(qty <= sent.sent.get(product, ZERO) for product, qty in goods.qty.items())
-        named_serials = {(product, each) for product, all_of in goods.serials.items()
-                         for each in all_of}  # fmt: skip
-        assert named_serials <= sent.serials, number
+        origin = return_limits.origin_of(number, exits[number], state.pickings, None)
+        for product, qty in goods.qty.items():
+            assert qty <= origin.sent.get(product, ZERO), number
+            lots = origin.lots_of(product)
+            above = sum(
+                max(ZERO, some - lots.batches.get(batch, ZERO))
+                for batch, some in goods.batches.get(product, {}).items()
+            )
+            assert above <= lots.without_batch, number
+            unknown = set(goods.serials.get(product, ())) - lots.serials.keys()
+            assert len(unknown) <= lots.without_serial, number
 
 
 def _check_packing(state: StoredState) -> None:

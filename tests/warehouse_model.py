@@ -232,6 +232,7 @@ class CustomerReturn:
     announced: dict[str, Decimal]
     status: str = "expected"
     received: dict[str, Decimal] = field(default_factory=sums)
+    batches: dict[tuple[str, str], Decimal] = field(default_factory=lambda: defaultdict(Decimal))
     serials: set[str] = field(default_factory=set)
     undecided: Sums = field(default_factory=sums)
     deliveries: int = 0
@@ -280,6 +281,8 @@ class WarehouseModel:
     transfers: list[Transfer] = field(default_factory=list)
     returns: list[CustomerReturn] = field(default_factory=list)
     approvals: list[ModelApproval] = field(default_factory=list)
+    departures: dict[tuple[str, str], Order | None] = field(default_factory=dict)
+    """Item and serial → the exit document with which it last left, None if it left otherwise."""
     validations: dict[int, str] = field(default_factory=dict)
     """Id of an RFID validation → its result."""
     rfid_required: bool = False
@@ -335,16 +338,41 @@ class WarehouseModel:
             if place.serial
         }
 
+    def returnable_of_batch(self, order: Order, item: str, batch: str) -> Decimal:
+        """Return what can still be received of a batch of an exit document."""
+        sent = sum(
+            qty
+            for picking in self.pickings
+            if picking.order is order and picking.dispatched
+            for place, qty in picking.picked.items()
+            if (place.item, place.batch) == (item, batch)
+        )
+        taken = (one.batches.get((item, batch), ZERO) for one in self.returns if one.order is order)
+        return sent - sum(taken, ZERO)
+
     def has_serial(self, item: str, serial: str | None) -> bool:
         """Return whether a serial is in stock anywhere."""
         return any(place.serial == serial for place in self.stock if serial and place.item == item)
 
-    def move(self, source: Place | None, target: Place | None, qty: Decimal) -> None:
-        """Move a quantity; without a source it enters the stock, without a target it leaves."""
+    def move(
+        self,
+        source: Place | None,
+        target: Place | None,
+        qty: Decimal,
+        *,
+        order: Order | None = None,
+        undone: bool = False,
+    ) -> None:
+        """Move a quantity; without a source it enters the stock, without a target it leaves.
+
+        It leaves for an exit document `order`, or its arrival is `undone`.
+        """
         if source:
             add(self.stock, source, -qty)
         if target:
             add(self.stock, target, qty)
+        elif source and source.serial and not undone:
+            self.departures[source.item, source.serial] = order
 
     def pick(self, picking: Picking, place: Place, qty: Decimal) -> None:
         """Move an allocated quantity to staged stock."""

@@ -122,6 +122,16 @@ class WarehouseScenario:
         self.act(number, "finalize", shortage_reason="damaged").ok()
         return number
 
+    def dispatched(self, **goods: Mapping[str, Any]) -> int:
+        """Order goods by item code, pick them at A-01 and dispatch them; return the document."""
+        number = self.order(*((item, one["qty"]) for item, one in goods.items()))
+        picking = self.started(number)
+        for item, one in goods.items():
+            assert self.pick(picking, item, **one).status == 200
+        assert self.act(picking, "finalize").status == 200
+        assert self.erp.post(f"/exit-documents/{number}/dispatch").status == 200
+        return number
+
     def level(self, item_code: str) -> tuple[float, float, float]:
         """Return the quantities on hand, allocated and available."""
         [shown] = self.erp.get("/stock-levels", query={"item_code": item_code}).data

@@ -306,6 +306,10 @@ const subject = {
         "type": "number"
        },
        {
+        "name": "lost_qty",
+        "type": "number"
+       },
+       {
         "name": "returned_to_provider_qty",
         "type": "number"
        },
@@ -331,6 +335,31 @@ const subject = {
          "dispositioned",
          "cancelled"
         ]
+       }
+      ]
+     }
+    },
+    {
+     "name": "differences",
+     "type": "array",
+     "items": {
+      "type": "object",
+      "fields": [
+       {
+        "name": "line_num",
+        "type": "integer"
+       },
+       {
+        "name": "item_code",
+        "type": "text"
+       },
+       {
+        "name": "kind",
+        "type": "text"
+       },
+       {
+        "name": "value",
+        "type": "text"
        }
       ]
      }
@@ -539,6 +568,7 @@ const subject = {
          "restock",
          "quarantine",
          "scrap",
+         "lost",
          "return_to_provider"
         ]
        },

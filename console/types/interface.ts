@@ -1224,7 +1224,7 @@ export type Difference = {
 
 export type DifferenceKind = 'unexpected_serial' | 'missing_serial' | 'unexpected_batch' | 'missing_batch';
 
-export type Disposition = 'restock' | 'quarantine' | 'scrap' | 'return_to_provider';
+export type Disposition = 'restock' | 'quarantine' | 'scrap' | 'lost' | 'return_to_provider';
 
 /**
  * What happens to received goods of a return.
@@ -1243,7 +1243,7 @@ export type DispositionDraft = {
      */
     qty: number;
     /**
-     * restock: the goods become available; quarantine: they stay where they are; scrap: they leave the stock; return_to_provider: they get an exit document with a picking.
+     * restock: the goods become available; quarantine: they stay where they are; scrap: they leave the stock; lost: those of them that are still in quarantine where they were received leave the stock; return_to_provider: they get an exit document with a picking.
      */
     action: Disposition;
     /**
@@ -4429,7 +4429,7 @@ export type ReturnArrival = {
 };
 
 /**
- * A return with its lines.
+ * A return with its lines, and how they differ from the exit document.
  */
 export type ReturnDetail = {
     /**
@@ -4508,6 +4508,32 @@ export type ReturnDetail = {
      * Lines of the document.
      */
     lines: Array<ReturnLine>;
+    /**
+     * The products of the return that are not on its exit document; empty for a blind return.
+     */
+    differences: Array<ReturnDifference>;
+};
+
+/**
+ * A product of a return that is not on its exit document.
+ */
+export type ReturnDifference = {
+    /**
+     * Line of the return.
+     */
+    line_num: number;
+    /**
+     * Product of the line.
+     */
+    item_code: string;
+    /**
+     * wrong_item: the line has this reason, and its product is not on the exit document.
+     */
+    kind: 'wrong_item';
+    /**
+     * Code of the product that is not on the exit document.
+     */
+    value: string;
 };
 
 /**
@@ -4622,6 +4648,10 @@ export type ReturnLine = {
      * Received quantity that left the stock.
      */
     scrapped_qty: number;
+    /**
+     * Received quantity that was lost.
+     */
+    lost_qty: number;
     /**
      * Received quantity that got an exit document to its provider.
      */

@@ -271,6 +271,7 @@ export default {
     positions_count: 'Positions',
     published_at: 'Published',
     qty: 'Quantity',
+    lost_qty: 'Lost quantity',
     quarantined_qty: 'Quarantined quantity',
     read: 'Tags read',
     receipt_tolerance: 'Receipt tolerance (%)',

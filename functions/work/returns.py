@@ -60,10 +60,11 @@ _ACT: OperationOptions = {**_WRITE, "errors": ("conflict", "stale_state")}
     statuses=(200, 201),
     errors=("rule_blocked",),
     description="Reserves the announced goods: at most what was dispatched with the exit document"
-    " less what other returns have taken, else `rule_blocked`. A serial must have left with it."
-    " Batch and serials are optional here. When a return with the reference exists, it is returned"
-    " with 200, unchanged. If the request differs from it, `warning` names the fields. A client"
-    " without the scope to read the return gets its id only, and a `warning` without the fields.",
+    " less what other returns have taken, else `rule_blocked`. Batch and serials are optional here,"
+    " and must have left with it. A line with the reason wrong_item may name another product. When"
+    " a return with the reference exists, it is returned with 200, unchanged. If the request"
+    " differs from it, `warning` names the fields. A client without the scope to read the return"
+    " gets its id only, and a `warning` without the fields.",
     may_warn=True,
     finds_existing=True,
 )
@@ -112,10 +113,11 @@ def finish_return(tx: Transaction, request: Request) -> ResourceResponse:
     body=DispositionsDraft,
     description="received becomes dispositioned once all received goods have a disposition. restock"
     " makes them available, quarantine keeps them where they are, scrap takes them out of the"
-    " stock. return_to_provider creates an exit document of that type, with a picking that exactly"
-    " these goods are allocated to; its `external_ref` is RT-, the id of the return, a slash and a"
-    " number. `conflict` when the goods are no longer in quarantine where they were received. All"
-    " lines or none. At most 6 lines per request, or one line of 20 serials.",
+    " stock, lost those of them that are still there. return_to_provider creates an exit document"
+    " of that type, with a picking that exactly these goods are allocated to; its `external_ref` is"
+    " RT-, the id of the return, a slash and a number. `conflict` when the goods are no longer in"
+    " quarantine where they were received. All lines or none. At most 6 lines per request, or one"
+    " line of 20 serials.",
 )
 def decide(tx: Transaction, request: Request[Checked[DispositionsDraft]]) -> ResourceResponse:
     """Decide what happens to received goods."""

@@ -31,7 +31,7 @@ from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.models import StoredReceipt
 from shared.warehouse.receiving.repository import RECEIPTS
-from shared.warehouse.returns.models import ReturnedGoods, StoredReturn
+from shared.warehouse.returns.models import LOST, ReturnedGoods, StoredReturn
 from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.stock.models import Movement
 from shared.warehouse.stock.repository import MOVEMENTS, cause_text
@@ -154,7 +154,7 @@ class WorkPass:
             lambda tx: _save_returned(tx, record.id, stored, expected),
         )
         compared = ComparedEntity(f"exit {record.id}", basis, fix)
-        for name in ("qty", "serials"):
+        for name in ("qty", "batches", "serials"):
             before, after = getattr(taken, name), getattr(expected, name)
             for product in sorted(before.keys() | after.keys()):
                 values = (before.get(product), after.get(product))
@@ -164,9 +164,15 @@ class WorkPass:
 
     def _return(self, record: Record[StoredReturn]) -> Iterator[Drift]:
         one, compared = record.entity, ComparedEntity(f"return {record.id}", record.version)
-        movements = list(self._movements("return", record.id))
+        # Lost goods may have left quarantine before: their movements say less than the return.
+        found = self._movements("return", record.id)
+        movements = [movement for movement in found if movement.reason != LOST]
         for kind, stored, types in (
-            ("return.received", rules.received_lots(one), {"return_receipt": 1}),
+            (
+                "return.received",
+                rules.received_lots(one),
+                {"return_receipt": 1, "receipt_undone": -1},
+            ),
             ("return.restocked", rules.restocked_lots(one), {"return_restock": 1}),
             ("return.scrapped", rules.scrapped_lots(one), {"return_scrap": 1}),
         ):

@@ -14,7 +14,7 @@ from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.picking import rules as picking_rules
 from shared.warehouse.picking.models import ENDED_STATUSES, StoredPicking, StoredPickingLine
 from shared.warehouse.receiving.models import StoredReceipt
-from shared.warehouse.returns import rules as return_rules
+from shared.warehouse.returns import limits as return_limits
 from shared.warehouse.returns.models import ReturnedGoods, StoredReturn, StoredReturnLine
 from shared.warehouse.stock.models import Movement
 from shared.warehouse.transfer_orders.models import StoredTransferLine, StoredTransferOrder
@@ -167,7 +167,7 @@ def expected_returned(returns: Iterable[StoredReturn]) -> ReturnedGoods:
     """Return what returns of one exit document take of its goods."""
     taken, nothing = ReturnedGoods(), ReturnedGoods()
     for one in returns:
-        taken = return_rules.with_change(taken, nothing, return_rules.taken_by(one))
+        taken = return_limits.with_change(taken, nothing, return_limits.taken_by(one))
     return taken
 
 
@@ -193,7 +193,7 @@ def restocked_lots(one: StoredReturn) -> dict[Lot, Decimal]:
 
 
 def scrapped_lots(one: StoredReturn) -> dict[Lot, Decimal]:
-    """Return the quantities of a return that have left the books, by product."""
+    """Return the quantities of a return that were scrapped, by product."""
     lots: dict[Lot, Decimal] = {}
     for line in one.lines:
         add(lots, (line.product_id, None, None), line.scrapped_qty)
@@ -211,7 +211,8 @@ def by_product(lots: Mapping[Lot, Decimal]) -> dict[Lot, Decimal]:
 def undecided(line: StoredReturnLine) -> Decimal:
     """Return the received quantity of a line less that of its dispositions."""
     decided = (
-        line.restocked_qty, line.quarantined_qty, line.scrapped_qty, line.returned_to_provider_qty,
+        line.restocked_qty, line.quarantined_qty, line.scrapped_qty, line.lost_qty,
+        line.returned_to_provider_qty,
     )  # fmt: skip
     return line.received_qty - sum(decided, ZERO)
 

@@ -63,8 +63,10 @@ class AdjustmentRules(BaseMachine):
             again=again if possible and self._exceeds_limit(abs(difference)) else None,
             figures=on_hand,
         )  # fmt: skip
-        if answer.status == 201:
+        if answer.status == 201 and difference > 0:
             self.model.move(None, place, difference)
+        elif answer.status == 201:
+            self.model.move(place, None, -difference)
 
     def _exceeds_limit(self, units: Decimal) -> bool:
         """Return whether an adjustment of so many units requires an approval."""

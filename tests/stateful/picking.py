@@ -189,7 +189,8 @@ class PickingRules(BaseMachine):
                 if picking.order is order and picking.id in order.finished:
                     picking.dispatched = True
                     for place, qty in picking.picked.items():
-                        self.model.move(place._replace(status="staged"), None, qty)
+                        staged = place._replace(status="staged")
+                        self.model.move(staged, None, qty, order=order)
 
     @rule(index=INDEX, direction=st.sampled_from(("entry", "exit")))
     def close_document(self, index: int, direction: str) -> None:

@@ -128,6 +128,6 @@ class ReceivingRules(BaseMachine):
             order.open_work.discard(receipt.id)
         if action in {"cancel", "revert"}:
             for place, qty in receipt.received.items():
-                self.model.move(place, None, qty)
+                self.model.move(place, None, qty, undone=True)
                 order.record_progress(place.item, -qty)
             receipt.received.clear()

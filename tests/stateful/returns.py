@@ -66,16 +66,21 @@ class ReturnRules(AdjustmentRules, PickingRules):
             one.undecided[place] += qty
             one.received[item] += qty
             one.serials |= {place.serial} if place.serial else set()
+            if place.batch:
+                one.batches[item, place.batch] += qty
             self.model.move(None, place, qty)
 
     def _may_arrive(self, one: CustomerReturn, place: Place, qty: Decimal) -> bool:
         if place.item not in one.announced or self.model.has_serial(place.item, place.serial):
             return False
         if place.serial and (
-            place.serial not in self.model.sent_serials(one.order)
+            self.model.departures.get((place.item, place.serial)) is not one.order
+            or place.serial not in self.model.sent_serials(one.order)
             or any(place.serial in other.serials for other in self.model.returns
                    if other.order is one.order)
         ):  # fmt: skip
+            return False
+        if place.batch and qty > self.model.returnable_of_batch(one.order, place.item, place.batch):
             return False
         total = one.received.get(place.item, ZERO) + qty
         left = self.model.returnable(one.order, place.item) + one.taken(place.item)

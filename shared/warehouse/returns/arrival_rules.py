@@ -18,6 +18,7 @@ from shared.warehouse.catalog.lines import (
     repeated_serials,
 )
 from shared.warehouse.master_data import MasterData
+from shared.warehouse.returns.limits import NamedGoods, Origin, limit_problems
 from shared.warehouse.returns.models import (
     DispositionDraft,
     ReturnArrival,
@@ -27,7 +28,7 @@ from shared.warehouse.returns.models import (
     StoredReturnLine,
     return_code,
 )
-from shared.warehouse.returns.rules import NamedGoods, Origin, limit_problems, named_goods
+from shared.warehouse.returns.rules import named_goods
 
 _MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 12
 """Actions for the lines of an arrival. The other 12 are for the return, what returns have taken of
@@ -39,22 +40,25 @@ _ACTIONS_PER_ROW = 3
 one action per batch."""
 
 
-def is_announced(one: StoredReturn, arrival: Checked[ReturnArrival]) -> bool:
-    """Return whether a return has reserved all goods of an arrival already."""
-    qty: dict[str, Decimal] = {}
-    serials: dict[str, set[str]] = {}
+def is_limited(one: StoredReturn, arrival: Checked[ReturnArrival]) -> bool:
+    """Return whether an arrival has goods that the return has not reserved by its announcement.
+
+    These are more than announced, and those of a batch or with serials.
+    """
+    left: dict[str, Decimal] = {}
     for each in one.lines:
-        qty[each.item_code] = qty.get(each.item_code, ZERO) + each.qty - each.received_qty
-        serials.setdefault(each.item_code, set()).update(each.serials)
+        if not each.wrong_item:
+            more = each.qty - each.received_qty
+            left[each.item_code] = left.get(each.item_code, ZERO) + more
     lines: Sequence[Checked[ReturnGoodsDraft]] = arrival.lines or ()
     for line in lines:
         code = line.item_code
-        if code is None:
+        if code is None or code not in left:
             continue
-        qty[code] = qty.get(code, ZERO) - (line.qty or ZERO)
-        if qty[code] < 0 or not serials.get(code, set()).issuperset(line.serials or ()):
-            return False
-    return True
+        left[code] -= line.qty or ZERO
+        if left[code] < 0 or line.batch is not None or line.serials:
+            return True
+    return False
 
 
 def examine_arrival(
@@ -69,14 +73,28 @@ def examine_arrival(
     for path, line in numbered(lines):
         invalid += known.placing_problems(f"{path}.bin_code", one.whs_code, line.bin_code)
     invalid += differing_dates(numbered(lines))
-    invalid += _size_problems(lines)
-    announced = {line.product_id for line in one.lines}
-    named = named_goods(arrival, known.products)
-    goods = [each for each in named if each.product_id in announced]
-    blocked = list(_repeated_serials(one, goods))
+    invalid += size_problems(lines)
+    blocked = list(_repeated_serials(one, _goods(arrival, one, known)))
     if origin:
-        blocked += limit_problems(origin, goods, one)
+        blocked += limit_problems(origin, limited_goods(arrival, one, known), one)
     return LineProblems(invalid, blocked)
+
+
+def limited_goods(
+    arrival: Checked[ReturnArrival], one: StoredReturn, known: MasterData
+) -> list[NamedGoods]:
+    """Return the goods of an arrival that the exit document of the return limits."""
+    wrong = {line.product_id for line in one.lines if line.wrong_item}
+    return [goods for goods in _goods(arrival, one, known) if goods.product_id not in wrong]
+
+
+def _goods(
+    arrival: Checked[ReturnArrival], one: StoredReturn, known: MasterData
+) -> list[NamedGoods]:
+    """Return the goods of an arrival of products that are on the return."""
+    announced = {line.product_id for line in one.lines}
+    named = named_goods(numbered(arrival.lines), known.products)
+    return [goods for goods in named if goods.product_id in announced]
 
 
 def _repeated_serials(one: StoredReturn, named: Sequence[NamedGoods]) -> Iterator[Problem]:
@@ -131,7 +149,8 @@ def lines_without_problems(
     return [(at, line) for at, line in enumerate(lines or ()) if at not in invalid]
 
 
-def _size_problems(lines: Sequence[Checked[ReturnGoodsDraft]]) -> Iterator[Problem]:
+def size_problems(lines: Sequence[Checked[ReturnGoodsDraft]]) -> Iterator[Problem]:
+    """Yield a problem if the goods of a body do not fit into one transaction."""
     serials = sum(len(line.serials or ()) for line in lines)
     rows = sum(len(line.serials or ()) or 1 for line in lines)
     batches = {(line.item_code, line.batch) for line in lines if line.batch is not None}

@@ -42,6 +42,7 @@ COUNTERS: Mapping[Disposition, str] = {
     "restock": "restocked_qty",
     "quarantine": "quarantined_qty",
     "scrap": "scrapped_qty",
+    "lost": "lost_qty",
     "return_to_provider": "returned_to_provider_qty",
 }
 """Action → field of a line that counts it."""

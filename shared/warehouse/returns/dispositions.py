@@ -1,6 +1,7 @@
-"""Dispositions: restock received goods, keep them in quarantine, scrap them, or send them back."""
+"""Dispositions of received goods: restock, keep in quarantine, scrap, write off, or send back."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.parallel import run_all
@@ -8,6 +9,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, ensure_valid, problems_of
 from shared.warehouse import references
 from shared.warehouse.catalog.gtins import line_gtins_resolved
@@ -15,7 +17,13 @@ from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.returns import disposition_rules as rules
 from shared.warehouse.returns import provider, views
 from shared.warehouse.returns.disposition_rules import Part
-from shared.warehouse.returns.models import DispositionDraft, DispositionsDraft, StoredReturn
+from shared.warehouse.returns.models import (
+    LOST,
+    Disposition,
+    DispositionDraft,
+    DispositionsDraft,
+    StoredReturn,
+)
 from shared.warehouse.returns.repository import RETURNS
 from shared.warehouse.returns.rules import ensure_status
 from shared.warehouse.stock.expiry import ensure_not_expired
@@ -85,30 +93,43 @@ def _move(  # noqa: PLR0913, PLR0917 - the facts of a change
 ) -> list[provider.MovedGoods]:
     """Make the stock changes of dispositions, and return the goods that became available.
 
-    Those that go back to the provider are allocated.
+    Those that go back to the provider are allocated. Of lost goods, those leave the stock that are
+    still in quarantine after the others.
     """
-    moving = [part for part in parts if draft.lines[part.at].action != "quarantine"]
-    if not moving:
-        return []
-    places = {part: _target_place(one, part, draft.lines[part.at], known) for part in moving}
-    sources = {part: _row_key(one, part, part.bin_code, "quarantine") for part in moving}
-    targets = [_row_key(one, part, places[part][1], "available") for part in moving
-               if draft.lines[part.at].action != "scrap"]  # fmt: skip
-    posting.load(targets=[*sources.values(), *targets], movements=len(moving))
-    rows = {part: _quarantined(posting, part, source) for part, source in sources.items()}
-    restocked = [part for part in moving if draft.lines[part.at].action == "restock"]
+    by_action: dict[Disposition, list[Part]] = {}
+    for part in parts:
+        by_action.setdefault(draft.lines[part.at].action, []).append(part)
+    restocked = by_action.get("restock", [])
+    available = [*restocked, *by_action.get("return_to_provider", [])]
+    scrapped, kept = by_action.get("scrap", []), by_action.get("quarantine", [])
+    lost = by_action.get("lost", [])
+    places = {part: _target_place(one, part, draft.lines[part.at], known) for part in available}
+    sources = {part: _row_key(one, part, part.bin_code, "quarantine") for part in parts}
+    targets = [_row_key(one, part, place[1], "available") for part, place in places.items()]
+    posting.load(
+        targets=[*sources.values(), *targets], movements=len(available) + len(scrapped) + len(lost)
+    )
+    rows = {part: _quarantined(posting, part, sources[part]) for part in parts if part not in lost}
     ensure_not_expired(
         ((f"lines.{part.at}.action", rows[part].expiry_date, "available") for part in restocked),
         today,
     )
     moved: list[tuple[Part, StockRow]] = []
-    for part in moving:
-        action = draft.lines[part.at].action
-        after = _book(posting, part, rows[part], None if action == "scrap" else places[part])
-        if after and action == "return_to_provider":
+    for part in available:
+        after = _book(posting, part, rows[part], places[part])
+        if draft.lines[part.at].action == "return_to_provider":
             posting.changes.allocate(after, part.qty)
-        if after:
-            moved.append((part, after))
+        moved.append((part, after))
+    for part in scrapped:
+        _book(posting, part, rows[part], None)
+    # What stays has to be there beside what moves, and is not lost.
+    roll_back = posting.changes.savepoint()
+    for part in kept:
+        _book(posting, part, rows[part], None)
+    missing = [(part, _write_off(posting, part, sources[part], part.qty)) for part in lost]
+    roll_back()
+    for part, qty in missing:
+        _write_off(posting, part, sources[part], qty)
     posting.post()
     return [
         provider.MovedGoods(part, draft.lines[part.at], row, posting.row_id(row))
@@ -134,24 +155,35 @@ def _row_key(one: StoredReturn, part: Part, bin_code: str, status: InventoryStat
 def _quarantined(posting: StockPosting, part: Part, source: RowKey) -> StockRow:
     """Return the stock row of goods in quarantine; raise Conflict when they are not there."""
     row = posting.changes.find(source)
-    here = (part.position_id, "quarantine")
-    if row is None or (row.position_id, row.inventory_status) != here:
+    if row is None or not _is_quarantined(row, part):
         goods = f"Serial {part.serial}" if part.serial is not None else "The goods"
         raise Conflict(f"{goods} of this return are no longer in quarantine at {part.bin_code}.")
     return row
 
 
+def _is_quarantined(row: StockRow, part: Part) -> bool:
+    return (row.position_id, row.inventory_status) == (part.position_id, "quarantine")
+
+
 def _book(
     posting: StockPosting, part: Part, row: StockRow, place: tuple[int, str] | None
-) -> StockRow | None:
+) -> StockRow:
     """Move goods from quarantine to available stock at a position, or out of the books."""
-    update = {"inventory_status": "available"}
     target = None
     if place:
         places = {"position_id": place[0], "bin_code": place[1]}
-        target = row.model_copy(update={**update, **places})
+        target = row.model_copy(update={"inventory_status": "available", **places})
     kind: MovementType = "return_restock" if target else "return_scrap"
     try:
-        return posting.changes.move(kind, part.qty, source=row, target=target)
+        return posting.changes.move(kind, part.qty, source=row, target=target) or row
     except StockRefused as refused:
         raise Conflict(f"The goods are no longer in quarantine: {refused}.") from refused
+
+
+def _write_off(posting: StockPosting, part: Part, source: RowKey, qty: Decimal) -> Decimal:
+    """Take up to `qty` of lost goods out of the books; return how much was there."""
+    row = posting.changes.find(source)
+    there = min(qty, row.qty) if row and _is_quarantined(row, part) else ZERO
+    if there:
+        posting.changes.move("return_scrap", there, source=row, reason=LOST)
+    return there

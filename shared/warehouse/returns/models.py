@@ -1,5 +1,6 @@
 """Models of returns: request bodies, stored records and responses."""
 
+import operator
 from decimal import Decimal
 from typing import Annotated, Literal, TypedDict
 
@@ -37,13 +38,16 @@ line of it. `rules` limits them together."""
 DEFAULT_PROVIDER = "PROVIDER"
 """Partner of the exit documents for goods that go back to their provider."""
 
+LOST = "lost"
+"""Reason of the movements of lost goods."""
+
 type ReturnStatus = Literal["expected", "receiving", "received", "dispositioned", "cancelled"]
 """Status of a return, in the order in which a return gets them."""
 type ReturnLineStatus = Literal[
     "open", "partial", "received", "short", "dispositioned", "cancelled"
 ]
 type ReturnReason = Literal["damaged", "defective", "wrong_item", "not_wanted", "other"]
-type Disposition = Literal["restock", "quarantine", "scrap", "return_to_provider"]
+type Disposition = Literal["restock", "quarantine", "scrap", "lost", "return_to_provider"]
 
 
 class ReturnLineDraft(GoodsDraft):
@@ -137,7 +141,10 @@ class ReturnedStock(Stored):
 
 
 class StoredReturnLine(Stored):
-    """A line as stored. `qty`, `batch_num` and `serials` are what was announced."""
+    """A line as stored. `qty`, `batch_num` and `serials` are what was announced.
+
+    `wrong_item` is whether the product is not on the exit document, which does not limit it then.
+    """
 
     id: int
     line_num: int
@@ -145,6 +152,7 @@ class StoredReturnLine(Stored):
     item_code: str
     product_name: str | None = None
     reason: ReturnReason | None = None
+    wrong_item: bool = Field(default=False, exclude_if=operator.not_)
     qty: Number
     batch_num: str | None = None
     serials: list[str] = Field(default_factory=list)
@@ -152,6 +160,7 @@ class StoredReturnLine(Stored):
     restocked_qty: Number = ZERO
     quarantined_qty: Number = ZERO
     scrapped_qty: Number = ZERO
+    lost_qty: Number = ZERO
     returned_to_provider_qty: Number = ZERO
 
     @property
@@ -195,11 +204,12 @@ class StoredReturn(Stored):
 class ReturnedGoods(Stored):
     """What returns have taken of the goods of an exit document.
 
-    A return takes what it has received and, until its receiving ends, what it has announced. Both
-    mappings are by the id of the product: quantities, and serials.
+    A return takes what it has received and, until its receiving ends, what it has announced. The
+    mappings are by the id of the product: quantities, those of its batches, and serials.
     """
 
     qty: dict[int, Number] = Field(default_factory=dict)
+    batches: dict[int, dict[str, Number]] = Field(default_factory=dict)
     serials: dict[int, list[str]] = Field(default_factory=dict)
 
 
@@ -220,6 +230,7 @@ class ReturnLine(TypedDict):
     restocked_qty: Number
     quarantined_qty: Number
     scrapped_qty: Number
+    lost_qty: Number
     returned_to_provider_qty: Number
     batch_num: str | None
     serial_numbers: list[str]
@@ -249,10 +260,20 @@ class Return(Stored):
     updated_at: Timestamp
 
 
+class ReturnDifference(TypedDict):
+    """A product of a return that is not on its exit document."""
+
+    line_num: int
+    item_code: str
+    kind: Literal["wrong_item"]
+    value: str
+
+
 class ReturnDetail(Return):
-    """A return with its lines."""
+    """A return with its lines, and how they differ from the exit document."""
 
     lines: list[ReturnLine]
+    differences: list[ReturnDifference]
 
 
 class ReturnParameters(PeriodParameters):

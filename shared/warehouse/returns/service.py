@@ -21,7 +21,7 @@ from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
 from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.picking import service as picking
-from shared.warehouse.returns import arrival_rules, repository, rules, views
+from shared.warehouse.returns import arrival_rules, limits, repository, rules, views
 from shared.warehouse.returns.models import (
     ReturnArrival,
     ReturnDraft,
@@ -30,6 +30,7 @@ from shared.warehouse.returns.models import (
 )
 from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.settings.values import Settings
+from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.warehouses import service as warehouses
@@ -60,7 +61,7 @@ def create_return(
             lambda: tx.fence(RETURNS.kind), lambda: _document(tx.store, named.exit_document_id)
         )
         origin, found, _, _ = run_all(
-            lambda: _origin(tx.store, document, with_serials=_names_serials(named)),
+            lambda: _origin(tx.store, document, with_lots=_names_lots(named)),
             lambda: tx.store.get_many(return_keys(named, document)),
             lambda: tx.reserve_ids(RETURNS.kind, 1) if lines else None,
             lambda: tx.reserve_ids(repository.LINE_SEQUENCE, lines) if lines else None,
@@ -72,7 +73,7 @@ def create_return(
                 differing = rules.differences(named, record.entity)
                 return CreatedRecord(record, new=False, differing=differing)
         known, found = _known(tx, named, document, found)
-        findings = rules.examine(named, known, origin, settings)
+        findings = _findings(tx.store, named, known, origin, settings)
         if findings.all:
             _ensure_not_created_meanwhile(tx.store, named.external_ref)
         draft = ensure_no_problems(named, findings)
@@ -82,7 +83,7 @@ def create_return(
     record = RETURNS.insert(tx, number, one)
     repository.REFERENCES.put(tx, draft.external_ref, number)
     stored = origin.stored if origin else None
-    _put_taken(tx, one.exit_document_id, stored, ReturnedGoods(), rules.taken_by(one))
+    _put_taken(tx, one.exit_document_id, stored, ReturnedGoods(), limits.taken_by(one))
     references.register_references(
         tx,
         RETURNS.kind,
@@ -104,15 +105,35 @@ def examine_return(
         document = _document(tx.store, named.exit_document_id)
         found, origin = run_all(
             lambda: tx.store.get_many(return_keys(named, document)),
-            lambda: _origin(tx.store, document, with_serials=_names_serials(named)),
+            lambda: _origin(tx.store, document, with_lots=_names_lots(named)),
         )
         known, found = _known(tx, named, document, found)
-        findings = rules.examine(named, known, origin, settings)
+        findings = _findings(tx.store, named, known, origin, settings)
         existing = repository.REFERENCES.holder(found, named.external_ref)
         if findings.all and existing is None:
             _ensure_not_created_meanwhile(tx.store, named.external_ref)
         more = [one for one in problems_of(named) if one not in problems_of(draft)]
         return existing, [*more, *findings.all]
+
+
+def _findings(
+    store: Store,
+    draft: Checked[ReturnDraft],
+    known: MasterData,
+    origin: limits.Origin | None,
+    settings: Settings,
+) -> LineProblems:
+    """Return every problem of a return besides those of its fields."""
+    found = rules.examine(draft, known, origin, settings)
+    named = rules.limited_goods(draft, known, origin) if origin else []
+    serials = {(goods.product_id, serial) for goods in named for serial in goods.serials}
+    if origin is None or not serials:
+        return found
+    rows = stock.serial_rows(store, serials)
+    departed = limits.departure_problems(
+        origin, named, lambda *serial: rows.get(serial), found.blocked
+    )
+    return LineProblems(found.invalid, [*found.blocked, *departed])
 
 
 def _ensure_not_created_meanwhile(store: Store, reference: str | None) -> None:
@@ -127,22 +148,22 @@ def _document(store: Store, number: int | None) -> Record[Document] | None:
     return next(iter(documents.get_documents(store, "exit", wanted)), None)
 
 
-def _names_serials(draft: Checked[ReturnDraft] | Checked[ReturnArrival]) -> bool:
-    return any(line.serials for line in draft.lines or ())
+def _names_lots(draft: Checked[ReturnDraft] | Checked[ReturnArrival]) -> bool:
+    return any(line.batch is not None or line.serials for line in draft.lines or ())
 
 
 def _origin(
-    store: Store, document: Record[Document] | None, *, with_serials: bool
-) -> rules.Origin | None:
-    """Read what left with an exit document, serials only if asked for, and what was returned."""
+    store: Store, document: Record[Document] | None, *, with_lots: bool
+) -> limits.Origin | None:
+    """Read what left with an exit document, lots only if asked for, and what was returned."""
     if document is None:
         return None
     returned, pickings = run_all(
         lambda: RETURNED.get_many(store, [document.id]),
-        lambda: picking.get_pickings(store, document.entity.finished) if with_serials else [],
+        lambda: picking.get_pickings(store, document.entity.finished) if with_lots else None,
     )
-    goods = (one.entity for one in pickings)
-    return rules.origin_of(document.id, document.entity, goods, next(iter(returned), None))
+    goods = None if pickings is None else [one.entity for one in pickings]
+    return limits.origin_of(document.id, document.entity, goods, next(iter(returned), None))
 
 
 def return_keys(draft: Checked[ReturnDraft], document: Record[Document] | None) -> list[Key]:
@@ -192,7 +213,7 @@ def _put_taken(
     """Record what a return takes of the goods of the exit document `number`, if that changes."""
     if number is None or before == after:
         return
-    returned = rules.with_change(stored.entity if stored else ReturnedGoods(), before, after)
+    returned = limits.with_change(stored.entity if stored else ReturnedGoods(), before, after)
     if stored is None:
         RETURNED.insert(tx, number, returned)
     else:
@@ -232,13 +253,21 @@ def receive_goods(
             targets=[row.key for *_, row in parts], movements=0 if is_refused else len(parts)
         )
         invalid = [*findings.invalid, *_stock_problems(posting, parts)]
-        arrival = ensure_no_problems(named, LineProblems(invalid, findings.blocked))
+        blocked = list(findings.blocked)
+        if origin:
+            goods = arrival_rules.limited_goods(named, one, known)
+            rows = _serial_rows(posting, parts)
+            blocked += limits.departure_problems(
+                origin, goods, lambda *serial: rows.get(serial), [*invalid, *blocked]
+            )
+        arrival = ensure_no_problems(named, LineProblems(invalid, blocked))
     for _, _, qty, row in parts:
-        posting.changes.move("return_receipt", qty, target=posting.batches.with_date(row))
+        target = posting.with_age(posting.batches.with_date(row))
+        posting.changes.move("return_receipt", qty, target=target)
     posting.post()
     after = arrival_rules.with_arrival(one, arrival, known)
     if origin:
-        taken = rules.taken_by(one), rules.taken_by(after)
+        taken = limits.taken_by(one), limits.taken_by(after)
         _put_taken(tx, one.exit_document_id, origin.stored, *taken)
     received = RETURNS.save(tx, record, after, operator=one.operator or operator)
     references.record_use(tx, found.values())
@@ -247,12 +276,12 @@ def receive_goods(
 
 def _origin_of_arrival(
     store: Store, one: StoredReturn, arrival: Checked[ReturnArrival]
-) -> rules.Origin | None:
-    """Read the origin of a return if more arrives than the return has reserved."""
-    if one.exit_document_id is None or arrival_rules.is_announced(one, arrival):
+) -> limits.Origin | None:
+    """Read the origin of a return if it limits an arrival."""
+    if one.exit_document_id is None or not arrival_rules.is_limited(one, arrival):
         return None
     document = _document(store, one.exit_document_id)
-    return _origin(store, document, with_serials=_names_serials(arrival))
+    return _origin(store, document, with_lots=_names_lots(arrival))
 
 
 def _parts(
@@ -294,6 +323,12 @@ def _stock_problems(posting: StockPosting, parts: Sequence[_Part]) -> Iterator[P
             yield Problem(f"lines.{at}.expiry_date", refusal)
 
 
+def _serial_rows(posting: StockPosting, parts: Sequence[_Part]) -> dict[tuple[int, str], StockRow]:
+    """Return the rows that hold or held the serials of an arrival, by product and serial."""
+    found = (posting.changes.find(row.key) for *_, row in parts if row.serial_number)
+    return {(row.product_id, row.serial_number or ""): row for row in found if row}
+
+
 def finish_return(tx: Transaction, number: int) -> Record[StoredReturn]:
     """End the receiving of a return and raise return.received.
 
@@ -317,8 +352,8 @@ def cancel_return(tx: Transaction, number: int) -> Record[StoredReturn]:
 def _end(tx: Transaction, record: Record[StoredReturn], **update: object) -> Record[StoredReturn]:
     """Change the fields in `update` of a return, which takes no more than before."""
     after = record.entity.model_copy(update=update)
-    before = rules.taken_by(record.entity)
-    taken, document = rules.taken_by(after), record.entity.exit_document_id
+    before = limits.taken_by(record.entity)
+    taken, document = limits.taken_by(after), record.entity.exit_document_id
     if document is not None and taken != before:
         stored = next(iter(RETURNED.get_many(tx.store, [document])), None)
         _put_taken(tx, document, stored, before, taken)

@@ -11,6 +11,7 @@ from shared.warehouse.returns import rules
 from shared.warehouse.returns.models import (
     Return,
     ReturnDetail,
+    ReturnDifference,
     ReturnLine,
     ReturnStatus,
     StoredReturn,
@@ -36,10 +37,10 @@ RETURN_EVENTS = EventResource("return", "/returns/{record.id}", in_list)
 
 
 def in_detail(record: Record[StoredReturn]) -> ReturnDetail:
-    """Return the response for one return, with its lines."""
+    """Return the response for one return, with its lines and differences."""
     one = record.entity
     lines = [_line(one, line) for line in one.lines]
-    return ReturnDetail.from_stored(one, **_others(one), lines=lines)
+    return ReturnDetail.from_stored(one, **_others(one), lines=lines, differences=_differences(one))
 
 
 def _others(one: StoredReturn) -> dict[str, Any]:
@@ -51,6 +52,20 @@ def _others(one: StoredReturn) -> dict[str, Any]:
         "exit_doc_num": None if number is None else doc_num("exit", number),
         "warehouse_code": one.whs_code,
     }
+
+
+def _differences(one: StoredReturn) -> list[ReturnDifference]:
+    """Return the lines of products that are not on the exit document."""
+    return [
+        ReturnDifference(
+            line_num=line.line_num,
+            item_code=line.item_code,
+            kind="wrong_item",
+            value=line.item_code,
+        )
+        for line in one.lines
+        if line.wrong_item
+    ]
 
 
 def _line(one: StoredReturn, line: StoredReturnLine) -> ReturnLine:

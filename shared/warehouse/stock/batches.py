@@ -168,6 +168,11 @@ class Batches:
             return goods
         return goods.model_copy(update={"expiry_date": self.dates[lot]})
 
+    def first_receipt(self, lot: Lot) -> str | None:
+        """Return when the oldest goods of a batch that was read were received; None without any."""
+        rows = rows_of(self._tx.store, self._batches[lot])
+        return min((record.entity.received_at for record in rows), default=None)
+
     def write(self, lot: Lot, new_rows: Collection[int]) -> None:
         """Add the batch of rows that get stock or another date; `new_rows` are new ones of them."""
         write_batch(self._tx, self._batches[lot], new_rows)

@@ -1,5 +1,6 @@
 """Models of stock: rows, levels, movements and adjustments, as stored and as returned."""
 
+import operator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -69,12 +70,32 @@ class StockRefused(Exception):
 # As stored
 
 
+# No alias of `type`, which would be a schema of its own in the OpenAPI document.
+CauseType = Literal["receipt", "picking", "exit_document", "transfer", "transfer_order", "return"]
+
+
+class MovementCause(Stored):
+    """The work for which stock moved."""
+
+    type: Annotated[CauseType, WithJsonSchema({"type": "string"})]
+    id: int
+
+
+class LastDeparture(Stored):
+    """How stock last left the books: the type of the movement, and the work that caused it."""
+
+    type: MovementType
+    document: MovementCause | None = None
+
+
 class StockRow(Stored):
     """Stock of one product, position, batch, serial and inventory status.
 
     An empty row is kept with status `out` and quantity 0, so that clients that poll for changes
     see it. Stock in transit has no position; its warehouse is the destination. `allocated` is
-    the part of `qty` that is allocated to work. FIFO order is by `received_at`.
+    the part of `qty` that is allocated to work. FIFO order is by `received_at`. `departure` is how
+    a serial last left, also while it is in stock again; None if it never left or left before
+    departures were recorded.
     """
 
     id: int
@@ -92,6 +113,7 @@ class StockRow(Stored):
     bin_code: str | None = None
     expiry_date: str | None = None
     inventory_status: InventoryStatus
+    departure: LastDeparture | None = Field(default=None, exclude_if=operator.not_)
     received_at: Timestamp
     created_at: Timestamp
     updated_at: Timestamp
@@ -156,17 +178,6 @@ class MovementPlace(Stored):
     whs_code: str
     bin_code: str | None
     inventory_status: str
-
-
-# No alias of `type`, which would be a schema of its own in the OpenAPI document.
-CauseType = Literal["receipt", "picking", "exit_document", "transfer", "transfer_order", "return"]
-
-
-class MovementCause(Stored):
-    """The work for which stock moved."""
-
-    type: Annotated[CauseType, WithJsonSchema({"type": "string"})]
-    id: int
 
 
 class Movement(Stored):

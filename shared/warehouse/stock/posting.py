@@ -151,7 +151,9 @@ class StockPosting:
         self.due_levels: set[Place] = set()
         """Levels whose events are still due after `post`."""
         self.batches = Batches(tx)
-        self.changes = rules.StockChanges(row_key, tx.now, batch_dates=self.batches.dates)
+        self.changes = rules.StockChanges(
+            row_key, tx.now, batch_dates=self.batches.dates, cause=cause
+        )
         self.movement_ids: list[int] = []
 
     def load(
@@ -244,6 +246,20 @@ class StockPosting:
         if target.serial_number is None or row is None or not row.qty:
             return None
         return rules.serial_in_stock(row)
+
+    def with_age(self, target: StockRow) -> StockRow:
+        """Return goods that come back with the age of their serial, else of their batch.
+
+        Goods without, and a new serial or batch, are as old as they are received. `target` is
+        loaded.
+        """
+        row, lot = self.changes.find(target.key), lot_of(target)
+        received = None
+        if target.serial_number is not None and row:
+            received = row.received_at
+        elif lot:
+            received = self.batches.first_receipt(lot)
+        return target.model_copy(update={"received_at": received or target.received_at})
 
     @property
     def planned_actions(self) -> int:

@@ -229,6 +229,15 @@ def rows_of_serials(store: Store, serials: Iterable[tuple[int, str]]) -> list[Fr
     return [FreeRow(int(alias["id"]), None, None) for alias in found.values()]
 
 
+def serial_rows(
+    store: Store, serials: Iterable[tuple[int, str]]
+) -> dict[tuple[int, str], StockRow]:
+    """Return the rows that hold or held these serials, by the id of their product and serial."""
+    numbers = [row.id for row in rows_of_serials(store, serials)]
+    rows = (record.entity for record in STOCK.get_many(store, numbers))
+    return {(row.product_id, row.serial_number or ""): row for row in rows}
+
+
 def free_rows(
     store: Store, product_id: int, warehouse_id: int, start: AttributeMap | None
 ) -> tuple[list[FreeRow], AttributeMap | None]:

@@ -10,8 +10,10 @@ from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO, plain
 from shared.warehouse.stock.models import (
     InventoryStatus,
+    LastDeparture,
     Lot,
     Movement,
+    MovementCause,
     MovementPlace,
     MovementType,
     Quantities,
@@ -35,6 +37,7 @@ class PendingMovement:
     qty: Decimal
     origin: MovementPlace | None
     target: MovementPlace | None
+    reason: str | None = None
 
 
 @dataclass(slots=True)
@@ -45,7 +48,8 @@ class StockChanges:
     `move` is the only method that changes quantities on hand, and it records a movement.
     `allocate` and `release` change allocated quantities and record no movement.
 
-    `batch_dates` has the expiry date of each batch that gets stock.
+    `batch_dates` has the expiry date of each batch that gets stock. `cause` is the work for which
+    stock moves.
 
     Work owns its allocations until it ends. If a row has less allocated than the work expects,
     the work was read before another request changed it, and `StaleRead` is raised.
@@ -57,6 +61,7 @@ class StockChanges:
     rows: dict[Key, StockRow] = field(default_factory=dict)
     movements: list[PendingMovement] = field(default_factory=list)
     batch_dates: Mapping[Lot, str | None] = field(default_factory=dict)
+    cause: MovementCause | None = None
 
     def add_rows(self, rows: Iterable[StockRow]) -> None:
         """Add rows as they are stored."""
@@ -86,7 +91,7 @@ class StockChanges:
 
         return roll_back
 
-    def move(
+    def move(  # noqa: PLR0913 - what makes a movement
         self,
         kind: MovementType,
         qty: Decimal,
@@ -94,12 +99,13 @@ class StockChanges:
         source: StockRow | None = None,
         target: StockRow | None = None,
         allocated: bool = False,
+        reason: str | None = None,
     ) -> StockRow | None:
         """Move `qty` out of the row `source`, into the row that `target` describes, or both.
 
         Stock that enters has no `source`, stock that leaves no `target`. With `allocated`, the
         quantity comes out of the allocated part of `source`. Stock that arrives with the status
-        `staged` is allocated there too.
+        `staged` is allocated there too. `reason` replaces that of the other movements.
 
         Returns:
             The row that gained the quantity, or None without `target`.
@@ -114,10 +120,13 @@ class StockChanges:
             raise ValueError("a movement needs an origin or a target")
         taken_from = self._take(source, qty, allocated=allocated) if source else None
         added_to = self._put(target, qty, taken_from) if target else None
+        # After an undone arrival, a serial is as if it had not come in.
+        if taken_from and target is None and kind != "receipt_undone":
+            self._record_departure(taken_from, kind)
         moved = added_to or taken_from or described
         self.movements.append(
             PendingMovement(
-                kind, moved, qty, _movement_place(taken_from), _movement_place(added_to)
+                kind, moved, qty, _movement_place(taken_from), _movement_place(added_to), reason
             )
         )
         return added_to
@@ -165,6 +174,12 @@ class StockChanges:
         )
         return here
 
+    def _record_departure(self, row: StockRow, kind: MovementType) -> None:
+        if row.serial_number is not None:
+            key = self.key_of(row.key)
+            departure = LastDeparture(type=kind, document=self.cause)
+            self._write(key, self.rows[key], departure=departure)
+
     def _put(self, target: StockRow, qty: Decimal, source: StockRow | None) -> StockRow:
         key = self.key_of(target.key)
         received = source.received_at if source else target.received_at
@@ -196,6 +211,7 @@ class StockChanges:
                 + (qty if target.inventory_status == "staged" else ZERO),
                 "status": "in",
                 "expiry_date": expiry,
+                "departure": here.departure if here else None,
                 "received_at": received,
             }
         )
@@ -403,5 +419,6 @@ def movement_of(moved: PendingMovement, number: int, stamp: Mapping[str, object]
             "batch_num": row.batch_num,
             "serial_number": row.serial_number,
             **stamp,
+            "reason": moved.reason or stamp["reason"],
         }
     )

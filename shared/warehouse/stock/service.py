@@ -58,4 +58,5 @@ list_movements = repository.list_movements
 get_movement = MOVEMENTS.get
 free_rows = repository.free_rows
 rows_of_serials = repository.rows_of_serials
+serial_rows = repository.serial_rows
 choose_rows = rules.choose_rows

@@ -33,6 +33,7 @@ def test_everything_comes_back_and_is_decided_on(scenario: ReturnScenario, stack
         "reason": "Wrong address",
         "operator": None,
         "lines": made.data["lines"],
+        "differences": [],
         "received_at": None,
         "dispositioned_at": None,
         "created_at": made.data["created_at"],
@@ -50,6 +51,7 @@ def test_everything_comes_back_and_is_decided_on(scenario: ReturnScenario, stack
         "restocked_qty": 0,
         "quarantined_qty": 0,
         "scrapped_qty": 0,
+        "lost_qty": 0,
         "returned_to_provider_qty": 0,
         "batch_num": None,
         "serial_numbers": [],
@@ -239,3 +241,54 @@ def test_goods_come_back_to_their_warehouse_under_its_present_code(
     assert UNUSED not in alias
     erp.post("/warehouse-positions", {"whs_code": "DEPOT", "bin_code": "B-01"}).ok(201)
     scenario.receive(number, {"qty": 1}).ok()
+
+
+def test_lost_goods_end_the_return_and_leave_the_stock_if_they_are_there(
+    scenario: ReturnScenario, stack: Stack
+) -> None:
+    number = scenario.received({"qty": 5}, {"qty": 1, "item_code": "DRILL", "serials": ["S-1"]})
+    found = {"inventory_status": "quarantine", "to_status": "damaged"}
+    scenario.yard.adjust("BRICK", "B-01", **found, qty=2).ok(201)
+    scenario.yard.adjust("DRILL", "B-01", **found, serial="S-1").ok(201)
+    drill = {"item_code": "DRILL", "qty": 1, "serials": ["S-1"]}
+    with stack.unchanged():
+        kept = {"qty": 4, "action": "quarantine"}
+        assert scenario.decide(number, kept).code == "conflict"
+        assert scenario.decide(number, {"qty": 6, "action": "lost"}).invalid_fields == [
+            "lines.0.qty"
+        ]
+
+    shown = scenario.decide(
+        number,
+        {"qty": 3, "action": "lost"},
+        {"qty": 2, "action": "quarantine"},
+        {**drill, "action": "lost"},
+    ).ok()
+
+    assert shown["status"] == "dispositioned"
+    assert [(line["quarantined_qty"], line["lost_qty"]) for line in shown["lines"]] == [
+        (2, 3), (0, 1)
+    ]  # fmt: skip
+    assert scenario.stock("BRICK") == [("B-01", "damaged", 2), ("B-01", "quarantine", 2)]
+    assert scenario.stock("DRILL") == [("B-01", "damaged", 1)]
+    [moved] = scenario.erp.walk("/stock-movements", type="return_scrap")
+    assert (moved["qty"], moved["reason"]) == (1, "lost")
+    assert_invariants(stack.store())
+
+
+def test_restocked_goods_are_as_old_as_their_batch_or_serial(
+    scenario: ReturnScenario,
+) -> None:
+    scenario.yard.stock("CEMENT", 5, batch="L2", expiry_date="2030-12-31")
+    scenario.yard.stock_serials("S-9")
+    cement = {"item_code": "CEMENT", "qty": 1, "batch": "L1"}
+    drill = {"item_code": "DRILL", "qty": 1, "serials": ["S-1"]}
+    number = scenario.received(cement, drill)
+    restock = {"action": "restock", "bin_code": "A-01"}
+    scenario.decide(number, {**cement, **restock}, {**drill, **restock}).ok()
+
+    picking = scenario.yard.picking(scenario.yard.order(("CEMENT", 1), ("DRILL", 1)))
+
+    assert [(line["batch_num"], line["serials"]) for line in picking["lines"]] == [
+        ("L1", []), (None, ["S-1"])
+    ]  # fmt: skip

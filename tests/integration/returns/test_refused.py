@@ -95,10 +95,11 @@ def test_serial_that_a_return_has_received_is_not_received_by_it_again(
 ) -> None:
     scenario.yard.change_settings(blind_returns=True)
     blind = {"exit_document_id": None, "warehouse_code": "YARD", "partner_code": "C-1"}
-    drill = {"item_code": "DRILL", "qty": 1, "serials": ["S-1"]}
-    quarantined = {"inventory_status": "quarantine", "serial": "S-1"}
     announced = [{"item_code": "DRILL", "qty": 2, "serials": ["S-1", "S-2"]}]
-    for lines, more in (([{"item_code": "DRILL", "qty": 2}], blind), (announced, {})):
+    unnamed = [{"item_code": "DRILL", "qty": 2}]
+    for serial, lines, more in (("S-3", unnamed, blind), ("S-1", announced, {})):
+        drill = {"item_code": "DRILL", "qty": 1, "serials": [serial]}
+        quarantined = {"inventory_status": "quarantine", "serial": serial}
         number = scenario.expected(lines=lines, **more)
         scenario.receive(number, drill).ok()
         scenario.yard.adjust("DRILL", "B-01", **quarantined, decrease=1).ok(201)
@@ -106,7 +107,7 @@ def test_serial_that_a_return_has_received_is_not_received_by_it_again(
         answer = scenario.receive(number, drill)
 
         assert answer.blocked == {
-            "lines.0.serials.0": f"serial S-1 of DRILL was received with RT-{number} already"
+            "lines.0.serials.0": f"serial {serial} of DRILL was received with RT-{number} already"
         }
 
 
@@ -155,7 +156,8 @@ def test_every_problem_of_an_arrival_is_reported(scenario: ReturnScenario, stack
 
     assert set(answer.problems) == {
         "lines.7.qty", "lines.0.bin_code", "lines.1.bin_code", "lines.1.batch", "lines.2.bin_code",
-        "lines.2.serials", "lines.3.item_code", "lines.5.serials.0", "lines.7.expiry_date",
+        "lines.2.serials", "lines.3.item_code", "lines.5.serials.0", "lines.6.batch",
+        "lines.7.expiry_date",
     }  # fmt: skip
 
 
@@ -285,7 +287,7 @@ def test_expired_goods_are_received_and_not_restocked(scenario: ReturnScenario) 
     assert scenario.decide(number, {**goods, "qty": 2, "action": "scrap"}).status == 200
 
 
-@pytest.mark.parametrize("action", ["restock", "scrap", "return_to_provider"])
+@pytest.mark.parametrize("action", ["restock", "quarantine", "scrap", "return_to_provider"])
 def test_goods_that_left_quarantine_are_not_decided_on(
     scenario: ReturnScenario, stack: Stack, action: str
 ) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.warehouse.master_data import MasterData
-from shared.warehouse.returns import arrival_rules, disposition_rules, rules
+from shared.warehouse.returns import arrival_rules, disposition_rules, limits, rules
 from shared.warehouse.returns.models import (
     DispositionDraft,
     ReturnArrival,
@@ -71,12 +71,12 @@ def test_serial_counts_for_the_line_that_announced_it() -> None:
 
 def test_open_return_takes_what_it_announced_and_what_came_above() -> None:
     one = a_return({"qty": 2, "serials": ["S-1", "S-2"]})
-    assert rules.taken_by(one) == ReturnedGoods(qty={1: Decimal(2)}, serials={1: ["S-1", "S-2"]})
+    assert limits.taken_by(one) == ReturnedGoods(qty={1: Decimal(2)}, serials={1: ["S-1", "S-2"]})
     one = after(one, {"qty": 1, "serials": ["S-3"]})
-    assert rules.taken_by(one).serials == {1: ["S-1", "S-2", "S-3"]}
+    assert limits.taken_by(one).serials == {1: ["S-1", "S-2", "S-3"]}
     ended = one.model_copy(update={"status": "received"})
-    assert rules.taken_by(ended) == ReturnedGoods(qty={1: Decimal(1)}, serials={1: ["S-3"]})
-    assert rules.taken_by(one.model_copy(update={"status": "cancelled"})) == ReturnedGoods()
+    assert limits.taken_by(ended) == ReturnedGoods(qty={1: Decimal(1)}, serials={1: ["S-3"]})
+    assert limits.taken_by(one.model_copy(update={"status": "cancelled"})) == ReturnedGoods()
 
 
 _TAKEN = st.builds(
@@ -103,8 +103,10 @@ def test_what_a_return_no_longer_takes_is_as_if_it_never_had(
             }
         }
     )
-    with_own = rules.with_change(others, nothing, own)
-    assert rules.with_change(with_own, own, nothing) == rules.with_change(others, nothing, nothing)
+    with_own = limits.with_change(others, nothing, own)
+    assert limits.with_change(with_own, own, nothing) == limits.with_change(
+        others, nothing, nothing
+    )
 
 
 @pytest.mark.parametrize(
