@@ -3,6 +3,7 @@
 import pytest
 
 from tests.contract.filled_lists import FilledList, FilledLists
+from tests.integration.routes import operations
 from tests.lists import LISTS
 from tests.lists.spec import NO_MOMENT
 
@@ -25,6 +26,15 @@ def invalid_values_of(listing: FilledList) -> dict[str, tuple[str, ...]]:
         "sort": ("color", "", "-", f"--{sorts[0]}", f"+{sorts[0]}", sorts[0].upper(), "phone"),
         "updated_since": NO_MOMENT,
     }
+
+
+def test_specifications_have_every_filter(list_name: str) -> None:
+    """A filter without an entry in `tests/lists` is tested by nothing else."""
+    path = LISTS[list_name].path
+    specs = [spec for spec in LISTS.values() if spec.path == path]
+    shared = {"page", "per_page", "cursor", "sort", "updated_since", "from", "to"}
+    filters = operations()[f"GET {path}"].parameter_names - shared
+    assert filters == {name for spec in specs for name in (*spec.filters, *spec.fixed_query)}
 
 
 def test_each_invalid_value_is_refused_with_its_field(empty: FilledList) -> None:
