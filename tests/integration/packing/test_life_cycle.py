@@ -182,6 +182,22 @@ def test_a_picking_is_reverted_once_it_is_packed_for_none_of_its_documents(
     assert packing.yard.act(number, "revert").status == 200
 
 
+def test_picking_is_reverted_beside_a_document_that_was_packed_and_dispatched(
+    packing: PackingScenario, stack: Stack
+) -> None:
+    documents, number = packing.staged_for(2, 3)
+    order = packing.order(documents[1])["id"]
+    packing.done(packing.complete(order, short=True, reason="Loose"))
+    assert packing.dispatch(documents[1]).status == 200
+
+    reverted = packing.yard.act(number, "revert").ok()
+
+    assert [line["picked_qty"] for line in reverted["lines"]] == [3]
+    assert packing.yard.level("BRICK") == (2, 0, 2)
+    assert packing.shown(order)["status"] == "shipped"
+    assert_invariants(stack.store())
+
+
 def test_packed_goods_are_required_of_the_document_that_is_dispatched(
     packing: PackingScenario,
 ) -> None:
