@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO, plain
-from shared.kernel.validation import Checked, InvalidBody
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import (
     GoodsLine,
     LineProblems,
@@ -38,10 +38,7 @@ def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LinePr
         for path, line in numbered(lines):
             field = f"{path}.destination_bin"
             invalid += known.placing_problems(field, whs_code, destination_bin(line))
-    if isinstance(draft, EntryDraft) or (
-        isinstance(draft, InvalidBody) and draft.model is EntryDraft
-    ):
-        invalid += differing_dates(numbered(lines))
+    invalid += differing_dates(numbered(lines))
     return LineProblems(invalid, found.blocked)
 
 

@@ -1,6 +1,7 @@
 """Use cases of entry and exit documents."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from shared.kernel.db.items import Key
@@ -12,7 +13,7 @@ from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse import references
-from shared.warehouse.catalog.lines import ensure_no_problems
+from shared.warehouse.catalog.lines import LineProblems, ensure_no_problems, numbered
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents import repository, rules, views
 from shared.warehouse.documents.models import (
@@ -20,9 +21,11 @@ from shared.warehouse.documents.models import (
     DocumentProgress,
     EntryDraft,
     ExitDraft,
+    LineDraft,
 )
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind, doc_num
 from shared.warehouse.master_data import MasterData, NamedCodes
+from shared.warehouse.stock import service as stock
 from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work_records import DocumentReference
 
@@ -57,10 +60,41 @@ def create_document(
                 record, new=False, differing=rules.differences(draft, record.entity)
             )
     known = _codes(draft).known(tx, found)
-    draft = ensure_no_problems(draft, rules.examine(draft, known))
+    draft = ensure_no_problems(draft, _examine(tx.store, kind, draft, known))
     record = _insert(tx, kind, rules.new_document(number, draft, known, tx.now, import_id))
     references.record_use(tx, found.values())
     return CreatedRecord(record, new=True)
+
+
+def _examine(
+    store: Store, kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft], known: MasterData
+) -> LineProblems:
+    """Return the problems of a document that field validation does not find.
+
+    What a line of an exit document names is to be picked, so its batch must have its date.
+    """
+    found = rules.examine(draft, known)
+    if kind == "entry":
+        return found
+    lines: Sequence[Checked[LineDraft]] = draft.lines or ()
+    dated = [
+        (path, product.item_code, (product.id, line.batch), line.expiry_date)
+        for path, line in numbered(lines)
+        if (product := known.products.get(line.item_code or "")) and line.batch and line.expiry_date
+    ]
+    wanted: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
+    for *_, lot, date in dated:
+        wanted[lot].add(date)
+    there = stock.other_dates(store, wanted) if wanted else {}
+    others = [
+        Problem(
+            f"{path}.expiry_date",
+            stock.date_refusal(item_code, lot[1], there[lot], date),
+        )
+        for path, item_code, lot, date in dated
+        if lot in there and there[lot] != date
+    ]
+    return LineProblems([*found.invalid, *others], found.blocked)
 
 
 def _insert(tx: Transaction, kind: DocumentKind, document: Document) -> Record[Document]:
@@ -103,7 +137,7 @@ def examine_document(
         and the problems that field validation does not find.
     """
     found = tx.store.get_many(document_keys(kind, draft))
-    findings = rules.examine(draft, _codes(draft).known(tx, found))
+    findings = _examine(tx.store, kind, draft, _codes(draft).known(tx, found))
     return references.existing_id(found, _reference(kind, draft)), findings.all
 
 

@@ -17,6 +17,7 @@ from itertools import batched, chain
 from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.lists.entity_pages import id_pages
+from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -116,6 +117,20 @@ def batch_from_rows(store: Store, lot: Lot) -> Batch:
     return Batch(lot, min(filter(None, dates), default=None), is_out=not dates)
 
 
+def other_dates(store: Store, wanted: Mapping[Lot, Collection[str]]) -> Mapping[Lot, str | None]:
+    """Return the expiry dates of those batches in stock that do not have the `wanted` dates."""
+    found = store.get_many(map(batch_key, wanted))
+
+    def other_batch(lot: Lot) -> Batch | None:
+        batch = read_batch(found, lot) or batch_from_rows(store, lot)
+        if batch.is_out or {batch.expiry_date} == set(wanted[lot]):
+            return None
+        return batch if any(one.entity.qty for one in rows_of(store, batch)) else None
+
+    batches = map_concurrently(other_batch, list(wanted))
+    return {batch.lot: batch.expiry_date for batch in batches if batch}
+
+
 class Batches:
     """The batches of the stock that one transaction touches.
 
@@ -179,10 +194,12 @@ class Batches:
 
 
 def _refusal(goods: StockRow, expiry_date: str | None) -> str:
-    batch = f"batch {goods.batch_num} of {goods.item_code} is in stock"
-    if expiry_date is None:
-        return (
-            f"{batch} without an expiry date, {goods.expiry_date} given; correct the date of the"
-            " batch first"
-        )
-    return f"{batch} with the expiry date {expiry_date}, {goods.expiry_date} given"
+    return date_refusal(goods.item_code, goods.batch_num, expiry_date, goods.expiry_date)
+
+
+def date_refusal(item_code: str, batch: str | None, there: str | None, given: str | None) -> str:
+    """Return why a date may not be given for a batch that is in stock with the date `there`."""
+    what = f"batch {batch} of {item_code} is in stock"
+    if there is None:
+        return f"{what} without an expiry date, {given} given; correct the date of the batch first"
+    return f"{what} with the expiry date {there}, {given} given"

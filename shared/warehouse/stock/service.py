@@ -6,7 +6,7 @@ from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.fields import plain
-from shared.warehouse.stock import repository, rules
+from shared.warehouse.stock import batches, repository, rules
 from shared.warehouse.stock.models import StockParameters, StockRow
 from shared.warehouse.stock.repository import MOVEMENTS
 from shared.warehouse.warehouses import service as warehouses
@@ -60,3 +60,5 @@ free_rows = repository.free_rows
 rows_of_serials = repository.rows_of_serials
 serial_rows = repository.serial_rows
 choose_rows = rules.choose_rows
+other_dates = batches.other_dates
+date_refusal = batches.date_refusal

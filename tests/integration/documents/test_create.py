@@ -1,11 +1,13 @@
 """Creation of documents over HTTP."""
 
+import itertools
 import json
 import random
 
 import pytest
 
 from shared.warehouse.receiving.rules import MAX_DIFFERENCES
+from tests.gateway import Response
 from tests.integration.documents.bodies import document_body
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -189,6 +191,38 @@ def test_product_not_kept_in_stock_is_blocked(yard: WarehouseScenario) -> None:
     )
 
     assert answer.blocked == {"lines.0.item_code": "product HAULAGE is not kept in stock"}
+
+
+def test_expiry_date_of_an_exit_line_is_that_of_the_batch_in_stock(
+    yard: WarehouseScenario,
+) -> None:
+    yard.stock("CEMENT", 5, batch="L1", expiry_date="2030-12-31")
+    yard.stock("CEMENT", 5, batch="L2")
+    yard.stock("CEMENT", 5, batch="GONE", expiry_date="2030-12-31")
+    yard.adjust("CEMENT", batch="GONE", counted_qty=0).ok(201)
+    keys = map(str, itertools.count())
+
+    def ordered(*lots: tuple[str, str], path: str = "/exit-documents") -> Response:
+        lines = [
+            {"item_code": "CEMENT", "qty": 1, "batch": batch, "expiry_date": date}
+            for batch, date in lots
+        ]
+        kind = "sale_order" if path == "/exit-documents" else "purchase_order"
+        return yard.erp.post(path, document_body(lines=lines, type=kind), key=next(keys))
+
+    other = "2031-01-31"
+    assert ordered(("L1", "2030-12-31"), ("L1", other), ("L2", other), ("NEW", other)).problems == {
+        "lines.1.expiry_date": "batch L1 of CEMENT is in stock with the expiry date 2030-12-31,"
+        " 2031-01-31 given",
+        "lines.2.expiry_date": "batch L2 of CEMENT is in stock without an expiry date, 2031-01-31"
+        " given; correct the date of the batch first",
+    }
+    assert ordered(("L1", other)).problems == {
+        "lines.0.expiry_date": "batch L1 of CEMENT is in stock with the expiry date 2030-12-31,"
+        " 2031-01-31 given"
+    }
+    assert ordered(("L1", "2030-12-31"), ("NEW", other), ("GONE", other)).status == 201
+    assert ordered(("L1", other), path="/entry-documents").status == 201, "a notice"
 
 
 def test_document_has_1_to_1000_lines(yard: WarehouseScenario) -> None:

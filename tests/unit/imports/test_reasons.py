@@ -22,6 +22,7 @@ _MODULES = (
     "shared.warehouse.master_data",
     "shared.warehouse.pick_faces.rules",
     "shared.warehouse.returns.rules",
+    "shared.warehouse.stock.batches",
     "shared.warehouse.transfer_orders.rules",
     "shared.integration.imports.files.cells",
     "shared.integration.imports.files.row_groups",

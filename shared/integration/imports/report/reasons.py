@@ -69,6 +69,9 @@ _SPANISH: Mapping[str, str] = {
     "must be a date-time with offset, such as {}": (
         "debe ser una fecha y hora con desfase horario, como {}"
     ),
+    "must be a date and time such as {}, or a day as {}": (
+        "debe ser una fecha y hora como {}, o un día como {}"
+    ),
     # products
     "must be an http or https address": "debe ser una dirección http o https",
     "must be equal to item_code ({})": "debe ser igual a item_code ({})",
@@ -86,6 +89,14 @@ _SPANISH: Mapping[str, str] = {
     "batch {} has the expiry date {} at {}": "el lote {} tiene la fecha de caducidad {} en {}",
     "batch {} has the expiry date {} at row {}": (
         "el lote {} tiene la fecha de caducidad {} en la fila {}"
+    ),
+    "batch {} of {} is in stock with the expiry date {}, {} given": (
+        "el lote {} de {} está en inventario con la fecha de caducidad {}, no {}"
+    ),
+    "batch {} of {} is in stock without an expiry date, {} given; correct the date of the batch"
+    " first": (
+        "el lote {} de {} está en inventario sin fecha de caducidad, no con {}; corrija antes la"
+        " fecha del lote"
     ),
     "is on the document already, at {}": "ya está en el documento, en {}",
     "is on the document already, at row {}": "ya está en el documento, en la fila {}",
