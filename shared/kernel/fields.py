@@ -238,7 +238,16 @@ type Term = Annotated[str, _text(255), ONE_LINE]
 """The value of a list filter: 1 to 255 characters."""
 type Reason = Annotated[str, _text(255), ONE_LINE]
 """Why something was done: 1 to 255 characters."""
-type Barcode = Annotated[str, _text(64), CODE]
+
+
+def _scanned(value: Any) -> Any:
+    # As imports read a cell. Scanners send FNC1 before a GS1 barcode, as a group separator.
+    return value.strip() if isinstance(value, str) else value
+
+
+SCANNED = BeforeValidator(_scanned)
+"""Takes white space and separators of GS1 off the ends of a scanned text."""
+type Barcode = Annotated[str, _text(64), CODE, SCANNED]
 """A barcode as scanned: 1 to 64 characters."""
 type Note = Annotated[str, StringConstraints(max_length=2000), LINES]
 """Free text of several lines, up to 2000 characters."""

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from shared.kernel.fields import (
     ONE_LINE,
+    SCANNED,
     WHOLE_NUMBER,
     Barcode,
     Code,
@@ -104,6 +105,7 @@ def _gtin(text: str) -> str:
 type Gtin = Annotated[
     str,
     AfterValidator(_gtin),
+    SCANNED,
     WithJsonSchema({"type": "string", "pattern": "^(\\d{8}|\\d{12,14})$"}),
 ]
 """A GTIN of 8, 12, 13 or 14 digits with its check digit."""
@@ -205,7 +207,7 @@ class ProductParameters(ListParameters):
     ] = "id"  # fmt: skip
     item_code: Text | None = None
     sku: Text | None = None
-    barcode: Text | None = None
+    barcode: Annotated[Text, SCANNED] | None = None
     type: Text | None = None
     search: Search | None = None
 

@@ -8,7 +8,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.fields import plain
+from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.documents import service as documents
@@ -220,20 +220,21 @@ def _stage_parts(
     """Move the parts of a pick to staged stock; raise ValidationFailed with all problems."""
     moved: list[tuple[PickPart, StockRow]] = []
     problems: list[Problem] = []
-    for part in plan.parts:
+    for at, part in enumerate(plan.parts):
         try:
-            moved.append((part, _stage_part(posting, plan, part, exchange)))
+            moved.append((part, _stage_part(posting, plan, at, exchange)))
         except ValidationFailed as error:
             problems += error.problems
+            if part.serial is None:
+                break  # the problem is that of the whole quantity
     if problems:
         raise ValidationFailed(problems)
     return moved
 
 
-def _stage_part(
-    posting: StockPosting, plan: _PickPlan, part: PickPart, exchange: _Exchange
-) -> StockRow:
-    """Move a part of a pick from available to staged stock; return the staged row."""
+def _stage_part(posting: StockPosting, plan: _PickPlan, at: int, exchange: _Exchange) -> StockRow:
+    """Move the part at index `at` of a pick from available to staged stock; return that row."""
+    part = plan.parts[at]
     allocated = posting.row(part.allocation.stock_id)
     theirs = _allocated_row(posting, plan, part)
     is_allocated = True
@@ -243,7 +244,7 @@ def _stage_part(
         row = theirs
     else:
         posting.changes.release(allocated, part.qty)
-        row = _free_row(posting, plan, part)
+        row = _free_row(posting, plan, at)
         is_allocated = False
     staged = row.model_copy(update={"inventory_status": "staged"})
     try:
@@ -255,13 +256,18 @@ def _stage_part(
     return moved or staged
 
 
-def _free_row(posting: StockPosting, plan: _PickPlan, part: PickPart) -> StockRow:
-    """Return the row of the goods that are picked instead of the allocated ones.
+def _free_row(posting: StockPosting, plan: _PickPlan, at: int) -> StockRow:
+    """Return the row of the goods that are picked instead of those of the part at index `at`.
+
+    Messages count the whole pick: the parts before this one are taken from the row already.
 
     Raises:
         ValidationFailed: There are fewer at the position.
         Conflict: There are enough, but they are allocated to other work.
     """
+    part = plan.parts[at]
+    picked = plain(sum((one.qty for one in plan.parts), ZERO))
+    taken = sum((one.qty for one in plan.parts[:at]), ZERO)
     # A serial has one row for all places.
     key = plan.row_key("available", part)
     row = posting.changes.find(key)
@@ -270,15 +276,17 @@ def _free_row(posting: StockPosting, plan: _PickPlan, part: PickPart) -> StockRo
         if part.serial is not None:
             message = f"serial {part.serial} is not available at {plan.bin_code}"
             raise ValidationFailed([Problem("serials", message)])
-        there = plain(row.qty) if row and here else "0"
+        there = plain(taken + (row.qty if row and here else ZERO))
         batch = "" if plan.batch is None else f" of batch {plan.batch}"
-        message = f"{plain(part.qty)} picked, {there}{batch} in stock at {plan.bin_code}"
+        message = f"{picked} picked, {there}{batch} in stock at {plan.bin_code}"
         raise ValidationFailed([Problem("qty", message)])
     if row.qty - row.allocated < part.qty:
-        free = plain(row.qty - row.allocated)
+        exact = sum((one.qty for one in plan.parts if one.exact), ZERO)
+        own = f"{plain(exact)} allocated to the picking and " if exact else ""
+        free = plain(taken - exact + row.qty - row.allocated)
         raise Conflict(
-            f"{plain(part.qty)} of {row.item_code} picked at {plan.bin_code},"
-            f" {free} free there; the rest is allocated to other work."
+            f"{picked} of {row.item_code} picked at {plan.bin_code}, {own}{free} free there;"
+            " the rest is allocated to other work."
         )
     return row
 

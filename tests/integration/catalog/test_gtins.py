@@ -130,6 +130,20 @@ def test_a_gtin_costs_one_read_and_an_item_code_none(
         assert trips[1] == (trips[0][0] + 1, trips[0][1] + 1)
 
 
+def test_separator_before_a_scanned_barcode_is_taken_off(stack: Stack) -> None:
+    """A scanner sends FNC1, with which a GS1 barcode begins, as a group separator."""
+    erp, barcode = stack.erp(), "4006381333931"
+    scanned = f"\x1d{barcode}"
+    draft = {"item_code": "DRILL", "name": "Drill", "barcode": f"{scanned} "}
+    assert erp.post("/products", draft).data["barcode"] == barcode
+    [found] = erp.get("/products", query={"barcode": scanned}).data
+    assert found["item_code"] == "DRILL"
+    changed = erp.put("/products/1/packaging", {"gtins": [{"gtin": f"\x1d{CASE}"}]})
+    assert changed.data["gtins"] == [{"gtin": CASE, "units": 1}]
+    inside = erp.patch("/products/1", {"barcode": f"1{scanned}"})
+    assert inside.invalid_fields == ["barcode"]
+
+
 def test_a_product_is_found_by_its_packaging_and_then_by_its_barcode(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:

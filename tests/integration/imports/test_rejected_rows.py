@@ -166,7 +166,7 @@ PROBLEMS_OF_TRANSFERS: set[ReportedProblem] = {
     (4, "to_warehouse", "no warehouse has the code GHOST"),
     (4, "qty", "must be a number"),
     (4, "priority", "must be a whole number"),
-    (4, "due_at", "must be a date-time with offset, such as 2026-03-01T09:30:00Z"),
+    (4, "due_at", "must be a date and time such as 2026-03-01T09:30:00Z, or a day as 2026-03-01"),
     (5, "expected_series", "product CEMENT is not managed by serial"),
     (6, "batch_num", "product DRILL is not managed by batch"),
     (7, "item_code", "product HAULAGE is not kept in stock"),

@@ -463,6 +463,26 @@ def test_pick_that_is_refused_for_its_batch_names_it(yard: WarehouseScenario) ->
     ]
 
 
+def test_pick_of_more_than_allocated_and_free_goods_says_both_numbers(
+    yard: WarehouseScenario,
+) -> None:
+    yard.change_settings(pick_substitution="position")
+    yard.stock("BRICK", 5)
+    yard.stock("BRICK", 5, "B-01")
+    number = yard.started(yard.order(("BRICK", 10)))
+    yard.stock("BRICK", 1)
+
+    short = yard.pick(number, "BRICK", 8)
+    yard.stock("BRICK", 3)
+    yard.picking(yard.order(("BRICK", 3)))
+    taken = yard.pick(number, "BRICK", 8)
+
+    assert short.problems == {"qty": "8 picked, 6 in stock at A-01"}
+    message = "8 of BRICK picked at A-01, 5 allocated to the picking and 1 free there; the rest is"
+    assert (taken.status, taken.json()["message"]) == (409, f"{message} allocated to other work.")
+    assert yard.pick(number, "BRICK", 6).status == 200
+
+
 @pytest.mark.parametrize("change", ["disabled", "is_blocked", "is_pickable"])
 def test_allocated_goods_are_picked_at_a_position_that_was_blocked_since(
     yard: WarehouseScenario, stack: Stack, change: str

@@ -181,15 +181,18 @@ def test_dates(cell: Cell, expected: str) -> None:
         ("2026-060T09:30", "2026-03-01T08:30:00.000Z"),
         ("2026-03-01T09:30:00Z", "2026-03-01T09:30:00.000Z"),
         ("2026-03-01T10:30:00+01:00", "2026-03-01T09:30:00.000Z"),
-        ("9999-12-31T23:30:00-01:00", "9999-12-31T23:30:00-01:00"),
-        ("2026-02-30 09:30", "2026-02-30 09:30"),
-        ("soon", "soon"),
     ],
 )
 def test_datetimes_without_offset_are_in_the_time_zone_of_the_company(
     cell: Cell, expected: str
 ) -> None:
     assert UNKNOWN["datetime"](cell) == expected
+
+
+@each_case("cell", ["9999-12-31T23:30:00-01:00", "2026-02-30 09:30", "soon"])
+def test_other_texts_are_no_date_and_time(cell: Cell) -> None:
+    with pytest.raises(ValueError, match=r"must be a date and time such as .*, or a day as "):
+        UNKNOWN["datetime"](cell)
 
 
 @each_case(

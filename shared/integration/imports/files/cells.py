@@ -186,7 +186,8 @@ def _datetime(cell: Cell, *, zone: ZoneInfo) -> str:
         moment = parse_date_time(f"{text}T00" if _DAY.fullmatch(text) else text)
         return instant_of(moment if moment.tzinfo else moment.replace(tzinfo=zone))
     except (ValueError, OverflowError):
-        return text
+        message = "must be a date and time such as 2026-03-01T09:30:00Z, or a day as 2026-03-01"
+        raise ValueError(message) from None
 
 
 def _boolean(cell: Cell) -> bool:

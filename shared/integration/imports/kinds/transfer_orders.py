@@ -66,10 +66,12 @@ _COLUMNS = (
         "due_at",
         BilingualText("Due at", "Fecha límite"),
         BilingualText(
-            "Date and time with offset, such as 2026-03-01T09:30:00Z. Without an offset, the time"
-            " zone of the company applies.",
-            "Fecha y hora con desfase horario, como 2026-03-01T09:30:00Z. Sin desfase se aplica la"
-            " zona horaria de la empresa.",
+            "Date and time such as 2026-03-01T09:30:00Z or 2026-03-01 09:30, or a date such as"
+            " 2026-03-01 for its first instant. Without an offset, the time zone of the company"
+            " applies.",
+            "Fecha y hora como 2026-03-01T09:30:00Z o 2026-03-01 09:30, o una fecha como 2026-03-01"
+            " para su primer instante. Sin desfase horario se aplica la zona horaria de la"
+            " empresa.",
         ),
         same_text("2026-03-01T09:30:00Z"),
         "datetime",
