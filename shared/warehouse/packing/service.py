@@ -20,6 +20,7 @@ from shared.warehouse.packing.models import (
     PackingOrderDraft,
     ShippingDetails,
     StoredPackingOrder,
+    StoredUnit,
 )
 from shared.warehouse.packing.reading import OrderWithUnits, with_units
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
@@ -174,7 +175,7 @@ def _complete_step(
     if settings.rfid_required and not repository.has_passed(tx.store, record):
         code = packing_order_code(number)
         raise Conflict(f"{code} needs a passed RFID validation of the order after its last change.")
-    order = _without_fitting(tx, order, rules.empty_units(order))
+    order = _without_fitting(tx, order, _units_to_delete(tx, rules.empty_units(order)))
     if rules.empty_units(order):
         changed = change_order(tx, record, order)
         if settings.rfid_required:
@@ -183,14 +184,19 @@ def _complete_step(
     return change_order(tx, record, order, status="packed", packed_at=tx.now, short_reason=reason)
 
 
-def _without_fitting(
-    tx: Transaction, order: StoredPackingOrder, numbers: Sequence[int]
-) -> StoredPackingOrder:
-    """Delete as many of these units as fit into the step; return the packing order without them."""
+def _units_to_delete(tx: Transaction, numbers: Sequence[int]) -> list[Record[StoredUnit]]:
+    """Read as many of these units of a packing order as a step can delete."""
     first = numbers[:STEP_ACTIONS]
     units = UNITS.get_many(tx.store, first) if first else []
     if len(units) < len(first):
         raise StaleRead  # a unit was deleted since its order was read
+    return units
+
+
+def _without_fitting(
+    tx: Transaction, order: StoredPackingOrder, units: Sequence[Record[StoredUnit]]
+) -> StoredPackingOrder:
+    """Delete as many of these units as fit into the step; return the packing order without them."""
     fitting = fitting_items(tx, units, lambda unit: unit.cost)
     for unit in fitting:
         UNITS.remove(tx, unit)
@@ -213,10 +219,14 @@ def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | N
     record = PACKING_ORDERS.get(tx.store, number)
     order = record.entity
     rules.ensure_status(order, "open", "in_progress", "packed")
-    pickings = picking_service.get_pickings(tx.store, order.picking_ids)
-    rules.ensure_not_dispatched(order, [picking.entity for picking in pickings])
     # Units that stand in others were created after them: they go first.
-    order = _without_fitting(tx, order, [entry.id for entry in reversed(order.units)])
+    numbers = [entry.id for entry in reversed(order.units)]
+    units, pickings = run_all(
+        lambda: _units_to_delete(tx, numbers),
+        lambda: picking_service.get_pickings(tx.store, order.picking_ids),
+    )
+    rules.ensure_not_dispatched(order, [picking.entity for picking in pickings])
+    order = _without_fitting(tx, order, units)
     not_packed = {"packed_at": None, "short_reason": None}
     rest = sum((picking.cost for picking in pickings), record.cost)
     if order.units or not (tx.is_empty or has_room(tx, rest)):
