@@ -1,5 +1,5 @@
 /**
- * The rows of the first sheet of a workbook (.xlsx), for the error reports of imports.
+ * The rows of a sheet of a workbook (.xlsx), for the error reports of imports.
  *
  * A workbook is a ZIP archive of XML files. The browser inflates and parses both.
  */
@@ -9,12 +9,13 @@ const DEFLATED = 8;
 
 /**
  * @param {ArrayBuffer} content
+ * @param {number} [number] of the sheet, from 1
  * @returns {Promise<string[][]>}
  */
-export async function readRows(content) {
+export async function readRows(content, number = 1) {
   const entries = entriesOf(content);
   const shared = await parsed(entries, 'xl/sharedStrings.xml');
-  const sheet = await parsed(entries, 'xl/worksheets/sheet1.xml');
+  const sheet = await parsed(entries, `xl/worksheets/sheet${number}.xml`);
   const strings = shared === null ? [] : [...shared.getElementsByTagName('si')].map(textOf);
   return [...(sheet?.getElementsByTagName('row') ?? [])].map((row) => {
     /** @type {string[]} */

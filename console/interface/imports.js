@@ -72,6 +72,10 @@ const subject = {
       {
        "name": "committed",
        "type": "integer"
+      },
+      {
+       "name": "skipped",
+       "type": "integer"
       }
      ]
     },
@@ -208,6 +212,10 @@ const subject = {
       },
       {
        "name": "committed",
+       "type": "integer"
+      },
+      {
+       "name": "skipped",
        "type": "integer"
       }
      ]

@@ -115,6 +115,7 @@ export default {
     drop_file: 'Drop an .xlsx or .csv file here, or choose one.',
     progress: 'Progress',
     rejected_rows: 'Rejected rows',
+    skipped_rows: 'Skipped rows: the documents exist and differ',
     download_report: 'Download the report',
     first_rows: 'The first {count} rows. The report has all of them.',
     group_catalog: 'Catalog',

@@ -30,7 +30,7 @@ from shared.integration.imports.models import (
     megabytes,
 )
 from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
-from shared.integration.imports.views import import_in_list, import_view
+from shared.integration.imports.views import import_in_list, import_view, import_warning
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -66,7 +66,7 @@ def _response(
     location: str | None = None,
 ) -> ResourceResponse:
     view = import_view(record.entity, request.tenant.base_url)
-    return ResourceResponse(view, status, location, record.entity.warning)
+    return ResourceResponse(view, status, location, import_warning(record.entity))
 
 
 @routes.read("/imports", "List imports", _READ, response=Import, parameters=ImportParameters)
@@ -94,7 +94,8 @@ def list_imports(
     f" {megabytes(MAX_REQUEST_FILE_BYTES)} and validates it; use `POST /imports/uploads` for a"
     " larger one. Nothing is applied before the commit. A small file is validated within the"
     " request. A larger file is `validating` in the response: poll the import until its status"
-    " changes. `warning` says that the same file was uploaded before.",
+    " changes. `warning` says that the same file was uploaded before, or that documents in it"
+    " exist and differ.",
 )
 def upload_import(tx: Transaction, request: Request[Checked[ImportUpload]]) -> ResourceResponse:
     """Create an import from a file in the request."""
@@ -157,16 +158,17 @@ def get_import(store: Store, request: Request) -> ResourceResponse:
 
 @routes.read(
     "/imports/{id}/error-report",
-    "Get the rejected rows",
+    "Get the rejected and skipped rows",
     _READ,
     response=REPORT_MEDIA,
     statuses=(200, 302),
-    description="Returns a workbook with every rejected row as it was sent, and all of its errors."
+    description="Returns a workbook with every rejected row as it was sent, and all of its errors;"
+    " a second sheet has the rows of documents that exist, differ, and are left as they are."
     " The report can be corrected and uploaded. For a report larger than 4 MB, the response is a"
     " 302 to a URL that is valid for 5 minutes; request that URL without the token.",
 )
 def get_error_report(store: Store, request: Request) -> FileResponse | RedirectResponse:
-    """Return the error report; not_found if no row was rejected."""
+    """Return the error report; not_found if no row was rejected or skipped."""
     report = service.error_report(_context(store, request), request.id, request.caller)
     if isinstance(report, str):
         return RedirectResponse(report)

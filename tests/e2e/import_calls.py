@@ -84,9 +84,12 @@ def commit_import(client: httpx.Client, import_id: int) -> dict[str, Any]:
     return wait_until_processed(client, import_id)
 
 
+_SKIPPED = {"committed": {"skipped": 0}}
+
+
 def counts(total: int, valid: int, last: int, name: str = "error") -> dict[str, int]:
     """Return the counts of `rows`, or of `documents` if `name` is committed."""
-    return {"total": total, "valid": valid, name: last}
+    return {"total": total, "valid": valid, name: last, **_SKIPPED.get(name, {})}
 
 
 def catalog_file(run: str, *names: str) -> bytes:

@@ -25,7 +25,7 @@ def _import(number: int, times: spec.Times) -> StoredImport:
             "file": spec.unless(number, 6, f"file-{number}.csv"),
             "way": "request",
             "rows": {**counts, **({"error": 2} if has_counts else {})},
-            "documents": {**counts, **({"committed": 9} if has_counts else {})},
+            "documents": {**counts, **({"committed": 9, "skipped": 1} if has_counts else {})},
             "structure_errors": ["The file is empty."] if status == "invalid" else [],
             "report": "report.xlsx" if has_counts else None,
             "committed_at": times.updated(number) if status == "committed" else None,
@@ -41,7 +41,7 @@ IMPORT_LIST = spec.Listed(
     period=True,
     fields=spec.fields("""
         integer: id rows.total? rows.valid? rows.error?
-        integer: documents.total? documents.valid? documents.committed?
+        integer: documents.total? documents.valid? documents.committed? documents.skipped?
         string: kind status file?
         uri: error_report_url?
         object: rows documents

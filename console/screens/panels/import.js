@@ -48,7 +48,9 @@ export function Panel({ resource, isLoading, onChange }) {
         { class: 'notice' },
         resource.structure_errors.map((/** @type {string} */ error) => h('li', { key: error }, error)),
       ),
-    rows.error > 0 && !VALIDATED_LATER.has(resource.status) && h(Report, { id: resource.id }),
+    (rows.error > 0 || documents.skipped > 0) &&
+      !VALIDATED_LATER.has(resource.status) &&
+      h(Report, { id: resource.id }),
   ]);
 }
 
@@ -59,16 +61,32 @@ export function Panel({ resource, isLoading, onChange }) {
 function Report({ id }) {
   const report = useLoaded(`report ${id}`, async () => {
     const file = await calls.download(pathOf('GET /imports/{id}/error-report', { id }));
-    return { file, rows: await readRows(await file.arrayBuffer()) };
+    const content = await file.arrayBuffer();
+    return { file, rejected: await readRows(content), skipped: await readRows(content, 2) };
   });
-  const [head = [], ...rows] = report.result?.rows ?? [];
   const save = () => saveFile(report.result?.file ?? new Blob(), `import-${id}-errors.xlsx`);
   return h('section', {}, [
-    h('h2', {}, text('rejected_rows')),
     h(Notice, { error: report.error, onRetry: report.reload }),
     report.result && h('button', { type: 'button', onClick: save }, text('download_report')),
+    h(Rows, { title: text('rejected_rows'), sheet: report.result?.rejected ?? [] }),
+    h(Rows, { title: text('skipped_rows'), sheet: report.result?.skipped ?? [] }),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {string} props.title
+ * @param {string[][]} props.sheet the header and the rows
+ */
+function Rows({ title, sheet }) {
+  const [head = [], ...rows] = sheet;
+  if (rows.length === 0) {
+    return null;
+  }
+  return h('section', {}, [
+    h('h2', {}, title),
     h(Table, {
-      caption: text('rejected_rows'),
+      caption: title,
       columns: head.map((label, at) => ({ name: String(at), type: /** @type {const} */ ('text'), label })),
       rows: rows.slice(0, MOST_ROWS).map((cells) => Object.fromEntries(cells.entries())),
     }),

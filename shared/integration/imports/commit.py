@@ -12,13 +12,14 @@ from itertools import chain
 from shared.integration.imports.context import LEASE_MS, ImportContext, caller_of
 from shared.integration.imports.files.columns import find_columns, indexes_of
 from shared.integration.imports.files.row_groups import RowGroup, add_problem, count_characters
-from shared.integration.imports.kinds.importer import ApplyOptions, Importer
+from shared.integration.imports.kinds.importer import ApplyOptions, Importer, Skipped
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import StoredImport
 from shared.integration.imports.part_files import (
     ValidGroup,
     read_groups,
     rejected_rows,
+    skipped_rows,
     write_rejected,
 )
 from shared.integration.imports.report.error_report import write_error_report
@@ -214,6 +215,7 @@ class _CommitStep:
             self._read(tx, _valid(drafts))
         done = changed = 0
         rejected: list[RowGroup] = []
+        skipped: list[RowGroup] = []
         for group, draft in zip(self.groups, drafts, strict=False):
             free = tx.free_actions + self.importer.further_actions - _IMPORT_ACTIONS
             if not isinstance(draft, InvalidBody) and free < self.importer.actions(tx, draft):
@@ -222,10 +224,12 @@ class _CommitStep:
             result = self._apply(tx, draft, options)
             if isinstance(result, bool):
                 changed += result
+            elif isinstance(result, Skipped):
+                skipped.append(_reported_group(stored, group, result.problems))
             else:
-                rejected.append(_rejected_group(stored, group, result))
+                rejected.append(_reported_group(stored, group, result))
         self.used_ids = tx.ids_taken(self.importer.id_sequence)
-        return IMPORTS.replace(tx, record, self._after(stored, done, changed, rejected))
+        return IMPORTS.replace(tx, record, self._after(stored, done, changed, rejected, skipped))
 
     def _candidates(self) -> list[Checked[Input]]:
         """Return the drafts of the next row groups, at most as many as a transaction can hold."""
@@ -249,7 +253,7 @@ class _CommitStep:
 
     def _apply(
         self, tx: Transaction, draft: Checked[Input], options: ApplyOptions
-    ) -> bool | Sequence[Problem]:
+    ) -> bool | Skipped | Sequence[Problem]:
         """Add a row group; return whether it changes anything, or why it is refused."""
         if isinstance(draft, InvalidBody):
             return draft.problems
@@ -261,15 +265,23 @@ class _CommitStep:
             return error.problems or [Problem("", error.message)]
 
     def _after(
-        self, stored: StoredImport, done: int, changed: int, rejected: Sequence[RowGroup]
+        self,
+        stored: StoredImport,
+        done: int,
+        changed: int,
+        rejected: Sequence[RowGroup],
+        skipped: Sequence[RowGroup],
     ) -> StoredImport:
         """Return the import after `done` row groups."""
         rejected_count = sum(len(group.rows) for group in rejected)
         groups = stored.documents
-        names = list(stored.rejected)
+        names, skipped_names = list(stored.rejected), list(stored.skipped)
         if rejected:
             rows = (row for group in rejected for row in rejected_rows(group))
             names.append(write_rejected(self.context.work_files, stored.id, rows))
+        if skipped:
+            rows = (row for group in skipped for row in skipped_rows(group.rows, group.problems))
+            skipped_names.append(write_rejected(self.context.work_files, stored.id, rows))
         return stored.model_copy(
             update={
                 "applied": stored.applied + done,
@@ -283,24 +295,26 @@ class _CommitStep:
                     update={
                         "valid": (groups.valid or 0) - len(rejected),
                         "committed": (groups.committed or 0) + changed,
+                        "skipped": (groups.skipped or 0) + len(skipped),
                     }
                 ),
                 "rejected": names,
+                "skipped": skipped_names,
                 "busy_until": now_ms() + LEASE_MS,
                 "stalled": 0,
             }
         )
 
 
-def _rejected_group(
+def _reported_group(
     stored: StoredImport, group: ValidGroup, problems: Sequence[Problem]
 ) -> RowGroup:
-    """Return a row group that was valid before the commit, with its new problems."""
-    rejected = RowGroup(group.rows, group.body)
+    """Return a row group that the commit refuses or skips, with its problems."""
+    reported = RowGroup(group.rows, group.body)
     indexes = indexes_of(find_columns(stored.header, importer_of(stored.kind).layout).columns)
     for problem in problems:
-        add_problem(rejected, problem, indexes)
-    return rejected
+        add_problem(reported, problem, indexes)
+    return reported
 
 
 def _finish(context: ImportContext, record: Record[StoredImport]) -> Record[StoredImport]:

@@ -100,11 +100,15 @@ class RowCounts(Stored):
 
 
 class DocumentCounts(Stored):
-    """Numbers of documents, orders, products or pick faces: in the file, valid, applied."""
+    """Numbers of documents, orders, products or pick faces: in the file, valid, applied.
+
+    `skipped` counts those of the valid ones that exist, differ, and are left as they are.
+    """
 
     total: int | None = None
     valid: int | None = None
     committed: int | None = None
+    skipped: int | None = None
 
 
 class FileLocation(Stored):
@@ -164,6 +168,8 @@ class StoredImport(Stored):
     checked: int = 0
     parts: list[PartFile] = Field(default_factory=list)
     rejected: list[str] = Field(default_factory=list)
+    skipped: list[str] = Field(default_factory=list)
+    """Part files of rows that are skipped because they differ from what exists."""
     report: str | None = None
     readable: bool = False
     """The validation is complete and found valid rows, so that a failed commit can be repeated."""

@@ -6,7 +6,7 @@ refers to it.
 
 import gzip
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
@@ -85,6 +85,18 @@ def rejected_rows(group: RowGroup) -> Iterator[RejectedRow]:
     for row in group.rows:
         problems = group.problems.get(row.number) or [
             RowProblem(None, "", f"rejected because row {first_bad_row} of the document has errors")
+        ]
+        yield RejectedRow(row.number, row.cells, problems)
+
+
+def skipped_rows(
+    rows: Sequence[Row], differing: Mapping[int, Sequence[RowProblem]]
+) -> Iterator[RejectedRow]:
+    """Yield the rows of a row group that is skipped because it differs from what exists."""
+    first = min(differing)
+    for row in rows:
+        problems = differing.get(row.number) or [
+            RowProblem(None, "", f"skipped because row {first} of the document differs")
         ]
         yield RejectedRow(row.number, row.cells, problems)
 

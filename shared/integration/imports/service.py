@@ -253,7 +253,13 @@ def begin_commit(
 
     def begin(stored: StoredImport) -> Mapping[str, object]:
         _ensure_committable(stored)
+        # The commit finds anew what it skips. One that failed goes on where it stopped.
+        found_before: Mapping[str, object] = {
+            "skipped": [],
+            "documents": stored.documents.model_copy(update={"skipped": 0}),
+        }
         return {
+            **({} if stored.applied else found_before),
             "status": "committing",
             "structure_errors": [],
             "commit_request": request,

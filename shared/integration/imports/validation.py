@@ -9,10 +9,15 @@ from tempfile import TemporaryDirectory
 from shared.integration.imports.context import LEASE_MS, ImportContext
 from shared.integration.imports.files.reader import ParsedFile, read_file
 from shared.integration.imports.files.row_groups import RowGroup, RowGrouper, count_characters
-from shared.integration.imports.kinds.importer import ApplyOptions
+from shared.integration.imports.kinds.importer import ApplyOptions, Finding, Skipped
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import DocumentCounts, PartFile, RowCounts, StoredImport
-from shared.integration.imports.part_files import rejected_rows, write_groups, write_rejected
+from shared.integration.imports.part_files import (
+    rejected_rows,
+    skipped_rows,
+    write_groups,
+    write_rejected,
+)
 from shared.integration.imports.report.error_report import write_error_report
 from shared.integration.imports.repository import (
     IMPORTS,
@@ -158,15 +163,26 @@ def validate_groups(
         grouper.reject(group, found)
     drafts = [check(importer.model, group.body) for group in chunk]
 
-    def look_up(tx: Transaction) -> list[Sequence[Problem]]:
+    def look_up(tx: Transaction) -> list[Finding]:
         keys = chain.from_iterable(importer.keys_to_validate(draft, options) for draft in drafts)
         importer.read(tx.store, drafts, keys)
         return [importer.validate(tx, draft, options) for draft in drafts]
 
-    results = run_transaction(context.store, look_up)
-    for group, draft, found in zip(chunk, drafts, results, strict=True):
-        if problems := [*problems_of(draft), *_size_problems(group), *found]:
+    findings = run_transaction(context.store, look_up)
+    for group, draft, finding in zip(chunk, drafts, findings, strict=True):
+        if problems := [*problems_of(draft), *_size_problems(group), *finding.problems]:
             grouper.reject(group, problems)
+    skipped = {
+        finding.existing: (group, draft)
+        for group, draft, finding in zip(chunk, drafts, findings, strict=True)
+        if finding.existing is not None and not group.problems
+    }
+    differences = importer.differences(
+        context.store, {number: draft for number, (_, draft) in skipped.items()}
+    )
+    for number, differing in differences.items():
+        group, _ = skipped[number]
+        grouper.skip(group, Skipped(number, differing).problems)
 
 
 def _size_problems(group: RowGroup) -> Iterator[Problem]:
@@ -193,6 +209,9 @@ def _save_chunk(
         else None
     )
     rejected_part = write_rejected(context.work_files, before.id, rejected) if rejected else None
+    differing = [group for group in valid if group.differing]
+    skipped = [row for group in differing for row in skipped_rows(group.rows, group.differing)]
+    skipped_part = write_rejected(context.work_files, before.id, skipped) if skipped else None
 
     def add_chunk(stored: StoredImport) -> Mapping[str, object] | None:
         if stored.status != "validating" or stored.checked != before.checked:
@@ -208,10 +227,14 @@ def _save_chunk(
                 error=(rows.error or 0) + len(rejected),
             ).in_place_of(rows),
             "documents": DocumentCounts(
-                total=group_count, valid=(groups.valid or 0) + len(valid), committed=0
+                total=group_count,
+                valid=(groups.valid or 0) + len(valid),
+                committed=0,
+                skipped=(groups.skipped or 0) + len(differing),
             ).in_place_of(groups),
             "parts": [*stored.parts, valid_part] if valid_part else stored.parts,
             "rejected": [*stored.rejected, rejected_part] if rejected_part else stored.rejected,
+            "skipped": [*stored.skipped, skipped_part] if skipped_part else stored.skipped,
             "busy_until": now_ms() + LEASE_MS,
             "stalled": 0,
         }

@@ -3,6 +3,7 @@
 from shared.identity.tenancy.tenant import Tenant
 from shared.integration.imports.kind_access import may_read_kind
 from shared.integration.imports.models import Import, StoredImport
+from shared.integration.imports.report.rejected_rows import SKIPPED_SHEET
 from shared.kernel.caller import Caller
 
 
@@ -13,6 +14,19 @@ def import_view(stored: StoredImport, base_url: str) -> Import:
     """
     report = f"{base_url}/imports/{stored.id}/error-report" if stored.report else None
     return Import.from_stored(stored, error_report_url=report)
+
+
+def import_warning(stored: StoredImport) -> str | None:
+    """Return what the caller should know of an import although it is valid, or None."""
+    warnings = [stored.warning] if stored.warning else []
+    if skipped := stored.documents.skipped:
+        sheet = SKIPPED_SHEET.in_(stored.language)
+        warnings.append(
+            f"{skipped} of {stored.documents.total} documents in the file exist and differ; the"
+            f" commit leaves them as they are. Their rows are in the sheet {sheet} of the error"
+            " report."
+        )
+    return " ".join(warnings) or None
 
 
 def import_in_list(stored: StoredImport, tenant: Tenant, caller: Caller) -> Import:

@@ -141,6 +141,14 @@ def examine_document(
     return references.existing_id(found, _reference(kind, draft)), findings.all
 
 
+def document_differences(
+    store: Store, kind: DocumentKind, drafts: Mapping[int, EntryDraft | ExitDraft]
+) -> Mapping[int, Sequence[str]]:
+    """Return the fields in which drafts differ from the documents with their ids."""
+    records = get_documents(store, kind, drafts)
+    return {one.id: rules.differences(drafts[one.id], one.entity) for one in records}
+
+
 def document_of(
     store: Store, kind: DocumentKind, document_type: str, external_ref: str
 ) -> Record[Document] | None:

@@ -1,6 +1,6 @@
 """Use cases of returns: create, receive, finish, cancel, read and list them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -134,6 +134,14 @@ def _findings(
         origin, named, lambda *serial: rows.get(serial), found.blocked
     )
     return LineProblems(found.invalid, [*found.blocked, *departed])
+
+
+def return_differences(
+    store: Store, drafts: Mapping[int, ReturnDraft]
+) -> Mapping[int, Sequence[str]]:
+    """Return the fields in which drafts differ from the returns with their ids."""
+    records = RETURNS.get_many(store, drafts)
+    return {one.id: rules.differences(drafts[one.id], one.entity) for one in records}
 
 
 def _ensure_not_created_meanwhile(store: Store, reference: str | None) -> None:

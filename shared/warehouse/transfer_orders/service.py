@@ -1,6 +1,6 @@
 """Use cases of transfer orders: create, check, read and list them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
@@ -121,6 +121,14 @@ def examine_transfer_order(
     known = _codes(draft).known(tx, found)
     findings = rules.examine(draft, known, _read_picker(tx, draft), by_client=False)
     return repository.REFERENCES.holder(found, draft.external_ref), findings.all
+
+
+def transfer_order_differences(
+    store: Store, drafts: Mapping[int, TransferOrderDraft]
+) -> Mapping[int, Sequence[str]]:
+    """Return the fields in which drafts differ from the orders with their ids."""
+    records = TRANSFER_ORDERS.get_many(store, drafts)
+    return {one.id: rules.differences(drafts[one.id], one.entity) for one in records}
 
 
 get_transfer_order = TRANSFER_ORDERS.get

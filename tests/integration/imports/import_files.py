@@ -112,16 +112,16 @@ type ReportedProblem = tuple[int, str, str]
 """Row, header of the column, reason."""
 
 
-def report_rows(report: bytes) -> list[list[Any]]:
-    """Return the rows of an error report, the header first."""
-    [sheet] = load_workbook(BytesIO(report)).worksheets
-    return [list(row) for row in sheet.iter_rows(values_only=True)]
+def report_rows(report: bytes, sheet: int = 0) -> list[list[Any]]:
+    """Return the rows of a sheet of an error report, the header first."""
+    sheets = load_workbook(BytesIO(report)).worksheets
+    return [list(row) for row in sheets[sheet].iter_rows(values_only=True)]
 
 
-def reported_problems(report: bytes) -> set[ReportedProblem]:
-    """Return all problems in an error report."""
+def reported_problems(report: bytes, sheet: int = 0) -> set[ReportedProblem]:
+    """Return all problems in a sheet of an error report."""
     problems: set[ReportedProblem] = set()
-    for row, fields, reasons, *_ in report_rows(report)[1:]:
+    for row, fields, reasons, *_ in report_rows(report, sheet)[1:]:
         names = (fields or "").split("\n")
         messages = reasons.split("\n")
         assert len(names) == len(messages)

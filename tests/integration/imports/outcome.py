@@ -104,13 +104,15 @@ def visible_state(scenario: ImportScenario, one: dict[str, Any]) -> tuple[object
     )
 
 
-def report_problems(scenario: ImportScenario, one: dict[str, Any]) -> set[ReportedProblem]:
-    """Return the problems in the error report of an import."""
+def report_problems(
+    scenario: ImportScenario, one: dict[str, Any], sheet: int = 0
+) -> set[ReportedProblem]:
+    """Return the problems in a sheet of the error report of an import."""
     if one["error_report_url"] is None:
         return set()
     answer = scenario.erp.get(f"/imports/{one['id']}/error-report")
     assert answer.status == 200, answer.text
-    return reported_problems(answer.content)
+    return reported_problems(answer.content, sheet)
 
 
 def bucket_files(scenario: ImportScenario) -> dict[str, object]:

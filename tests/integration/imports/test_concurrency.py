@@ -90,14 +90,14 @@ def assert_validated(scenario: ImportScenario) -> None:
     [one] = all_imports(scenario)
     assert one["status"] == "validated"
     assert one["rows"] == {"total": 6, "valid": 5, "error": 1}
-    assert one["documents"] == {"total": 6, "valid": 5, "committed": 0}
+    assert one["documents"] == {"total": 6, "valid": 5, "committed": 0, "skipped": 0}
     assert report_problems(scenario, one) == {(7, "name", "is required")}
 
 
 def assert_committed(scenario: ImportScenario) -> None:
     [one] = all_imports(scenario)
     assert one["status"] == "committed"
-    assert one["documents"] == {"total": 6, "valid": 5, "committed": 5}
+    assert one["documents"] == {"total": 6, "valid": 5, "committed": 5, "skipped": 0}
     assert report_problems(scenario, one) == {(7, "name", "is required")}
     expected = Counter[tuple[object, ...]](("product", (name,)) for name in GOOD)
     expected.update(("event", "product.created", (name,)) for name in GOOD)

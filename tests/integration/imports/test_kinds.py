@@ -50,11 +50,16 @@ def import_valid_file(
     entities, rows = len(example.bodies), len(example.rows())
     assert (one["status"], one["structure_errors"]) == ("validated", []), one
     assert one["rows"] == {"total": rows, "valid": rows, "error": 0}
-    assert one["documents"] == {"total": entities, "valid": entities, "committed": 0}
+    assert one["documents"] == {"total": entities, "valid": entities, "committed": 0, "skipped": 0}
     done = scenario.commit(one["id"])
     assert done["status"] == "committed"
     assert done["committed_at"]
-    assert done["documents"] == {"total": entities, "valid": entities, "committed": entities}
+    assert done["documents"] == {
+        "total": entities,
+        "valid": entities,
+        "committed": entities,
+        "skipped": 0,
+    }
     assert done["error_report_url"] is None
     return done
 
@@ -159,7 +164,7 @@ def test_blank_cells_do_not_change_a_product(scenario: ImportScenario, stack: St
     one = scenario.import_file("products", "changes.xlsx", as_xlsx(rows))
     done = scenario.commit(one["id"])
 
-    assert done["documents"] == {"total": 4, "valid": 4, "committed": 4}
+    assert done["documents"] == {"total": 4, "valid": 4, "committed": 4, "skipped": 0}
     assert details(scenario.erp, "/products")[:3] == [
         first | {"name": "Trowel", "type": "hand tool"},
         second,

@@ -271,7 +271,7 @@ def test_all_problems_are_reported_together(case: Case, scenario: ImportScenario
     invalid_rows = case.total - case.valid
     assert (one["status"], one["structure_errors"]) == ("validated", [])
     assert one["rows"] == {"total": case.total, "valid": case.valid, "error": invalid_rows}
-    counts = {"total": case.documents, "valid": case.valid, "committed": 0}
+    counts = {"total": case.documents, "valid": case.valid, "committed": 0, "skipped": 0}
     assert one["documents"] == counts
     assert report_problems(scenario, one) == case.problems
 
@@ -318,7 +318,7 @@ def test_an_import_without_valid_rows_is_invalid(scenario: ImportScenario) -> No
     one = scenario.import_file("entry_documents", "bad.csv", as_csv(rows))
     assert one["status"] == "invalid"
     assert one["rows"] == {"total": 2, "valid": 0, "error": 2}
-    assert one["documents"] == {"total": 1, "valid": 0, "committed": 0}
+    assert one["documents"] == {"total": 1, "valid": 0, "committed": 0, "skipped": 0}
     assert report_problems(scenario, one) == {
         (2, "", _OTHER_ROW.format(3)),
         (3, "item_code", "no product has the code GHOST"),
@@ -390,7 +390,7 @@ def test_a_document_with_too_much_text_is_rejected(scenario: ImportScenario) -> 
         serials = ", ".join(f"{index}-{number:05d}" for number in range(2_900))
         rows += [[*line("BIG", item_code="DRILL", qty="2900", serials=serials), "x"]]
     one = scenario.import_file("entry_documents", "big.csv", as_csv(rows))
-    assert one["documents"] == {"total": 2, "valid": 1, "committed": 0}
+    assert one["documents"] == {"total": 2, "valid": 1, "committed": 0, "skipped": 0}
     [message] = [
         message for row, _, message in report_problems(scenario, one) if "characters" in message
     ]

@@ -46,7 +46,7 @@ def test_existing_documents_are_skipped(options: dict[str, str], scenario: Impor
         before = snapshot(scenario)
         done = scenario.commit(one["id"])
         count = len(example.bodies)
-        assert done["documents"] == {"total": count, "valid": count, "committed": 0}
+        assert done["documents"] == {"total": count, "valid": count, "committed": 0, "skipped": 0}
         assert set(snapshot(scenario) - before) == {("import", (example.kind, "committed"))}
 
 
@@ -90,7 +90,7 @@ def test_existing_products_and_pick_faces_are_skipped_if_requested(
         one = scenario.import_file(example.kind, "other.csv", content, on_duplicate="skip")
         done = scenario.commit(one["id"])
 
-        assert done["documents"] == {"total": 1, "valid": 1, "committed": 0}
+        assert done["documents"] == {"total": 1, "valid": 1, "committed": 0, "skipped": 0}
         assert scenario.erp.walk(example.path) == shown
         assert set(snapshot(scenario) - before) == {("import", (example.kind, "committed"))}
 
@@ -104,8 +104,13 @@ def test_an_existing_pick_face_is_skipped_although_its_quantities_do_not_allow_t
     second = as_csv(table("pick_faces", [{**row, "minimum": 6}]))
 
     one = scenario.import_file("pick_faces", "second.csv", second, on_duplicate="skip")
-    assert one["documents"] == {"total": 1, "valid": 1, "committed": 0}
-    assert scenario.commit(one["id"])["documents"] == {"total": 1, "valid": 1, "committed": 0}
+    assert one["documents"] == {"total": 1, "valid": 1, "committed": 0, "skipped": 0}
+    assert scenario.commit(one["id"])["documents"] == {
+        "total": 1,
+        "valid": 1,
+        "committed": 0,
+        "skipped": 0,
+    }
 
     one = scenario.import_file("pick_faces", "second.csv", second)
     assert report_problems(scenario, one) == {(2, "Minimum", "must be at most maximum (5)")}
@@ -140,6 +145,7 @@ def test_an_entity_created_between_validation_and_commit_is_respected(
             "total": count,
             "valid": count - failed,
             "committed": count if example in CHANGED and not failed else len(others),
+            "skipped": 0,
         }
         assert bool(done["error_report_url"]) == bool(failed)
 
@@ -161,7 +167,7 @@ def test_a_product_deleted_between_validation_and_commit_rejects_its_rows(
 
     assert done["status"] == "committed"
     assert done["rows"] == {"total": 4, "valid": 1, "error": 3}
-    assert done["documents"] == {"total": 3, "valid": 1, "committed": 1}
+    assert done["documents"] == {"total": 3, "valid": 1, "committed": 1, "skipped": 0}
     assert report_problems(scenario, done) == {
         (row, "Item code", "no product has the code BRICK") for row in (2, 4, 5)
     }

@@ -162,7 +162,12 @@ def import_with_crashes(
         "valid": (documents - invalid) * _LINES,
         "error": invalid * _LINES,
     }
-    assert one["documents"] == {"total": documents, "valid": documents - invalid, "committed": 0}
+    assert one["documents"] == {
+        "total": documents,
+        "valid": documents - invalid,
+        "committed": 0,
+        "skipped": 0,
+    }
     assert Counter(reason for _, _, reason in report_problems(scenario, one)).most_common(1) == [
         ("no product has the code GHOST", invalid)
     ]
@@ -176,6 +181,7 @@ def import_with_crashes(
         "total": documents,
         "valid": documents - invalid,
         "committed": documents - invalid,
+        "skipped": 0,
     }
     assert actual == crashes
     assert_every_valid_document_exists_once(scenario, documents)

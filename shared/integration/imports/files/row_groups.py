@@ -37,11 +37,16 @@ all of them."""
 
 @dataclass(slots=True)
 class RowGroup:
-    """Rows that are applied together: the rows, the raw body, and the problems by row number."""
+    """Rows that are applied together: the rows, the raw body, and the problems by row number.
+
+    `differing` has what differs from an entity that exists, for which the group is skipped, as
+    problems by row number.
+    """
 
     rows: Sequence[Row]
     body: dict[str, object]
     problems: dict[int, list[RowProblem]] = field(default_factory=dict)
+    differing: Mapping[int, Sequence[RowProblem]] = field(default_factory=dict)
 
 
 def _converter(column: Column, convert: Mapping[CellType, Converter]) -> Converter:
@@ -236,6 +241,13 @@ class RowGrouper:
         """Add the problems of the body of `group`."""
         for problem in problems:
             add_problem(group, problem, self._indexes)
+
+    def skip(self, group: RowGroup, differing: Iterable[Problem]) -> None:
+        """Note that `group` is skipped, and what differs."""
+        found = RowGroup(group.rows, group.body)
+        for problem in differing:
+            add_problem(found, problem, self._indexes)
+        group.differing = found.problems
 
 
 def add_problem(group: RowGroup, problem: Problem, indexes: Mapping[str, int]) -> None:

@@ -1,6 +1,6 @@
 """Imports of entry documents and of exit documents."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from shared.integration.imports.files.columns import AmbiguousHeader, Column, FileLayout
@@ -18,6 +18,7 @@ from shared.integration.imports.kinds.standard_columns import (
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Key
 from shared.kernel.db.records import CreatedRecord
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.warehouse.documents import service as documents
@@ -38,6 +39,10 @@ class _DocumentImporter(ReferencedImporter):
     def examine(self, tx: Transaction, draft: Any) -> tuple[int | None, Sequence[Problem]]:
         """See ReferencedImporter."""
         return documents.examine_document(tx, self.id_sequence, draft)
+
+    def differences(self, store: Store, drafts: Mapping[int, Any]) -> Mapping[int, Sequence[str]]:
+        """See Importer."""
+        return documents.document_differences(store, self.id_sequence, drafts)
 
     def create(self, tx: Transaction, draft: Any, import_id: int) -> CreatedRecord[Document]:
         """See ReferencedImporter."""

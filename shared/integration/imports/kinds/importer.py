@@ -27,6 +27,31 @@ class ApplyOptions:
     on_duplicate: OnDuplicate | None
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the validation finds of a row group.
+
+    `existing` is the id of the entity for which the row group is skipped, if there is one.
+    """
+
+    problems: Sequence[Problem]
+    existing: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An entity that is left as it is: its id, and the fields of the row group that differ."""
+
+    existing: int
+    differing: Sequence[str]
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """A problem of each field that differs."""
+        message = f"differs from what exists with the id {self.existing}"
+        return [Problem(field, message) for field in self.differing]
+
+
 class Importer(ABC):
     """One import kind.
 
@@ -90,15 +115,25 @@ class Importer(ABC):
         return self.max_actions
 
     @abstractmethod
-    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Sequence[Problem]:
+    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Finding:
         """Return the problems of a row group besides those of its fields.
 
         `draft` is the model, or an `InvalidBody`.
         """
 
+    def differences(self, store: Store, drafts: Mapping[int, Any]) -> Mapping[int, Sequence[str]]:
+        """Return the fields in which drafts differ from the entities for which they are skipped.
+
+        `drafts` has valid drafts by the ids of the entities.
+        """
+        del store, drafts
+        return {}
+
     @abstractmethod
-    def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool:
+    def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool | Skipped:
         """Add the changes of one row group, and return whether there were any.
+
+        A row group that differs from an entity that exists and is not changed is `Skipped`.
 
         Raises:
             ServiceError: The row group is refused. Nothing has been added.
@@ -134,18 +169,22 @@ class ReferencedImporter(Importer):
         lines = sum(len(draft.lines) for draft in drafts)
         return {self.line_sequence: lines} if self.line_sequence else {}
 
-    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Sequence[Problem]:
+    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Finding:
         """See Importer. An existing entity that is skipped has no problems."""
         existing, problems = self.examine(tx, draft)
         if existing is None:
-            return problems
-        return [*already_exists(existing), *problems] if options.on_duplicate == "fail" else []
+            return Finding(problems)
+        if options.on_duplicate == "fail":
+            return Finding([*already_exists(existing), *problems])
+        return Finding([], existing)
 
-    def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool:
+    def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool | Skipped:
         """See Importer."""
         created = self.create(tx, draft, options.import_id)
         if not created.new and options.on_duplicate == "fail":
             raise ValidationFailed(already_exists(created.record.id))
+        if created.differing:
+            return Skipped(created.record.id, created.differing)
         return created.new
 
 

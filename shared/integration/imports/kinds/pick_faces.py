@@ -1,15 +1,20 @@
 """Import of pick faces."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.importer import ApplyOptions, Importer, already_exists
+from shared.integration.imports.kinds.importer import (
+    ApplyOptions,
+    Finding,
+    Importer,
+    already_exists,
+)
 from shared.integration.imports.kinds.standard_columns import LINE_ITEM_CODE, WAREHOUSE, same_text
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.errors import ValidationFailed
 from shared.kernel.validation import Checked
 from shared.warehouse.pick_faces import service as pick_faces
 from shared.warehouse.pick_faces.models import PickFaceDraft
@@ -80,12 +85,12 @@ class PickFaceImporter(Importer):
 
     def validate(
         self, tx: Transaction, draft: Checked[PickFaceDraft], options: ApplyOptions
-    ) -> Sequence[Problem]:
+    ) -> Finding:
         """See Importer. An existing pick face that is skipped has no problems."""
         problems = pick_faces.examine_pick_face(tx, draft)
         if options.on_duplicate and self._exists(tx, draft):
-            return [*problems, *_DUPLICATE] if options.on_duplicate == "fail" else []
-        return problems
+            return Finding([*problems, *_DUPLICATE] if options.on_duplicate == "fail" else [])
+        return Finding(problems)
 
     def apply(self, tx: Transaction, draft: PickFaceDraft, options: ApplyOptions) -> bool:
         """See Importer."""

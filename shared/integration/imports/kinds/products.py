@@ -1,14 +1,13 @@
 """Import of products."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.importer import ApplyOptions, Importer
+from shared.integration.imports.kinds.importer import ApplyOptions, Finding, Importer
 from shared.integration.imports.kinds.standard_columns import boolean_column, same_text
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import event_actions
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service as catalog
@@ -122,9 +121,10 @@ class ProductImporter(Importer):
 
     def validate(
         self, tx: Transaction, draft: Checked[ProductCreate], options: ApplyOptions
-    ) -> Sequence[Problem]:
+    ) -> Finding:
         """See Importer."""
-        return catalog.examine_product(tx.store, draft, new=options.on_duplicate == "fail")
+        new = options.on_duplicate == "fail"
+        return Finding(catalog.examine_product(tx.store, draft, new=new))
 
     def apply(self, tx: Transaction, draft: ProductCreate, options: ApplyOptions) -> bool:
         """See Importer."""

@@ -163,6 +163,12 @@ class ReturnImporter(ReferencedImporter):
         """See ReferencedImporter."""
         return returns.examine_return(tx, draft, _settings(tx, draft))
 
+    def differences(
+        self, store: Store, drafts: Mapping[int, ReturnDraft]
+    ) -> Mapping[int, Sequence[str]]:
+        """See Importer."""
+        return returns.return_differences(store, drafts)
+
     def create(
         self, tx: Transaction, draft: ReturnDraft, import_id: int
     ) -> CreatedRecord[StoredReturn]:

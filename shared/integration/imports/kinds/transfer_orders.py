@@ -1,6 +1,6 @@
 """Import of transfer orders."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from shared.integration.imports.files.columns import Column, FileLayout
 from shared.integration.imports.kinds.importer import ReferencedImporter
@@ -15,6 +15,7 @@ from shared.integration.imports.kinds.standard_columns import (
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Key
 from shared.kernel.db.records import CreatedRecord
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
@@ -117,6 +118,12 @@ class TransferOrderImporter(ReferencedImporter):
     ) -> tuple[int | None, Sequence[Problem]]:
         """See ReferencedImporter."""
         return transfer_orders.examine_transfer_order(tx, draft)
+
+    def differences(
+        self, store: Store, drafts: Mapping[int, TransferOrderDraft]
+    ) -> Mapping[int, Sequence[str]]:
+        """See Importer."""
+        return transfer_orders.transfer_order_differences(store, drafts)
 
     def create(
         self, tx: Transaction, draft: TransferOrderDraft, import_id: int

@@ -1,7 +1,7 @@
 """Creates the error report of an import from its part files."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import batched, chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,12 +16,12 @@ _CONCURRENT_READS = 8
 
 
 def write_error_report(context: ImportContext, stored: StoredImport) -> str | None:
-    """Write the report of all rejected rows, and return its name; None if there are none.
+    """Write the report of all rejected and skipped rows, and return its name; None without any.
 
     Raises:
         FileMissing: A part file does not exist.
     """
-    if not stored.rejected:
+    if not (stored.rejected or stored.skipped):
         return None
     # Imported here because openpyxl takes 100 ms.
     from shared.integration.imports.report.workbook import write_report  # noqa: PLC0415
@@ -29,13 +29,24 @@ def write_error_report(context: ImportContext, stored: StoredImport) -> str | No
     name = f"{folder_of(stored.id)}/report-{secrets.token_hex(4)}.xlsx"
     with TemporaryDirectory() as folder:
         path = Path(folder) / "report.xlsx"
-        write_report(_rejected_rows(context, stored), stored.header, stored.language, path)
+        rejected, skipped = (
+            _rows_of(context, stored, names) for names in (stored.rejected, stored.skipped)
+        )
+        write_report(
+            rejected,
+            stored.header,
+            stored.language,
+            path,
+            skipped=skipped if stored.skipped else None,
+        )
         context.work_files.put(name, path, REPORT_MEDIA)
     return name
 
 
-def _rejected_rows(context: ImportContext, stored: StoredImport) -> Iterator[RejectedRow]:
-    """Yield all rejected rows.
+def _rows_of(
+    context: ImportContext, stored: StoredImport, part_files: Sequence[str]
+) -> Iterator[RejectedRow]:
+    """Yield the rows of part files.
 
     Several part files are read concurrently, because those of a commit are many and small.
     """
@@ -43,5 +54,5 @@ def _rejected_rows(context: ImportContext, stored: StoredImport) -> Iterator[Rej
     def read(name: str) -> list[RejectedRow]:
         return list(read_rejected(context.work_files, stored.id, name))
 
-    for names in batched(stored.rejected, _CONCURRENT_READS, strict=False):
+    for names in batched(part_files, _CONCURRENT_READS, strict=False):
         yield from chain.from_iterable(map_concurrently(read, list(names)))

@@ -138,6 +138,10 @@ _SPANISH: Mapping[str, str] = {
     "serial {} of {} did not leave with {}": "la serie {} de {} no salió con {}",
     "serial {} of {} was returned already": "la serie {} de {} ya se devolvió",
     # rows
+    "skipped because row {} of the document differs": (
+        "omitida porque la fila {} del documento difiere"
+    ),
+    "differs from what exists with the id {}": "difiere de lo que ya existe con el id {}",
     "already used in row {}": "ya se usa en la fila {}",
     "differs from {} in the column {}": "difiere de {} en la columna {}",
     "differs from row {} of the same document": "difiere de la fila {} del mismo documento",

@@ -18,6 +18,9 @@ REPORT_HEADERS = (
 No layout has them, so that they are ignored when a corrected report is uploaded.
 """
 
+SKIPPED_SHEET = BilingualText("Skipped", "Omitidas")
+"""Title of the sheet with the rows that are skipped because they differ from what exists."""
+
 _NORMALIZED_HEADERS = {
     normalize_header(name) for header in REPORT_HEADERS for name in (header.en, header.es)
 }

@@ -24,6 +24,7 @@ from shared.integration.imports.languages import BilingualText, Language
 from shared.integration.imports.report.reasons import reason_in
 from shared.integration.imports.report.rejected_rows import (
     REPORT_HEADERS,
+    SKIPPED_SHEET,
     RejectedRow,
     RowProblem,
     is_report_header,
@@ -35,7 +36,6 @@ type _CellStyle = Literal[
 ]
 
 _TITLE = BilingualText("Errors", "Errores")
-_SHEET = "xl/worksheets/sheet1.xml"
 _DIMENSION = re.compile(rb"<dimension [^>]*>")
 _EMPTY_SHEET_DATA = b"<sheetData></sheetData>"
 _MAX_COLUMNS = 16_384
@@ -83,8 +83,10 @@ def write_report(
     header: Sequence[str],
     language: Language,
     target: Path | BinaryIO,
+    *,
+    skipped: Iterable[RejectedRow] | None = None,
 ) -> None:
-    """Write the report as .xlsx, row by row.
+    """Write the report as .xlsx, row by row; `skipped` are rows of a second sheet.
 
     No cell is a formula. When the report is uploaded, its rows are read as they were sent: a cell
     that was refused because it has no usable value has none in the report. Columns that an earlier
@@ -93,33 +95,37 @@ def write_report(
     """
     report_columns = {number for number, name in enumerate(header) if is_report_header(name)}
     file_headers = [name for number, name in enumerate(header) if number not in report_columns]
-    empty, styles = _empty_workbook(len(REPORT_HEADERS) + len(file_headers), language)
+    sheets = {_TITLE: rows} if skipped is None else {_TITLE: rows, SKIPPED_SHEET: skipped}
+    titles = [title.in_(language) for title in sheets]
+    empty, styles = _empty_workbook(len(REPORT_HEADERS) + len(file_headers), titles)
+    by_part = {f"xl/worksheets/sheet{at}.xml": one for at, one in enumerate(sheets.values(), 1)}
     with ZipFile(BytesIO(empty)) as parts, ZipFile(target, "w", ZIP_DEFLATED) as book:
         for name in parts.namelist():
-            if name != _SHEET:
+            if name not in by_part:
                 book.writestr(name, parts.read(name))
                 continue
             head, _, tail = parts.read(name).partition(_EMPTY_SHEET_DATA)
             with book.open(name, "w") as sheet:
                 sheet.write(_DIMENSION.sub(b"", head) + b"<sheetData>")
                 sheet.write(_row(1, _header(file_headers, language, styles)))
-                for number, row in enumerate(rows, 2):
+                for number, row in enumerate(by_part[name], 2):
                     reasons = "\n".join(reason_in(language, one.message) for one in row.problems)
                     sheet.write(_row(number, _cells(row, reasons, header, report_columns, styles)))
                 sheet.write(b"</sheetData>" + tail)
 
 
-def _empty_workbook(columns: int, language: Language) -> tuple[bytes, _Styles]:
+def _empty_workbook(columns: int, titles: Sequence[str]) -> tuple[bytes, _Styles]:
     """Return the report without rows, and the styles for its rows."""
     book = Workbook()
-    sheet = book.worksheets[0]
-    sheet.title = _TITLE.in_(language)
+    book.remove(book.worksheets[0])
     last = get_column_letter(min(columns, _MAX_COLUMNS))
-    sheet.auto_filter.ref = f"A1:{last}{MAX_ROWS}"
-    sheet.freeze_panes = f"{get_column_letter(len(REPORT_HEADERS) + 1)}2"
     widths = [*_REPORT_WIDTHS, *[_FILE_COLUMN_WIDTH] * (columns - len(_REPORT_WIDTHS))]
-    for number, width in enumerate(widths[:_MAX_COLUMNS], 1):
-        sheet.column_dimensions[get_column_letter(number)].width = width
+    for title in titles:
+        sheet = book.create_sheet(title)
+        sheet.auto_filter.ref = f"A1:{last}{MAX_ROWS}"
+        sheet.freeze_panes = f"{get_column_letter(len(REPORT_HEADERS) + 1)}2"
+        for number, width in enumerate(widths[:_MAX_COLUMNS], 1):
+            sheet.column_dimensions[get_column_letter(number)].width = width
     line = Side("thin", color=_RED)
     frame = Border(left=line, right=line, top=line, bottom=line)
     styles = _Styles(
