@@ -1276,6 +1276,8 @@ export type DispositionsDraft = {
 
 /**
  * Numbers of documents, orders, products or pick faces: in the file, valid, applied.
+ *
+ * `skipped` counts those of the valid ones that exist, differ, and are left as they are.
  */
 export type DocumentCounts = {
     /**
@@ -1290,6 +1292,10 @@ export type DocumentCounts = {
      * Documents, orders, products or pick faces that the commit has created or changed; null before the validation.
      */
     committed: number | null;
+    /**
+     * Documents, orders or returns that exist, differ from the file, and are left as they are; null before the validation.
+     */
+    skipped: number | null;
 };
 
 export type DocumentLineStatus = 'open' | 'partial' | 'complete' | 'closed';

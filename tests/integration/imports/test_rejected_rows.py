@@ -192,8 +192,8 @@ RETURNS: Rows = [
 PROBLEMS_OF_RETURNS: set[ReportedProblem] = {
     (3, "warehouse_code", "is required without exit_document_id"),
     (3, "partner_code", "is required without exit_document_id"),
-    (4, "exit_document_id", "no exit document has the id 999"),
-    (5, "exit_document_id", "must be a number"),
+    (4, "exit_document_id", "no exit document has the number, reference or id 999"),
+    (5, "exit_document_id", "no exit document has the number, reference or id x"),
     (
         5,
         "reason",
