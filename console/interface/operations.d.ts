@@ -68,6 +68,9 @@ export interface Operations {
   'DELETE /users/{id}/totp': { body: Types.CredentialConfirmation; result: Types.UserResponse };
   'POST /users/{id}/totp/confirm': { body: Types.TotpConfirmation; result: Types.UserResponse };
   'POST /users/{id}/totp/recovery-codes': { body: Types.CredentialConfirmation; result: Types.RecoveryCodeListResponse };
+  'GET /users/{id}/sessions': { body: undefined; result: Types.UserSessionPage };
+  'POST /users/{id}/end-sessions': { body: undefined; result: Types.UserResponse };
+  'DELETE /users/{id}/sessions/{session}': { body: undefined; result: Types.UserSessionResponse };
   'GET /roles': { body: undefined; result: Types.RolePage };
   'POST /roles': { body: Types.RoleCreate; result: Types.RoleResponse };
   'GET /roles/{id}': { body: undefined; result: Types.RoleResponse };

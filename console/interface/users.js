@@ -86,6 +86,49 @@ const subject = {
     "updated_at"
    ],
    "sort": "id"
+  },
+  "/users/{id}/sessions": {
+   "permission": "users.manage",
+   "fields": [
+    {
+     "name": "id",
+     "type": "text"
+    },
+    {
+     "name": "client_id",
+     "type": "text"
+    },
+    {
+     "name": "second_factor",
+     "type": "boolean"
+    },
+    {
+     "name": "is_current",
+     "type": "boolean"
+    },
+    {
+     "name": "created_at",
+     "type": "date-time"
+    },
+    {
+     "name": "updated_at",
+     "type": "date-time"
+    },
+    {
+     "name": "expires_at",
+     "type": "date-time"
+    }
+   ],
+   "filters": [
+    {
+     "name": "updated_since",
+     "type": "date-time"
+    }
+   ],
+   "sorts": [
+    "created_at"
+   ],
+   "sort": "-created_at"
   }
  },
  "details": {
@@ -303,6 +346,14 @@ const subject = {
      "maxLength": 64
     }
    ]
+  },
+  "POST /users/{id}/end-sessions": {
+   "permission": "users.manage",
+   "name": "end_user_sessions"
+  },
+  "DELETE /users/{id}/sessions/{session}": {
+   "permission": "users.manage",
+   "name": "delete_user_session"
   }
  }
 };

@@ -547,7 +547,7 @@ export type Attempt = {
     response: string;
 };
 
-export type AuditAction = 'client.created' | 'client.changed' | 'client.rotated' | 'client.revoked' | 'user.created' | 'user.changed' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.password_reset' | 'user.password_changed' | 'user.totp_enrolled' | 'user.totp_removed' | 'user.recovery_codes_replaced' | 'user.sign_in_failed' | 'user.locked_out' | 'user.codes_refused' | 'user.unlocked' | 'role.created' | 'role.changed' | 'role.deleted' | 'session.reused' | 'settings.changed' | 'tenant.changed' | 'tenant.suspended' | 'tenant.resumed' | 'tenant.cancelled' | 'tenant.moved' | 'tenant.exported' | 'tenant.imported' | 'stock.adjusted' | 'receipt.over_receipt_approved' | 'approval.requested' | 'approval.granted' | 'approval.denied' | 'approval.used' | 'webhook.created' | 'webhook.changed' | 'webhook.secret_rotated' | 'webhook.deleted' | 'webhook.tested' | 'webhook.redelivered';
+export type AuditAction = 'client.created' | 'client.changed' | 'client.rotated' | 'client.revoked' | 'user.created' | 'user.changed' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.password_reset' | 'user.password_changed' | 'user.totp_enrolled' | 'user.totp_removed' | 'user.recovery_codes_replaced' | 'user.sign_in_failed' | 'user.locked_out' | 'user.codes_refused' | 'user.unlocked' | 'user.sessions_ended' | 'role.created' | 'role.changed' | 'role.deleted' | 'session.reused' | 'session.ended' | 'settings.changed' | 'tenant.changed' | 'tenant.suspended' | 'tenant.resumed' | 'tenant.cancelled' | 'tenant.moved' | 'tenant.exported' | 'tenant.imported' | 'stock.adjusted' | 'receipt.over_receipt_approved' | 'approval.requested' | 'approval.granted' | 'approval.denied' | 'approval.used' | 'webhook.created' | 'webhook.changed' | 'webhook.secret_rotated' | 'webhook.deleted' | 'webhook.tested' | 'webhook.redelivered';
 
 /**
  * An audit entry in responses. An entry never changes.
@@ -6173,6 +6173,40 @@ export type UserCreate = {
 };
 
 /**
+ * A session of a user in responses: a sign-in that can get new tokens.
+ */
+export type UserSession = {
+    /**
+     * Id of the resource: unique in the company among resources of its kind, and never used again.
+     */
+    id: string;
+    /**
+     * Mobile application that the user signed in with; null without one.
+     */
+    client_id: string | null;
+    /**
+     * Whether the user gave a code when signing in.
+     */
+    second_factor: boolean;
+    /**
+     * Whether the token of this request belongs to it.
+     */
+    is_current: boolean;
+    /**
+     * When the user signed in, in UTC.
+     */
+    created_at: string;
+    /**
+     * When it got its last tokens, in UTC.
+     */
+    updated_at: string;
+    /**
+     * When it ends if it is not used, in UTC.
+     */
+    expires_at: string;
+};
+
+/**
  * A warehouse.
  */
 export type Warehouse = {
@@ -7195,6 +7229,34 @@ export type RecoveryCodeListResponse = {
      * The resource; in a response with several, the array of resources.
      */
     data: RecoveryCodeList;
+};
+
+/**
+ * A page of a list of UserSession.
+ */
+export type UserSessionPage = {
+    /**
+     * The resource; in a response with several, the array of resources.
+     */
+    data: Array<UserSession>;
+    /**
+     * URLs of the first, last, previous and next page.
+     */
+    links: PageLinks;
+    /**
+     * Position of the page in the list, and the number of all items.
+     */
+    meta: PageMeta;
+};
+
+/**
+ * The response with one UserSession.
+ */
+export type UserSessionResponse = {
+    /**
+     * The resource; in a response with several, the array of resources.
+     */
+    data: UserSession;
 };
 
 /**

@@ -2,7 +2,7 @@
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
-from shared.identity.users import credentials, service
+from shared.identity.users import credentials, service, session_service
 from shared.identity.users.models import (
     CredentialConfirmation,
     NewUser,
@@ -10,12 +10,14 @@ from shared.identity.users.models import (
     PasswordConfirmation,
     PasswordReset,
     RecoveryCodeList,
+    SessionParameters,
     TotpConfirmation,
     TotpEnrolment,
     User,
     UserChange,
     UserCreate,
     UserParameters,
+    UserSession,
 )
 from shared.integration.webhooks.ended_access import (
     READ_AHEAD,
@@ -244,3 +246,52 @@ def remove_totp(
     """Disable two-step verification."""
     found = credentials.disable_totp(tx, request.id, request.body, request.address)
     return ResourceResponse(found.entity)
+
+
+@routes.read(
+    "/users/{id}/sessions",
+    "List the sessions of a user",
+    _OWN,
+    response=UserSession,
+    parameters=SessionParameters,
+    description="The sign-ins that can still get new tokens, of the newest 100. A session ends 30"
+    " days after its last use, and 90 days after the sign-in at the latest; 12 hours after it while"
+    " the user has the permission `users.manage`.",
+)
+def list_sessions(
+    store: Store, request: Request[None, SessionParameters]
+) -> ListResponse[UserSession]:
+    """List the sessions of a user."""
+    return ListResponse(
+        session_service.list_sessions(store, request.id, request.parameters, request.caller.session)
+    )
+
+
+@routes.write(
+    "POST",
+    "/users/{id}/end-sessions",
+    "End the other sessions of a user",
+    _OWN,
+    response=User,
+    description="Ends all sessions of the user, except that of the request if it is the user's own."
+    " All tokens of the user are revoked within 10 s, also that of the request, whose refresh token"
+    " stays valid.",
+)
+def end_other_sessions(tx: Transaction, request: Request) -> ResourceResponse:
+    """End the sessions of a user, except that of the request."""
+    return ResourceResponse(session_service.end_other_sessions(tx, request.id).entity)
+
+
+@routes.write(
+    "DELETE",
+    "/users/{id}/sessions/{session}",
+    "End a session of a user",
+    _OWN,
+    response=UserSession,
+    description="The tokens of the session are revoked within 10 s. Returns the session as it was"
+    " before; 404 if it has ended.",
+)
+def end_session(tx: Transaction, request: Request) -> ResourceResponse:
+    """End one session of a user."""
+    session = request.path_values["session"]
+    return ResourceResponse(session_service.end_session(tx, request.id, session))

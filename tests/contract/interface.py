@@ -193,6 +193,9 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /users/{id}/totp/confirm          settings:manage   users.manage
     POST    /users/{id}/totp/recovery-codes   settings:manage   users.manage
     DELETE  /users/{id}/totp                  settings:manage   users.manage
+    GET     /users/{id}/sessions              settings:manage   users.manage
+    POST    /users/{id}/end-sessions          settings:manage   users.manage
+    DELETE  /users/{id}/sessions/{session}    settings:manage   users.manage
     GET     /roles                            settings:manage   users.manage
     POST    /roles                            settings:manage   users.manage
     GET     /roles/{id}                       settings:manage   users.manage

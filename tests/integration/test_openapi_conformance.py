@@ -31,7 +31,12 @@ WITH_BODY = [name for name, operation in OPERATIONS.items() if operation.body]
 SECRETS = [name for name, operation in OPERATIONS.items() if operation.response_has_secret]
 SECRET_FIELDS = {"secret", "client_secret", "password", "recovery_codes"}
 """Fields of responses that are secrets."""
-BOUND = {"id": 999_999, "kind": "products", "delivery": "evt_" + 32 * "0"}
+BOUND = {
+    "id": 999_999,
+    "kind": "products",
+    "delivery": "evt_" + 32 * "0",
+    "session": "1-" + 24 * "0",
+}
 
 
 def assert_conforms(name: str, answer: Response, status: int) -> None:

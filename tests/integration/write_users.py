@@ -9,6 +9,7 @@ from shared.identity.users import totp
 from shared.kernel.clock import now
 from tests.gateway import Erp
 from tests.integration.route_example import Example, Values, creation, deletion, prepared_once
+from tests.integration.user_grants.oauth_requests import named_goods, request_token
 from tests.integration.write_webhooks import subscribe
 from tests.stack import Stack
 
@@ -77,6 +78,15 @@ def _two_step(erp: Erp) -> Values:
     return values
 
 
+@prepared_once
+def _signed_in(erp: Erp) -> Values:
+    """Create a user who has signed in."""
+    values = _user(erp)
+    form = {"grant_type": "password", "username": "maria.lopez@acme", "password": PASSWORD}
+    token = request_token(form).access_token
+    return {**values, "session": named_goods(token)["sid"]}
+
+
 def user_examples() -> Mapping[str, Example]:
     """Return `METHOD /path` → example."""
     audited = {"audit": 1}
@@ -126,4 +136,8 @@ def user_examples() -> Mapping[str, Example]:
             status_afterwards=405,
         ),
         "DELETE /users/{id}/totp": Example(200, prepare=_two_step, grows=audited),
+        "POST /users/{id}/end-sessions": Example(200, prepare=_signed_in, grows=audited),
+        "DELETE /users/{id}/sessions/{session}": Example(
+            200, prepare=_signed_in, grows=audited, status_afterwards=404
+        ),
     }

@@ -306,6 +306,9 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"| retired signing keys in KMS | {signing_keys._DELETION_DELAY_DAYS} days |",
         f"messages in a dead-letter queue | {_days_in_dead_letter_queues()} days |",
         # Passwords and sign-ins
+        f"| sessions of a user in the list | the newest {sessions.MOST_LISTED} |",
+        f"{sessions.LONGEST // _DAY} days after the sign-in;",
+        f"with `users.manage` {sessions.LONGEST_OF_ADMINISTRATOR // _HOUR} hours after it",
         f"| password | {passwords.MIN_LENGTH} to {passwords.MAX_LENGTH} characters |",
         f"takes effect | within {directory.CACHE_SECONDS:.0f} seconds |",
     ],
@@ -356,6 +359,8 @@ QUOTED: Mapping[str, Sequence[str]] = {
         ),
         f"stored for {claim.WINDOW_SECONDS // _HOUR} hours",
         f"A session expires {sessions.LIFETIME // _DAY} days after the last use",
+        f"**{sessions.LONGEST // _DAY} days after the",
+        f"ends **{sessions.LONGEST_OF_ADMINISTRATOR // _HOUR} hours after the sign-in**",
         f"effect **within {directory.CACHE_SECONDS:.0f} seconds** everywhere",
         f"within the next {revocations._COMMIT_ALLOWANCE} s",
         (
@@ -389,6 +394,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
     ],
     "docs/users.md": [
         f"A user can have up to {MAX_ROLES} roles",
+        f"of the newest {sessions.MOST_LISTED}:",
         f"A company can have {', '.join(_users[:-1])} or {_users[-1]} users",
         f"A password has {passwords.MIN_LENGTH} to {passwords.MAX_LENGTH} characters",
         f"({passwords._MEMORY_KIB // 1024} MiB, {passwords._PASSES} passes)",

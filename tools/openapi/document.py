@@ -321,6 +321,11 @@ _PATH_PARAMETERS: Mapping[str, Schema] = {
         "schema": ref("ImportKind"),
         "example": "products",
     },
+    "session": {
+        "description": "Id of the session.",
+        "schema": {"type": "string", "pattern": "^[1-9][0-9]*-[0-9a-f]{24}$"},
+        "example": "2-7c1f0b5e9a3d48260f4e8b1d",
+    },
     "delivery": {
         "description": "Id of the delivered event.",
         "schema": {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"},

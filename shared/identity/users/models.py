@@ -177,6 +177,26 @@ class RecoveryCodeList(Stored):
     recovery_codes: list[str] = Field(description="Each replaces a code once.")
 
 
+class UserSession(Stored):
+    """A session of a user in responses: a sign-in that can get new tokens."""
+
+    id: str
+    client_id: str | None = Field(
+        description="Mobile application that the user signed in with; null without one."
+    )
+    second_factor: bool = Field(description="Whether the user gave a code when signing in.")
+    is_current: bool = Field(description="Whether the token of this request belongs to it.")
+    created_at: Timestamp = Field(description="When the user signed in, in UTC.")
+    updated_at: Timestamp = Field(description="When it got its last tokens, in UTC.")
+    expires_at: Timestamp = Field(description="When it ends if it is not used, in UTC.")
+
+
+class SessionParameters(ListParameters):
+    """Query parameters of the list of sessions."""
+
+    sort: Literal["created_at", "-created_at"] = "-created_at"
+
+
 class UserParameters(ListParameters):
     """Query parameters of the list of users."""
 

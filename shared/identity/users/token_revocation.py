@@ -108,9 +108,7 @@ def end_session(store: Store, session: Session, *, reused: bool = False) -> None
     def use_case(tx: Transaction) -> None:
         if tx.store.get(sessions.session_key(session.id)) is None:
             return
-        sessions.delete(tx, session.id)
-        # entries of users are bounded by the number of users, entries of sessions are not
-        revocations.revoke_in(tx, f"session:{session.id}", fallback=f"user:{session.user_id}")
+        sessions.end(tx, session)
         if reused:
             name = user_name(tx.store, session.user_id)
             actor = Actor(type="user", id=str(session.user_id), name=name)

@@ -26,11 +26,13 @@ from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant, ensure_active
 from shared.identity.users import code_checks, passwords, sessions
+from shared.identity.users.administrators import PERMISSION
 from shared.identity.users.code_checks import RecoveryCodeNeeded
 from shared.identity.users.failed_sign_ins import ANONYMOUS, count_failure
 from shared.identity.users.logins import Login
 from shared.identity.users.models import normalize_username
 from shared.identity.users.repository import (
+    RolePermissions,
     UserAccount,
     bind_sign_in,
     find_account,
@@ -232,27 +234,40 @@ def _begin_session(request: _GrantRequest, account: UserAccount, login: Login) -
         now=int(request.now),
     )
     # sign before the commit: a later failure would use up the code without a token
-    token = _access_token(request, account, first.session, proven=code_used)
+    rights = _read_rights(request, account)
+    token = _access_token(request, account, rights, first.session, proven=code_used)
     tx.commit()
     return IssuedTokens(token, refresh_token=first.text, timezone=request.tenant.timezone)
 
 
-def _access_token(
-    request: _GrantRequest, account: UserAccount, session: str, *, proven: bool
-) -> str:
-    """Issue an access token with the present permissions of the user.
-
-    Its `iat` is from before anything was read, so that a concurrent revocation covers it, too.
+def _read_rights(request: _GrantRequest, account: UserAccount) -> RolePermissions:
+    """Return the present permissions of the user, and count the token that will have them.
 
     Raises:
         RateLimited: Too many tokens were issued to the user.
     """
-    user, login, application = account.record.entity, account.login, request.application
+    user = account.record.entity
     issuance = IssuanceCounter.for_user(request.tenant, user.id, request.now)
     rights, _ = run_all(
         lambda: read_role_permissions(request.store, user.roles),
         lambda: issuance.count(request.tenant),
     )
+    return rights
+
+
+def _access_token(
+    request: _GrantRequest,
+    account: UserAccount,
+    rights: RolePermissions,
+    session: str,
+    *,
+    proven: bool,
+) -> str:
+    """Issue an access token with the permissions of the user.
+
+    Its `iat` is from before anything was read, so that a concurrent revocation covers it, too.
+    """
+    user, login, application = account.record.entity, account.login, request.application
     earliest_iat = max(
         login.tokens_from, rights.tokens_from, application.tokens_from if application else 0
     )
@@ -317,9 +332,13 @@ def _rotate_token(
 ) -> IssuedTokens:
     """Rotate the refresh token of a session and issue a new access token."""
     new, tries = token.rotated(), 0
-    while account is not None and _is_usable(session, account, request.now):
+    while account is not None and sessions.is_usable(session, account, request.now):
+        rights = _read_rights(request, account)
+        administrator = PERMISSION in rights.permissions
+        if not sessions.is_usable(session, account, request.now, administrator=administrator):
+            break
         # sign before the rotation: a failure after it would end the session
-        access = _access_token(request, account, session.id, proven=session.second_factor)
+        access = _access_token(request, account, rights, session.id, proven=session.second_factor)
         tx = Transaction(request.store)
         sessions.rotate(tx, session, new, now=int(request.now), on_condition_failed=_TokenReused)
         bind_sign_in(tx, account, account.login)
@@ -330,12 +349,3 @@ def _rotate_token(
             tries = request.store.back_off(tries)
             _, account = read_session(request.store, token)
     raise _invalid_refresh_token()
-
-
-def _is_usable(session: Session, account: UserAccount, now: float) -> bool:
-    """Return whether a session is valid; DynamoDB deletes expired sessions late."""
-    return (
-        now < session.expires_at
-        and account.record.entity.is_active
-        and account.login.allows_session(session.id, session.epoch, with_code=session.second_factor)
-    )
