@@ -130,6 +130,7 @@ export const SUBJECTS = [
     create: 'POST /returns',
     actions: [
       { operation: 'POST /returns/{id}/lines', when: { status: ['expected', 'receiving'] } },
+      { operation: 'POST /returns/{id}/lines/undo', when: { status: ['receiving'] } },
       { operation: 'POST /returns/{id}/finish', when: { status: ['receiving'] } },
       { operation: 'POST /returns/{id}/dispositions', when: { status: ['received'] } },
       {

@@ -174,6 +174,7 @@ export interface Operations {
   'POST /returns': { body: Types.ReturnDraft; result: unknown };
   'GET /returns/{id}': { body: undefined; result: Types.ReturnDetailResponse };
   'POST /returns/{id}/lines': { body: Types.ReturnArrival; result: Types.ReturnDetailResponse };
+  'POST /returns/{id}/lines/undo': { body: Types.ReturnArrival; result: Types.ReturnDetailResponse };
   'POST /returns/{id}/finish': { body: undefined; result: Types.ReturnDetailResponse };
   'POST /returns/{id}/dispositions': { body: Types.DispositionsDraft; result: Types.ReturnDetailResponse };
   'POST /returns/{id}/cancel': { body: undefined; result: Types.ReturnDetailResponse };

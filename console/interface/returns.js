@@ -521,6 +521,67 @@ const subject = {
     }
    ]
   },
+  "POST /returns/{id}/lines/undo": {
+   "permission": "entries.manage",
+   "name": "undo_return_line",
+   "body": [
+    {
+     "name": "lines",
+     "isRequired": true,
+     "type": "array",
+     "maxItems": 8,
+     "items": {
+      "type": "object",
+      "fields": [
+       {
+        "name": "item_code",
+        "type": "text",
+        "maxLength": 50
+       },
+       {
+        "name": "gtin",
+        "type": "text",
+        "isNullable": true
+       },
+       {
+        "name": "qty",
+        "isRequired": true,
+        "type": "number",
+        "above": 0,
+        "maximum": 999999999
+       },
+       {
+        "name": "bin_code",
+        "isRequired": true,
+        "type": "text",
+        "maxLength": 50
+       },
+       {
+        "name": "batch",
+        "type": "text",
+        "isNullable": true,
+        "maxLength": 50
+       },
+       {
+        "name": "serials",
+        "type": "array",
+        "isNullable": true,
+        "maxItems": 20,
+        "items": {
+         "type": "text",
+         "maxLength": 50
+        }
+       },
+       {
+        "name": "expiry_date",
+        "type": "date",
+        "isNullable": true
+       }
+      ]
+     }
+    }
+   ]
+  },
   "POST /returns/{id}/finish": {
    "permission": "entries.manage",
    "name": "finish_return"

@@ -468,6 +468,7 @@ export default {
     undo_receipt_line: 'Undo received goods',
     create_return: 'New return',
     create_return_line: 'Receive goods',
+    undo_return_line: 'Undo received goods',
     finish_return: 'Finish receiving',
     create_return_disposition: 'Decide on the goods',
     create_approval_grant: 'Grant',

@@ -758,6 +758,7 @@ const words = {
     undo_receipt_line: 'Deshacer mercancía recibida',
     create_return: 'Nueva devolución',
     create_return_line: 'Recibir mercancía',
+    undo_return_line: 'Deshacer mercancía recibida',
     finish_return: 'Terminar la recepción',
     create_return_disposition: 'Decidir sobre la mercancía',
     create_approval_grant: 'Conceder',

@@ -8,6 +8,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.returns import dispositions, service, views
+from shared.warehouse.returns import undo_arrival as undo_arrivals
 from shared.warehouse.returns.models import (
     DispositionsDraft,
     Return,
@@ -90,6 +91,22 @@ def create_return(tx: Transaction, request: Request[Checked[ReturnDraft]]) -> Re
 def receive_goods(tx: Transaction, request: Request[Checked[ReturnArrival]]) -> ResourceResponse:
     """Receive goods into stock."""
     return _shown(service.receive_goods(tx, request.id, request.body))
+
+
+@routes.write(
+    "POST",
+    "/returns/{id}/lines/undo",
+    "Undo received goods of a return",
+    _ACT,
+    body=ReturnArrival,
+    description="Takes the body of the goods, while the return is receiving. They leave the stock;"
+    " without any goods, the return is expected again. More than was received at the position is"
+    " refused; `conflict` when the goods are no longer in quarantine there. All lines or none."
+    " `expiry_date` does not matter.",
+)
+def undo_arrival(tx: Transaction, request: Request[Checked[ReturnArrival]]) -> ResourceResponse:
+    """Take received goods out of the stock."""
+    return _shown(undo_arrivals.undo_arrival(tx, request.id, request.body))
 
 
 @routes.write(

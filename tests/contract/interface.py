@@ -167,6 +167,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /returns                          receipts:write    entries.manage
     GET     /returns/{id}                     receipts:read     -
     POST    /returns/{id}/lines               receipts:write    entries.manage
+    POST    /returns/{id}/lines/undo          receipts:write    entries.manage
     POST    /returns/{id}/finish              receipts:write    entries.manage
     POST    /returns/{id}/dispositions        receipts:write    entries.manage
     POST    /returns/{id}/cancel              receipts:write    entries.manage

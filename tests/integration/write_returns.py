@@ -46,6 +46,9 @@ def return_examples(finalized: Prepare) -> Mapping[str, Example]:
             grows={"stock": 1, "movement": 1},
             events=[_STOCK],
         ),
+        f"{returns}/{{id}}/lines/undo": Example(
+            200, body=_ARRIVAL, prepare=receiving, grows={"movement": 1}, events=[_STOCK]
+        ),
         f"{returns}/{{id}}/finish": Example(200, prepare=receiving, events=["return.received"]),
         f"{returns}/{{id}}/dispositions": Example(
             200,

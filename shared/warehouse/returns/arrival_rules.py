@@ -1,12 +1,12 @@
 """Rules of the goods of returns that arrive, as pure functions: which may, and for which lines."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Problem
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import (
     GoodsLine,
@@ -21,6 +21,7 @@ from shared.warehouse.master_data import MasterData
 from shared.warehouse.returns.limits import NamedGoods, Origin, limit_problems
 from shared.warehouse.returns.models import (
     DispositionDraft,
+    Part,
     ReturnArrival,
     ReturnedStock,
     ReturnGoodsDraft,
@@ -187,6 +188,105 @@ def with_arrival(one: StoredReturn, arrival: ReturnArrival, known: MasterData) -
                 received = _with_goods(lines[at].goods, goods)
                 lines[at] = lines[at].model_copy(update={"goods": received})
     return one.model_copy(update={"status": "receiving", "lines": lines})
+
+
+# Undo of arrivals
+
+
+def undo_problems(
+    arrival: Checked[ReturnArrival], one: StoredReturn, known: MasterData
+) -> Iterator[Problem]:
+    """Yield every problem of the products and positions of goods to take back out of the stock."""
+    lines: Sequence[Checked[ReturnGoodsDraft]] = arrival.lines or ()
+    yield from goods_problems(lines, one, known)
+    for path, line in numbered(lines):
+        if line.bin_code and (one.whs_code, line.bin_code) not in known.positions:
+            message = f"warehouse {one.whs_code} has no position {line.bin_code}"
+            yield Problem(f"{path}.bin_code", message)
+    yield from size_problems(lines)
+
+
+def without_arrival(
+    one: StoredReturn, drafts: Mapping[int, ReturnGoodsDraft], known: MasterData
+) -> tuple[StoredReturn, list[Part], list[Problem]]:
+    """Return the return without goods, these goods, and a problem for each of more than arrived.
+
+    `drafts` are the goods by the index of their line. A return without any goods is expected again.
+    """
+    lines = list(one.lines)
+    undone: list[Part] = []
+    problems: list[Problem] = []
+    for at, draft in drafts.items():
+        position = known.positions[one.whs_code, draft.bin_code]
+        for number, (serial, qty) in enumerate(parts_of(draft.qty, draft.serials)):
+            left = qty
+            # What is above the announced quantity goes first, then what came for the last line.
+            for limit in (True, False):
+                for index in reversed(range(len(lines))):
+                    line = lines[index]
+                    if line.item_code != draft.item_code:
+                        continue
+                    above = max(ZERO, line.received_qty - line.qty)
+                    most = min(left, above) if limit and serial is None else left
+                    lines[index], taken = _taken_back(
+                        line, (position.id, draft.batch), serial, most
+                    )
+                    left -= taken
+            if left < qty:
+                undone.append(
+                    Part(
+                        at=at,
+                        product_id=known.products[draft.item_code].id,
+                        position_id=position.id,
+                        bin_code=position.bin_code,
+                        batch_num=draft.batch,
+                        serial=serial,
+                        qty=qty - left,
+                    )
+                )
+            if left:
+                problems.append(_not_received(one, at, draft, (number, serial), qty - left))
+    update: dict[str, object] = {"lines": lines}
+    if not any(line.goods for line in lines):
+        update |= {"status": "expected", "operator": None}
+    return one.model_copy(update=update), undone, problems
+
+
+def _taken_back(
+    line: StoredReturnLine, place: tuple[int, str | None], serial: str | None, qty: Decimal
+) -> tuple[StoredReturnLine, Decimal]:
+    """Return a line without up to `qty` of its goods of a position and batch, and how much."""
+    goods: list[ReturnedStock] = []
+    taken = ZERO
+    for one in line.goods:
+        fits = (one.position_id, one.batch_num) == place and (
+            serial is None or serial in one.serials
+        )
+        part = min(qty - taken, one.qty) if fits else ZERO
+        taken += part
+        if one.qty > part:
+            rest = [each for each in one.serials if each != serial]
+            quantities = {"qty": one.qty - part, "open_qty": one.open_qty - part}
+            serials = {"serials": rest, "open_serials": rest} if part else {}
+            goods.append(one.model_copy(update={**quantities, **serials}))
+    return line.model_copy(update={"goods": goods}), taken
+
+
+def _not_received(
+    one: StoredReturn,
+    at: int,
+    draft: ReturnGoodsDraft,
+    which: tuple[int, str | None],
+    there: Decimal,
+) -> Problem:
+    number, serial = which
+    place = f"received at {draft.bin_code} with {return_code(one.id)}"
+    if serial is not None:
+        message = f"serial {serial} of {draft.item_code} was not {place}"
+        return Problem(f"lines.{at}.serials.{number}", message)
+    batch = f", batch {draft.batch}" if draft.batch else ""
+    message = f"{plain(draft.qty)} to undo, {plain(there)} of {draft.item_code}{batch} {place}"
+    return Problem(f"lines.{at}.qty", message)
 
 
 def _spread(

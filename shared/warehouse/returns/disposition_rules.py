@@ -4,7 +4,7 @@ A disposition takes goods of the return that have none so far, in the order of i
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
@@ -18,6 +18,7 @@ from shared.warehouse.returns.models import (
     Disposition,
     DispositionDraft,
     DispositionsDraft,
+    Part,
     ReturnedStock,
     StoredReturn,
     StoredReturnLine,
@@ -46,22 +47,6 @@ COUNTERS: Mapping[Disposition, str] = {
     "return_to_provider": "returned_to_provider_qty",
 }
 """Action → field of a line that counts it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Goods at one position that a disposition takes, of line `at` of the body.
-
-    Of a product that is managed by serial, it has one serial.
-    """
-
-    at: int
-    product_id: int
-    position_id: int
-    bin_code: str
-    batch_num: str | None
-    serial: str | None
-    qty: Decimal
 
 
 def examine(

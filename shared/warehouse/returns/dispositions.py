@@ -16,12 +16,12 @@ from shared.warehouse.catalog.gtins import line_gtins_resolved
 from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.returns import disposition_rules as rules
 from shared.warehouse.returns import provider, views
-from shared.warehouse.returns.disposition_rules import Part
 from shared.warehouse.returns.models import (
     LOST,
     Disposition,
     DispositionDraft,
     DispositionsDraft,
+    Part,
     StoredReturn,
 )
 from shared.warehouse.returns.repository import RETURNS
@@ -104,12 +104,12 @@ def _move(  # noqa: PLR0913, PLR0917 - the facts of a change
     scrapped, kept = by_action.get("scrap", []), by_action.get("quarantine", [])
     lost = by_action.get("lost", [])
     places = {part: _target_place(one, part, draft.lines[part.at], known) for part in available}
-    sources = {part: _row_key(one, part, part.bin_code, "quarantine") for part in parts}
-    targets = [_row_key(one, part, place[1], "available") for part, place in places.items()]
+    sources = {part: row_key(one, part, part.bin_code, "quarantine") for part in parts}
+    targets = [row_key(one, part, place[1], "available") for part, place in places.items()]
     posting.load(
         targets=[*sources.values(), *targets], movements=len(available) + len(scrapped) + len(lost)
     )
-    rows = {part: _quarantined(posting, part, sources[part]) for part in parts if part not in lost}
+    rows = {part: quarantined(posting, part, sources[part]) for part in parts if part not in lost}
     ensure_not_expired(
         ((f"lines.{part.at}.action", rows[part].expiry_date, "available") for part in restocked),
         today,
@@ -147,17 +147,21 @@ def _target_place(
     return position.id, position.bin_code
 
 
-def _row_key(one: StoredReturn, part: Part, bin_code: str, status: InventoryStatus) -> RowKey:
+def row_key(one: StoredReturn, part: Part, bin_code: str, status: InventoryStatus) -> RowKey:
     """Return the key of the stock row of goods at a position."""
     return RowKey(part.product_id, one.warehouse_id, bin_code, status, part.batch_num, part.serial)
 
 
-def _quarantined(posting: StockPosting, part: Part, source: RowKey) -> StockRow:
+def quarantined(posting: StockPosting, part: Part, source: RowKey) -> StockRow:
     """Return the stock row of goods in quarantine; raise Conflict when they are not there."""
     row = posting.changes.find(source)
     if row is None or not _is_quarantined(row, part):
         goods = f"Serial {part.serial}" if part.serial is not None else "The goods"
-        raise Conflict(f"{goods} of this return are no longer in quarantine at {part.bin_code}.")
+        place = ""
+        if row is not None and row.qty:
+            place = f"; {row.inventory_status} at {row.whs_code} {row.bin_code or 'in transit'}"
+        message = f"{goods} of this return are no longer in quarantine at {part.bin_code}{place}."
+        raise Conflict(message)
     return row
 
 

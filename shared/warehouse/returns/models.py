@@ -1,6 +1,7 @@
 """Models of returns: request bodies, stored records and responses."""
 
 import operator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Literal, TypedDict
 
@@ -211,6 +212,22 @@ class ReturnedGoods(Stored):
     qty: dict[int, Number] = Field(default_factory=dict)
     batches: dict[int, dict[str, Number]] = Field(default_factory=dict)
     serials: dict[int, list[str]] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Goods at one position that a disposition or an undo takes, of line `at` of the body.
+
+    Of a product that is managed by serial, it has one serial.
+    """
+
+    at: int
+    product_id: int
+    position_id: int
+    bin_code: str
+    batch_num: str | None
+    serial: str | None
+    qty: Decimal
 
 
 # As answered

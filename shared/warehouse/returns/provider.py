@@ -11,10 +11,10 @@ from shared.warehouse.documents.models import ExitDraft, LineDraft
 from shared.warehouse.master_data import MasterData
 from shared.warehouse.picking import service as picking
 from shared.warehouse.picking.models import Allocation, StoredPickingLine
-from shared.warehouse.returns.disposition_rules import Part
 from shared.warehouse.returns.models import (
     DEFAULT_PROVIDER,
     DispositionDraft,
+    Part,
     StoredReturn,
     return_code,
 )

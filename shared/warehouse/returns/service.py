@@ -359,7 +359,13 @@ def cancel_return(tx: Transaction, number: int) -> Record[StoredReturn]:
 
 def _end(tx: Transaction, record: Record[StoredReturn], **update: object) -> Record[StoredReturn]:
     """Change the fields in `update` of a return, which takes no more than before."""
-    after = record.entity.model_copy(update=update)
+    return save_taking_less(tx, record, record.entity.model_copy(update=update))
+
+
+def save_taking_less(
+    tx: Transaction, record: Record[StoredReturn], after: StoredReturn
+) -> Record[StoredReturn]:
+    """Save a return that takes no more of its exit document than before."""
     before = limits.taken_by(record.entity)
     taken, document = limits.taken_by(after), record.entity.exit_document_id
     if document is not None and taken != before:
