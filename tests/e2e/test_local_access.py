@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from local.settings import CREDENTIALS_FILE, REGION, STACK_FILE, STATE, AccessKey
 from tests.e2e.conftest import TIMEOUT, Deployed
+from tests.stack import CREDENTIALS
 
 FOREIGN = (
     {"Origin": "https://evil.example", "Content-Type": "text/plain"},
@@ -44,6 +45,19 @@ def test_other_accounts_of_the_machine_read_no_tables(stack: Deployed, key: Acce
     )
     with pytest.raises(ClientError, match="not signed with an access key of this run"):
         dynamodb.list_tables()
+
+
+def test_the_file_of_credentials_gives_access(
+    stack: Deployed, no_real_credentials: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert no_real_credentials is None
+    for name in CREDENTIALS:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(CREDENTIALS_FILE))
+    dynamodb = boto3.Session().client(
+        "dynamodb", endpoint_url=stack.endpoint_url, region_name=REGION
+    )
+    assert dynamodb.list_tables()["TableNames"]
 
 
 def test_pages_of_the_stack_are_served(stack: Deployed) -> None:
