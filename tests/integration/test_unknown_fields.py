@@ -81,7 +81,7 @@ def test_every_collection_keeps_unknown_fields(
 
 
 def _build_company(erp: Erp) -> None:
-    """Create a company with every kind of data, a map and an approved receipt."""
+    """Create a company with every kind of data, a map, an approved receipt and a lost serial."""
     build_company(erp)
     erp.put("/warehouses/1/layout", MAP).ok(200)
     grant = EXAMPLES["POST /approvals/{id}/grant"]
@@ -89,6 +89,8 @@ def _build_company(erp: Erp) -> None:
     receipt = erp.get("/receipts").data[0]["id"]
     more = {"item_code": "BRICK", "qty": 7, "bin_code": "B-01"}
     erp.post(f"/receipts/{receipt}/lines", more).ok(200)
+    lost = {"item_code": "DRILL", "warehouse": "YARD", "bin_code": "B-01", "serial": "S2"}
+    erp.post("/stock-adjustments", {**lost, "decrease": 1, "reason": "Lost"}).ok(201)
 
 
 def _adjust_batch(erp: Erp) -> None:

@@ -13,6 +13,7 @@ from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.db.items import pack, unpack
 from shared.kernel.fields import Stored
+from shared.warehouse.stock.models import LastDeparture
 from tests.stack import Stack
 
 NAME = "of_next_release"
@@ -27,8 +28,8 @@ MODELS: Mapping[str, type[Stored]] = {
 }
 """The first part of a partition key → the model of the JSON in `data`."""
 
-_PEOPLE = (Actor, Requester)
-"""Parts that say who did something last: another person takes the place of the former one."""
+_LATEST = (Actor, Requester, LastDeparture)
+"""Parts that say who did something last, or what happened last: a new one replaces the former."""
 
 _DERIVED = ("HEAD", "LOOKUP#", "SEARCH#", "ALIAS", "OPEN")
 """Sort keys of items whose attributes follow from an entity, in the form of the table's version."""
@@ -133,7 +134,7 @@ def _lost(
     for name, part_model in _part_models(model).items():
         parts, left, at = _parts(before, name), _parts(after, name), f"{path}.{name}"
         kept = {one[NAME]: one for one in left if NAME in one}
-        if len(kept) < min(len(parts), len(left)) and not issubclass(part_model, _PEOPLE):
+        if len(kept) < min(len(parts), len(left)) and not issubclass(part_model, _LATEST):
             yield at
         for part in parts:
             if part[NAME] in kept:
