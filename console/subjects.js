@@ -327,7 +327,7 @@ export const SUBJECTS = [
       { operation: 'POST /transfer-orders/{id}/close', when: { status: ['received'] } },
       {
         operation: 'POST /transfer-orders/{id}/cancel',
-        when: { status: ['draft', 'released', 'picking'] },
+        when: { status: ['draft', 'released', 'picking', 'picked'] },
         endsWork: true,
       },
     ],

@@ -188,8 +188,8 @@ def close_transfer_order(
     "/transfer-orders/{id}/cancel",
     "Cancel a transfer order",
     _ACT,
-    description="draft, released or picking becomes cancelled. Allocations are released; picked"
-    " goods are available at their position again.",
+    description="draft, released, picking or picked becomes cancelled. Allocations are released;"
+    " picked goods are available at their position again.",
 )
 def cancel_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel an order."""

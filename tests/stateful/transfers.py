@@ -105,7 +105,7 @@ class TransferRules(PickingRules):
         allowed = {
             "finish-picking": ("picking",),
             "dispatch": ("picked",),
-            "cancel": ("released", "picking"),
+            "cancel": ("released", "picking", "picked"),
         }
         possible = order.status in allowed[action]
         self.post(f"/transfer-orders/{order.id}/{action}", None, 200 if possible else 409)

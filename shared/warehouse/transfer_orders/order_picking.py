@@ -135,13 +135,14 @@ def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
 
 
 def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
-    """Cancel an order that is not picked: its allocated and staged goods become available."""
+    """Cancel an order that is not dispatched: its allocated and staged goods become available."""
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_status(record.entity, "draft", "released", "picking")
+    rules.ensure_status(record.entity, "draft", "released", "picking", "picked")
     if record.entity.picking_id is None:
         references.release_references(tx, TRANSFER_ORDERS.kind, number)
         return TRANSFER_ORDERS.save(tx, record, record.entity, status="cancelled")
-    _open_picking(tx, record.entity)
+    if record.entity.status != "picked":
+        _open_picking(tx, record.entity)
     changed: list[Record[StoredTransferOrder]] = []
 
     def record_progress(
@@ -149,7 +150,7 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
     ) -> None:
         for one in progress.values():
             before = TRANSFER_ORDERS.get(inner_tx.store, number)
-            rules.ensure_status(before.entity, "released", "picking")
+            rules.ensure_status(before.entity, "released", "picking", "picked")
             order, status = rules.picked(before.entity, after), before.entity.status
             if one.ended_work is not None:
                 status = "cancelled"
@@ -157,7 +158,13 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
             changed.append(TRANSFER_ORDERS.save(inner_tx, before, order, status=status))
 
     picking_service.undo_picking(
-        tx, record.entity.picking_id, record_progress, "cancelled", "pending", "started"
+        tx,
+        record.entity.picking_id,
+        record_progress,
+        "cancelled",
+        "pending",
+        "started",
+        "finalized",
     )
     return changed[-1]
 

@@ -278,14 +278,17 @@ def test_cancelled_order_restores_the_stock(transfer_scenario: TransferScenario)
     released = transfer_scenario.order(("BRICK", 4))
     begun = transfer_scenario.order(("BRICK", 4), ("CEMENT", 4))
     transfer_scenario.pick(begun, "BRICK", 3)
+    picked = transfer_scenario.order(("BRICK", 2))
+    transfer_scenario.pick(picked, "BRICK", 2)
 
-    cancelled = [transfer_scenario.done(number, "cancel") for number in (draft, released, begun)]
+    numbers = (draft, released, begun, picked)
+    cancelled = [transfer_scenario.done(number, "cancel") for number in numbers]
 
     assert {order["status"] for order in cancelled} == {"cancelled"}
     assert {status for order in cancelled for status in statuses(order)} == {"cancelled"}
     assert units(cancelled[2]) == [8, 0, 0, 0]
     pickings = transfer_scenario.erp.walk("/pickings")
-    assert [picking["status"] for picking in pickings] == ["cancelled", "cancelled"]
+    assert [picking["status"] for picking in pickings] == ["cancelled"] * 3
     assert transfer_scenario.level("BRICK", "YARD") == (10, 0, 10, 0)
     assert transfer_scenario.level("CEMENT", "YARD") == (4, 0, 4, 0)
 

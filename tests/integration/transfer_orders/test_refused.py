@@ -29,7 +29,7 @@ NEEDS = {
     "dispatch": ("picked",),
     "receive": ("in_transit", "receiving"),
     "close": ("received",),
-    "cancel": ("draft", "released", "picking"),
+    "cancel": ("draft", "released", "picking", "picked"),
 }
 STEPS: dict[str, tuple[str, dict[str, Any]]] = {
     "draft": ("release", ACTS["release"]),
