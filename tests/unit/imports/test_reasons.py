@@ -38,8 +38,9 @@ _ELSEWHERE = {
     "serial 7 is already in 7",
     "7 different serials given, qty is 7; they must be equal",
     "row 7 has 7 and may belong to this document; add it or remove the row",
+    "product 7 is 7managed by batch",
 }
-"""Messages of fields that no file has, and one that is composed of two."""
+"""Messages of fields that no file has, and those that are composed of two."""
 
 
 def _text(node: ast.AST) -> str | None:
