@@ -121,6 +121,20 @@ def ensure_status_in[S: str](
     raise Conflict(message)
 
 
+# Undoing
+
+
+def place_problems(
+    done: str, item_code: str, named: str | None, places: Collection[str | None]
+) -> Iterator[Problem]:
+    """Yield a problem of an undo that names a position which is not among `places`.
+
+    `done` says what is undone, such as "picked"; `places` are the positions where it was done.
+    """
+    if named is not None and named not in places:
+        yield Problem("bin_code", f"nothing of {item_code} is {done} at {named}")
+
+
 # Operators
 
 

@@ -26,6 +26,7 @@ from shared.warehouse.picking.models import (
 from shared.warehouse.ranks import rank_of
 from shared.warehouse.settings.values import Substitution
 from shared.warehouse.stock.models import StockRow
+from shared.warehouse.work_records import place_problems
 
 _MAX_LINES = 1000
 
@@ -461,6 +462,7 @@ def undo_problems(picking: StoredPicking, draft: Checked[PickDraft]) -> Iterator
         wrong_serials = [one for one in wrong if one.field == "serials"]
         if len(wrong) > len(wrong_serials):
             return
+    yield from place_problems("picked", code, draft.bin_code, [pick.bin_code for pick in staged])
     if draft.qty is None or {"bin_code", "batch", "serials"} & invalid_fields(draft):
         return
     here = [pick for pick in staged if _matches(pick, draft)]

@@ -20,6 +20,7 @@ from shared.warehouse.master_data import placing_refusal
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.warehouses.models import KnownPosition
+from shared.warehouse.work_records import place_problems
 
 MAX_LINES = 1000
 MAX_DIFFERENCES = 10_000
@@ -342,6 +343,8 @@ def undo_problems(
         wrong_serials = [one for one in wrong if one.field == "serials"]
         if len(wrong) > len(wrong_serials):
             return
+    places = [line.bin_code for line in received]
+    yield from place_problems("received", code, draft.bin_code, places)
     if draft.qty is None or _PLACE_FIELDS & invalid_fields(draft):
         return
     here = [line for _, line in _received_there(receipt, draft)]

@@ -113,7 +113,8 @@ def test_undo_of_what_is_not_picked_there_is_refused_with_all_problems(
     number = yard.started(yard.order(("BRICK", 5), ("CEMENT", 2), ("DRILL", 2)))
     cases: list[tuple[dict[str, Any], list[tuple[str, str]]]] = [
         ({"qty": 1, "item_code": "CEMENT", "batch": "L1"},
-         [("qty", "1 to undo, 0 of CEMENT of batch L1 picked at A-01")]),
+         [("bin_code", "nothing of CEMENT is picked at A-01"),
+          ("qty", "1 to undo, 0 of CEMENT of batch L1 picked at A-01")]),
     ]  # fmt: skip
     _refused(yard, stack, number, cases)
     yard.pick(number, "BRICK", 2).ok()
@@ -122,7 +123,8 @@ def test_undo_of_what_is_not_picked_there_is_refused_with_all_problems(
     cement, drill = {"item_code": "CEMENT"}, {"item_code": "DRILL"}
     cases = [
         ({"qty": 3}, [("qty", "3 to undo, 2 of BRICK picked at A-01")]),
-        ({"bin_code": "B-01"}, [("qty", "1 to undo, 0 of BRICK picked at B-01")]),
+        ({"bin_code": "B-01"}, [("bin_code", "nothing of BRICK is picked at B-01"),
+                                ("qty", "1 to undo, 0 of BRICK picked at B-01")]),
         ({"item_code": "NONE"}, [("item_code", f"NONE is not on PKG-{number}")]),
         ({"batch": "L1"}, [("batch", "product BRICK is not managed by batch")]),
         (cement, [("batch", "is required: product CEMENT is managed by batch")]),
