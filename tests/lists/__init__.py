@@ -59,6 +59,7 @@ LISTS: Mapping[str, Listed] = {
 UNINDEXED_LISTS: Mapping[str, str] = {
     "/webhooks/{id}/deliveries": "tests/integration/webhooks/test_log.py",
     "/api-clients": "tests/integration/settings/test_api_client_list.py",
+    "/users/{id}/sessions": "tests/integration/users/test_sessions.py",
 }
 """Path of a list without totals and indexes, which is short or shows only the newest rows → the
 tests of its pages, sort orders and filters."""

@@ -44,7 +44,7 @@ def test_explained_survivors_exist_and_have_a_reason() -> None:
         "collection.py Collection.replace: approval without the condition on a version",
         "approvals/service.py use: without repository.put_open_approval(",
         "references.py retire: without invalidate_fences(", "http/idempotency.py",
-        "packing/repository.py put_passed: without tx.check(",
+        "packing/service.py record_passed_validation: without tx.check(",
         "stock/batches.py require_date: without tx.check(",
     ],
 )  # fmt: skip

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from shared.integration.imports.context import LEASE_MS, ImportContext
 from shared.integration.imports.files.reader import ParsedFile, read_file
 from shared.integration.imports.files.row_groups import RowGroup, RowGrouper, count_characters
-from shared.integration.imports.kinds.importer import ApplyOptions, Finding, Skipped
+from shared.integration.imports.kinds.importer import ApplyOptions, CheckedGroup, Skipped
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import DocumentCounts, PartFile, RowCounts, StoredImport
 from shared.integration.imports.part_files import (
@@ -163,7 +163,7 @@ def validate_groups(
         grouper.reject(group, found)
     drafts = [check(importer.model, group.body) for group in chunk]
 
-    def look_up(tx: Transaction) -> list[Finding]:
+    def look_up(tx: Transaction) -> list[CheckedGroup]:
         keys = chain.from_iterable(importer.keys_to_validate(draft, options) for draft in drafts)
         importer.read(tx.store, drafts, keys)
         return [importer.validate(tx, draft, options) for draft in drafts]

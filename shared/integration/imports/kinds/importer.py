@@ -28,7 +28,7 @@ class ApplyOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckedGroup:
     """What the validation finds of a row group.
 
     `existing` is the id of the entity for which the row group is skipped, if there is one.
@@ -115,7 +115,7 @@ class Importer(ABC):
         return self.max_actions
 
     @abstractmethod
-    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Finding:
+    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> CheckedGroup:
         """Return the problems of a row group besides those of its fields.
 
         `draft` is the model, or an `InvalidBody`.
@@ -169,14 +169,14 @@ class ReferencedImporter(Importer):
         lines = sum(len(draft.lines) for draft in drafts)
         return {self.line_sequence: lines} if self.line_sequence else {}
 
-    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Finding:
+    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> CheckedGroup:
         """See Importer. An existing entity that is skipped has no problems."""
         existing, problems = self.examine(tx, draft)
         if existing is None:
-            return Finding(problems)
+            return CheckedGroup(problems)
         if options.on_duplicate == "fail":
-            return Finding([*already_exists(existing), *problems])
-        return Finding([], existing)
+            return CheckedGroup([*already_exists(existing), *problems])
+        return CheckedGroup([], existing)
 
     def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool | Skipped:
         """See Importer."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from shared.integration.imports.files.columns import Column, FileLayout
 from shared.integration.imports.kinds.importer import (
     ApplyOptions,
-    Finding,
+    CheckedGroup,
     Importer,
     already_exists,
 )
@@ -85,12 +85,12 @@ class PickFaceImporter(Importer):
 
     def validate(
         self, tx: Transaction, draft: Checked[PickFaceDraft], options: ApplyOptions
-    ) -> Finding:
+    ) -> CheckedGroup:
         """See Importer. An existing pick face that is skipped has no problems."""
         problems = pick_faces.examine_pick_face(tx, draft)
         if options.on_duplicate and self._exists(tx, draft):
-            return Finding([*problems, *_DUPLICATE] if options.on_duplicate == "fail" else [])
-        return Finding(problems)
+            return CheckedGroup([*problems, *_DUPLICATE] if options.on_duplicate == "fail" else [])
+        return CheckedGroup(problems)
 
     def apply(self, tx: Transaction, draft: PickFaceDraft, options: ApplyOptions) -> bool:
         """See Importer."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.importer import ApplyOptions, Finding, Importer
+from shared.integration.imports.kinds.importer import ApplyOptions, CheckedGroup, Importer
 from shared.integration.imports.kinds.standard_columns import boolean_column, same_text
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
@@ -121,10 +121,10 @@ class ProductImporter(Importer):
 
     def validate(
         self, tx: Transaction, draft: Checked[ProductCreate], options: ApplyOptions
-    ) -> Finding:
+    ) -> CheckedGroup:
         """See Importer."""
         new = options.on_duplicate == "fail"
-        return Finding(catalog.examine_product(tx.store, draft, new=new))
+        return CheckedGroup(catalog.examine_product(tx.store, draft, new=new))
 
     def apply(self, tx: Transaction, draft: ProductCreate, options: ApplyOptions) -> bool:
         """See Importer."""
