@@ -318,6 +318,7 @@ export const SUBJECTS = [
     actions: [
       { operation: 'POST /transfer-orders/{id}/release', when: { status: ['draft'] } },
       { operation: 'POST /transfer-orders/{id}/picks', when: { status: ['released', 'picking'] } },
+      { operation: 'POST /transfer-orders/{id}/picks/undo', when: { status: ['picking', 'picked'] } },
       { operation: 'POST /transfer-orders/{id}/finish-picking', when: { status: ['picking'] } },
       { operation: 'POST /transfer-orders/{id}/dispatch', when: { status: ['picked'] } },
       {

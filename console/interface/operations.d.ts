@@ -87,6 +87,7 @@ export interface Operations {
   'GET /transfer-orders/{id}': { body: undefined; result: Types.TransferOrderResponse };
   'POST /transfer-orders/{id}/release': { body: Types.PickerChoice; result: Types.TransferOrderResponse };
   'POST /transfer-orders/{id}/picks': { body: Types.PickDraft; result: Types.TransferOrderResponse };
+  'POST /transfer-orders/{id}/picks/undo': { body: Types.PickDraft; result: Types.TransferOrderResponse };
   'POST /transfer-orders/{id}/finish-picking': { body: undefined; result: Types.TransferOrderResponse };
   'POST /transfer-orders/{id}/dispatch': { body: Types.Departure; result: Types.TransferOrderResponse };
   'POST /transfer-orders/{id}/receive': { body: Types.Arrival; result: Types.TransferOrderResponse };

@@ -711,6 +711,51 @@ const subject = {
     }
    ]
   },
+  "POST /transfer-orders/{id}/picks/undo": {
+   "permission": "transfer-orders.manage",
+   "name": "undo_transfer_order_pick",
+   "body": [
+    {
+     "name": "item_code",
+     "type": "text",
+     "maxLength": 50
+    },
+    {
+     "name": "gtin",
+     "type": "text",
+     "isNullable": true
+    },
+    {
+     "name": "qty",
+     "isRequired": true,
+     "type": "number",
+     "above": 0,
+     "maximum": 999999999
+    },
+    {
+     "name": "bin_code",
+     "isRequired": true,
+     "type": "text",
+     "maxLength": 50
+    },
+    {
+     "name": "batch",
+     "type": "text",
+     "isNullable": true,
+     "maxLength": 50
+    },
+    {
+     "name": "serials",
+     "type": "array",
+     "isNullable": true,
+     "maxItems": 25,
+     "items": {
+      "type": "text",
+      "maxLength": 50
+     }
+    }
+   ]
+  },
   "POST /transfer-orders/{id}/finish-picking": {
    "permission": "transfer-orders.manage",
    "name": "finish_transfer_order_picking"

@@ -491,6 +491,7 @@ export default {
     acknowledge_transfer: 'Record the answer of the ERP',
     create_transfer_order: 'New transfer order',
     create_transfer_order_pick: 'Pick goods',
+    undo_transfer_order_pick: 'Undo a pick',
     finish_transfer_order_picking: 'Finish picking',
     receive_transfer_order: 'Receive goods',
     create_warehouse: 'New warehouse',

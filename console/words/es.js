@@ -781,6 +781,7 @@ const words = {
     acknowledge_transfer: 'Registrar la respuesta del ERP',
     create_transfer_order: 'Nueva orden de traslado',
     create_transfer_order_pick: 'Recoger mercancía',
+    undo_transfer_order_pick: 'Deshacer una recogida',
     finish_transfer_order_picking: 'Terminar el picking',
     receive_transfer_order: 'Recibir mercancía',
     create_warehouse: 'Nuevo almacén',

@@ -123,10 +123,28 @@ def pick_transfer_order(tx: Transaction, request: Request[Checked[PickDraft]]) -
 
 @routes.write(
     "POST",
+    "/transfer-orders/{id}/picks/undo",
+    "Undo a pick for a transfer order",
+    _ACT,
+    body=PickDraft,
+    description="Takes the body of a pick, while the order is `picking` or `picked`. The goods"
+    " return to the position that they were picked at, and are allocated to the order again; what"
+    " the order lacked when it was finished is not. The order is `picking` afterwards. More than"
+    " was picked there is refused.",
+)
+def undo_pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
+    """Undo a pick."""
+    return _shown(order_picking.undo_pick(tx, request.id, request.body))
+
+
+@routes.write(
+    "POST",
     "/transfer-orders/{id}/finish-picking",
     "Finish the picking of a transfer order",
     _ACT,
-    description="picking becomes picked, also with a shortage; remaining allocations are released.",
+    description="picking becomes picked, also with a shortage; remaining allocations are released."
+    " An order of which nothing is picked, because every pick was undone, is refused with"
+    " `conflict`.",
 )
 def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Finish the picking of an order."""

@@ -154,6 +154,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     GET     /transfer-orders/{id}             transfers:read    -
     POST    /transfer-orders/{id}/release     transfers:write   transfer-orders.manage
     POST    /transfer-orders/{id}/picks       transfers:write   transfer-orders.manage
+    POST    /transfer-orders/{id}/picks/undo  transfers:write   transfer-orders.manage
     POST    /transfer-orders/{id}/finish-picking  transfers:write  transfer-orders.manage
     POST    /transfer-orders/{id}/dispatch    transfers:write   transfer-orders.manage
     POST    /transfer-orders/{id}/receive     transfers:write   transfer-orders.manage

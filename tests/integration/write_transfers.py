@@ -39,6 +39,7 @@ def transfer_examples(two_warehouses: Prepare, order: Mapping[str, Any]) -> Mapp
     draft = prepared_once(creation("/transfer-orders", {**order, "release": False}, after=stocked))
     released = prepared_once(step("/transfer-orders/{id}/release", _PICKER, after=draft))
     partly_picked = step("/transfer-orders/{id}/picks", _PICK, after=released)
+    short = step("/transfer-orders/{id}/finish-picking", {}, after=partly_picked)
     picked = prepared_once(
         step("/transfer-orders/{id}/picks", {**_PICK, "qty": 42.5}, after=released)
     )
@@ -79,6 +80,9 @@ def transfer_examples(two_warehouses: Prepare, order: Mapping[str, Any]) -> Mapp
         ),
         f"{orders}/{{id}}/picks": Example(
             200, body=_PICK, prepare=released, grows={"stock": 1, "movement": 1}
+        ),
+        f"{orders}/{{id}}/picks/undo": Example(
+            200, body={**_PICK, "qty": 2}, prepare=short, grows={"movement": 1}
         ),
         f"{orders}/{{id}}/finish-picking": Example(
             200, prepare=partly_picked, events=["picking.completed", _STOCK]

@@ -114,14 +114,17 @@ class PickingRules(BaseMachine):
             **named(place.item, qty, by_gtin=False), "bin_code": place.bin, "batch": place.batch,
             "serials": [place.serial] if place.serial else None,
         }  # fmt: skip
-        expected = 200
-        if picking.status != "started" or self.model.transfer_order_of(picking):
-            expected = 409
-        elif qty > picking.picked.get(place, ZERO):
+        order = self.model.transfer_order_of(picking)
+        path = f"/transfer-orders/{order.id}" if order else f"/pickings/{picking.id}"
+        possible = order.status in {"picking", "picked"} if order else picking.status == "started"
+        expected = 200 if possible else 409
+        if possible and qty > picking.picked.get(place, ZERO):
             expected = 422
-        self.post(f"/pickings/{picking.id}/picks/undo", body, expected)
+        self.post(f"{path}/picks/undo", body, expected)
         if expected == 200:
             self.model.undo_pick(picking, place, qty)
+            if order:
+                picking.status, order.status = "started", "picking"
 
     @precondition(lambda self: self.model.pickings)
     @rule(index=INDEX, action=one_of("start start start allocate cancel revert synchronize"))

@@ -108,6 +108,8 @@ class TransferRules(PickingRules):
             "cancel": ("released", "picking", "picked"),
         }
         possible = order.status in allowed[action]
+        if action == "finish-picking":
+            possible &= bool(order.picking.picked)
         self.post(f"/transfer-orders/{order.id}/{action}", None, 200 if possible else 409)
         if not possible:
             return

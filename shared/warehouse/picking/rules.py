@@ -545,7 +545,11 @@ def lines_afterwards(picking: StoredPicking) -> list[StoredPickingLine]:
         return [
             line.model_copy(update={"qty": line.picked_qty, "status": "picked"}) for line in left
         ]
-    # Lines that ended short without any picks, too: nothing is picked now.
+    return lines_as_started(picking)
+
+
+def lines_as_started(picking: StoredPicking) -> list[StoredPickingLine]:
+    """Return the lines of a picking with their statuses before its end: none is short."""
     return [line.model_copy(update={"status": line_status(line)}) for line in picking.lines]
 
 

@@ -69,12 +69,8 @@ def _undo(
     tx: Transaction, picking: StoredPicking, parts: Sequence[_Part], also: Cost
 ) -> list[_Part]:
     """Undo as many parts as fit in the stock; return these parts."""
+    ensure_not_leaving(picking)
     code = picking_code(picking.id)
-    if begun := rules.documents_leaving(picking):
-        raise Conflict(
-            f"{code} cannot be undone: the dispatch of {', '.join(begun)} has begun;"
-            " repeat it first."
-        )
     documents = {picking.lines[at].document_id for at, part in parts if isinstance(part, Pick)}
     if orders := {order for one in documents if (order := picking.packing_order_for(one))}:
         packing = ", ".join(packing_order_code(order) for order in sorted(orders))
@@ -106,6 +102,15 @@ def _undo(
     undone = posting.add_while_fitting(ahead, book, lambda: more)
     posting.post(later={picking.lines[at].product_id for at, _ in parts[len(undone) :]})
     return undone
+
+
+def ensure_not_leaving(picking: StoredPicking) -> None:
+    """Raise Conflict when the dispatch of a document of the picking has begun and not ended."""
+    if begun := rules.documents_leaving(picking):
+        raise Conflict(
+            f"{picking_code(picking.id)} cannot be undone: the dispatch of {', '.join(begun)} has"
+            " begun; repeat it first."
+        )
 
 
 def shelf_key(picking: StoredPicking, at: int, pick: Pick) -> RowKey:

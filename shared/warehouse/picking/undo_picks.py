@@ -8,7 +8,11 @@ from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import PickDraft, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.service import get_exit_picking, record_exit_progress
-from shared.warehouse.picking.undo_picking import return_to_shelf, shelf_key
+from shared.warehouse.picking.undo_picking import (
+    ensure_not_leaving,
+    return_to_shelf,
+    shelf_key,
+)
 from shared.warehouse.stock.models import MovementCause
 from shared.warehouse.stock.posting import StockPosting
 from shared.warehouse.work_records import ensure_status
@@ -21,6 +25,30 @@ def undo_pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record
     picking = put_back(tx, record.entity, draft)
     record_exit_progress(tx, picking, rules.document_progress(record.entity, picking))
     return PICKINGS.save(tx, record, picking)
+
+
+def undo_pick_for_transfer_order(
+    tx: Transaction, record: Record[StoredPicking], draft: Checked[PickDraft]
+) -> Record[StoredPicking]:
+    """Undo what was picked for a transfer order; see `put_back`.
+
+    Its picking is started again if it had ended. What it lacked then is not allocated again.
+
+    Raises:
+        Conflict: The dispatch of the order has begun.
+    """
+    ensure_not_leaving(record.entity)
+    picking = put_back(tx, record.entity, draft)
+    return PICKINGS.save(
+        tx,
+        record,
+        picking,
+        status="started",
+        finalized_at=None,
+        has_shortage=False,
+        shortage_reason=None,
+        lines=rules.lines_as_started(picking),
+    )
 
 
 def put_back(tx: Transaction, picking: StoredPicking, draft: Checked[PickDraft]) -> StoredPicking:

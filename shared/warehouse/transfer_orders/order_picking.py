@@ -1,16 +1,17 @@
 """Release transfer orders, pick them at their origin, and cancel them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.errors import Conflict
 from shared.kernel.validation import Checked, ensure_valid, of_valid_fields
 from shared.warehouse import references
 from shared.warehouse.documents.models import DocumentProgress
-from shared.warehouse.picking import picks
+from shared.warehouse.picking import picks, undo_picks
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.allocation import allocate_lines, allocate_rest
 from shared.warehouse.picking.models import PickDraft, PickingEnd, StoredPicking
@@ -26,9 +27,14 @@ from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouse.work_records import (
     DocumentReference,
     Operator,
+    WorkStatus,
     operator_problems,
     read_operator,
 )
+
+_OPEN: Sequence[WorkStatus] = ("pending", "started")
+_ENDED: Sequence[WorkStatus] = ("finalized", "synchronized")
+"""Statuses of the picking of an order that is released or picking, and of one that is picked."""
 
 
 def release_transfer_order(
@@ -115,20 +121,38 @@ def pick(
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "released", "picking")
     after = picks.pick_for_transfer_order(
-        tx, _open_picking(tx, record.entity), draft, substitution
+        tx, _read_picking(tx, record.entity, *_OPEN), draft, substitution
     ).entity
     state: OrderStatus = "picked" if after.status == "finalized" else "picking"
     return TRANSFER_ORDERS.save(tx, record, rules.picked(record.entity, after), status=state)
 
 
+def undo_pick(
+    tx: Transaction, number: int, draft: Checked[PickDraft]
+) -> Record[StoredTransferOrder]:
+    """Undo what was picked for an order that is not dispatched; the order is picking again."""
+    record = TRANSFER_ORDERS.get(tx.store, number)
+    rules.ensure_status(record.entity, "picking", "picked")
+    picking = _read_picking(tx, record.entity, "started", *_ENDED)
+    after = undo_picks.undo_pick_for_transfer_order(tx, picking, draft).entity
+    return TRANSFER_ORDERS.save(tx, record, rules.picked(record.entity, after), status="picking")
+
+
 def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
-    """Finish the picking of an order that has begun, and release its remaining allocations."""
+    """Finish the picking of an order that has begun, and release its remaining allocations.
+
+    Raises:
+        Conflict: Nothing is picked.
+    """
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "picking")
+    if not any(line.picked_qty for line in record.entity.lines):
+        code = order_code(number)
+        raise Conflict(f"Nothing is picked for {code}: pick goods, or cancel the order.")
     end = PickingEnd(shortage_reason="other")
     # The order is saved below, with all progress of its picking.
     ended = picking_service.release_and_finalize(
-        tx, _open_picking(tx, record.entity), end, lambda *_: None
+        tx, _read_picking(tx, record.entity, *_OPEN), end, lambda *_: None
     )
     after = rules.picked(record.entity, ended.entity)
     return TRANSFER_ORDERS.save(tx, record, after, status="picked")
@@ -141,9 +165,8 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
     if record.entity.picking_id is None:
         references.release_references(tx, TRANSFER_ORDERS.kind, number)
         return TRANSFER_ORDERS.save(tx, record, record.entity, status="cancelled")
-    if record.entity.status != "picked":
-        _open_picking(tx, record.entity)
-    changed: list[Record[StoredTransferOrder]] = []
+    _read_picking(tx, record.entity, *_OPEN, *_ENDED)
+    cancelled: list[Record[StoredTransferOrder]] = []
 
     def record_progress(
         inner_tx: Transaction, after: StoredPicking, progress: Mapping[int, DocumentProgress]
@@ -151,27 +174,39 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
         for one in progress.values():
             before = TRANSFER_ORDERS.get(inner_tx.store, number)
             rules.ensure_status(before.entity, "released", "picking", "picked")
-            order, status = rules.picked(before.entity, after), before.entity.status
-            if one.ended_work is not None:
-                status = "cancelled"
-                references.release_references(inner_tx, TRANSFER_ORDERS.kind, number)
-            changed.append(TRANSFER_ORDERS.save(inner_tx, before, order, status=status))
+            order = rules.picked(before.entity, after)
+            if one.ended_work is None:
+                TRANSFER_ORDERS.save(inner_tx, before, order)
+                continue
+            references.release_references(inner_tx, TRANSFER_ORDERS.kind, number)
+            cancelled.append(TRANSFER_ORDERS.save(inner_tx, before, order, status="cancelled"))
 
     picking_service.undo_picking(
         tx,
         record.entity.picking_id,
         record_progress,
         "cancelled",
-        "pending",
-        "started",
-        "finalized",
+        *_OPEN,
+        *_ENDED,
     )
-    return changed[-1]
+    if not cancelled:
+        # The rest of its goods was dispatched after the first step.
+        raise StaleRead
+    return cancelled[-1]
 
 
-def _open_picking(tx: Transaction, order: StoredTransferOrder) -> Record[StoredPicking]:
-    """Read the picking of an order; StaleRead when it has ended since the order was read."""
+def _read_picking(
+    tx: Transaction, order: StoredTransferOrder, *expected: WorkStatus
+) -> Record[StoredPicking]:
+    """Read the picking of an order that is not dispatched.
+
+    Raises:
+        StaleRead: The order was read before it got another status: its picking has none of the
+            `expected` ones, or its goods are dispatched.
+    """
     record = picking_service.get_picking(tx.store, order.picking_id or 0)
-    if record.entity.status not in {"pending", "started"}:
+    picks = [pick for line in record.entity.lines for pick in line.picks]
+    is_dispatched = bool(picks) and all(pick.dispatched for pick in picks)
+    if is_dispatched or record.entity.status not in expected:
         raise StaleRead
     return record

@@ -322,6 +322,19 @@ def pick_and_cancellation_of_a_transfer_order(stack: Stack) -> Acts:
     ]
 
 
+def undo_of_a_pick_during_the_dispatch_of_a_transfer_order(stack: Stack) -> Acts:
+    transfers = TransferScenario(stack.erp())
+    transfers.yard.stock("BRICK", 5)
+    number = transfers.order(("BRICK", 3))
+    transfers.pick(number, "BRICK", 3)
+    undone = {"item_code": "BRICK", "qty": 2, "bin_code": "A-01"}
+    return [
+        lambda: transfers.act(number, "picks/undo", **undone),
+        lambda: transfers.act(number, "dispatch"),
+        lambda: transfers.act(number, "cancel"),
+    ]
+
+
 def two_releases_of_one_transfer_order(stack: Stack) -> Acts:
     transfers = TransferScenario(stack.erp())
     transfers.yard.stock("BRICK", 5)

@@ -13,6 +13,7 @@ from tests.transfer_scenario import PATH, TransferScenario
 ACTS: dict[str, dict[str, Any]] = {
     "release": {"picker_id": 7},
     "picks": {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"},
+    "picks/undo": {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"},
     "finish-picking": {},
     "dispatch": {},
     "receive": {"lines": [{"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}]},
@@ -25,6 +26,7 @@ WAY = (
 NEEDS = {
     "release": ("draft",),
     "picks": ("released", "picking"),
+    "picks/undo": ("picking", "picked"),
     "finish-picking": ("picking",),
     "dispatch": ("picked",),
     "receive": ("in_transit", "receiving"),
@@ -83,8 +85,8 @@ def test_picking_of_an_order_is_refused_on_its_own_routes(
     picking = transfer_scenario.shown(transfer_scenario.order(("BRICK", 4)))["picking_id"]
     with stack.unchanged():
         for act, body in (
-            ("start", None), ("picks", ACTS["picks"]), ("finalize", {}), ("cancel", None),
-            ("revert", None),
+            ("start", None), ("picks", ACTS["picks"]), ("picks/undo", ACTS["picks"]),
+            ("finalize", {}), ("cancel", None), ("revert", None),
         ):  # fmt: skip
             answer = transfer_scenario.erp.post(f"/pickings/{picking}/{act}", body)
             assert (answer.status, answer.code) == (409, "conflict")
