@@ -118,7 +118,7 @@ def test_entities_that_a_moving_range_does_not_leave_out_are_read_with_the_other
     plan = _planned(sort="name", moving={"name": (None, "b")}, unless=("status", "open"))
 
     assert isinstance(plan, OrderedPlan)
-    assert (plan.path.bounds, plan.spacing > 1) == ((None, None), True)
+    assert (plan.path.bounds, plan.reads) == ((None, None), 1)
     assert plan.left_out is not None
     assert plan.left_out.bounds == ("b ", None)
 
@@ -167,7 +167,7 @@ def test_large_partition_is_read_in_the_order_of_the_collection() -> None:
     plan = _counted(1_000_000, 500_000)
 
     assert isinstance(plan, OrderedPlan)
-    assert (plan.path.index, plan.path.partition, plan.spacing) == (3, "crate", 2)
+    assert (plan.path.index, plan.path.partition, plan.reads) == (3, "crate", 4)
     assert plan.total_name == "status=open"
 
 
@@ -224,7 +224,7 @@ def test_filter_that_is_only_counted_reads_the_whole_in_its_order_if_many_match(
 
     many = planned(250_000)
     assert isinstance(many, OrderedPlan)
-    assert (many.path.partition, many.spacing, many.total_name) == ("movement", 4, "type=pick")
+    assert (many.path.partition, many.reads, many.total_name) == ("movement", 8, "type=pick")
     for matching in (0, 25):
         few = planned(matching)
         assert isinstance(few, GatheredPlan)

@@ -152,7 +152,7 @@ class OrderedList[E: Stored]:
 
     def _scan(self, after: str | None, skip: int, take: int, descending: bool) -> list[str]:  # noqa: FBT001
         """Return the sort keys of `take` entries, starting `skip` entries after `after`."""
-        path, spacing = self._plan.path, self._plan.spacing
+        path = self._plan.path
         condition, values = path.key_condition()
         filters = self._request.filters(path, values)
         sort_name = index_keys(path.index)[1]
@@ -167,7 +167,7 @@ class OrderedList[E: Stored]:
                 values=values,
                 ProjectionExpression=sort_name,
                 ScanIndexForward=not descending,
-                Limit=min(missing * spacing * 2, PAGE_ENTRIES) if filters else missing,
+                Limit=min(missing * self._plan.reads, PAGE_ENTRIES),
                 **filters,
                 **more,
             )

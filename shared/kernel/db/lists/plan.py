@@ -24,7 +24,7 @@ BatchGetItem 100 items."""
 PAGE_ENTRIES = 5_000
 """More index entries than a Query returns at once, at most 1 MB. A Limit has 32 bits."""
 
-_SPACING = 4
+_READS = 8
 """Entries that are read for each one of a list that leaves out few: these may lie side by side."""
 
 
@@ -179,14 +179,15 @@ def ensure_upgraded[E: Stored](store: Store, collection: Collection[E], query: L
 class OrderedPlan:
     """Read the page in the order of an index; the total is a counter (`total_name`).
 
-    When the path does not cover the only filter, it is applied to the entries, of which one in
-    `spacing` matches on average. `left_out` are the few entries of the partition that the list
-    leaves out, `unless` they have a value; they are counted, and the total is less by their number.
+    When the path does not cover the filters, they are applied to the entries; `reads` entries are
+    read for each one that the page still lacks. `left_out` are the few entries of the partition
+    that the list leaves out, `unless` they have a value; they are counted, and the total is less by
+    their number.
     """
 
     path: AccessPath
     total_name: str | None
-    spacing: int = 1
+    reads: int = 1
     left_out: AccessPath | None = None
 
 
@@ -378,7 +379,9 @@ class _Planner[E: Stored]:
                     shown = all(
                         self.collection.carries(path.index, path.sort, one) for one in needed
                     )
-                    return OrderedPlan(path, part.total_name, _SPACING, later) if shown else None
+                    # In the order of the range, what is left out is at one end.
+                    reads = _READS if query.sort != facet else 1
+                    return OrderedPlan(path, part.total_name, reads, later) if shown else None
                 covered = part.covered | {facet}
                 path = AccessPath(index, part.key, facet, (low, high), covered)
                 return OrderedPlan(path, part.total_name, left_out=later)
@@ -435,7 +438,8 @@ class _Planner[E: Stored]:
         matches, entities = totals.of(part.total_name), totals.of(None)
         spacing = max(1, entities // max(matches, 1))
         path = AccessPath(index, collection.kind, query.sort)
-        ordered = OrderedPlan(path, part.total_name, spacing)
+        # Twice as many: the matches are not spaced evenly.
+        ordered = OrderedPlan(path, part.total_name, 2 * spacing)
         if query.after is not None:
             return ordered if isinstance(query.after, str) else gathered
         read = matches if part.sorts else entities
