@@ -82,7 +82,7 @@ _SUBJECTS = ("shared.warehouse.", "shared.integration.")
 _CATCH_ALL_NAMES = {"common", "helpers", "misc", "utils"}
 _ENTRY_POINTS = {
     "allocation", "dispatch", "expiry", "gtins", "lines", "models", "picks", "posting", "reading",
-    "renames", "service", "values", "vocabulary",
+    "renames", "service", "undo_picks", "values", "vocabulary",
 }  # fmt: skip
 """Modules of a subject that another subject may import. Never a repository: only the subject that
 owns an item reads and writes it."""
