@@ -10,7 +10,7 @@ make a user wait. A right code, a recovery code, a new password, the removal of 
 and `stowage user unlock` set the count to 0.
 
 A wrong code is counted on the condition that the login is as it was when the code was checked. Of
-concurrent attempts one is counted, and the others are decided again, so that no result is known
+concurrent attempts one is counted, and the others are retried, so that no result is known
 that is not counted.
 """
 

@@ -253,7 +253,7 @@ def begin_commit(
 
     def begin(stored: StoredImport) -> Mapping[str, object]:
         _ensure_committable(stored)
-        # The commit finds anew what it skips. One that failed goes on where it stopped.
+        # The commit finds again what it skips. One that failed goes on where it stopped.
         found_before: Mapping[str, object] = {
             "skipped": [],
             "documents": stored.documents.model_copy(update={"skipped": 0}),
