@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
 from shared.kernel.fields import plain
-from shared.kernel.validation import Checked, InvalidBody, problems_of
+from shared.kernel.validation import Checked, InvalidBody, of_valid_fields, problems_of
 from shared.warehouse.catalog.models import GoodsDraft, KnownProduct
 
 
@@ -120,6 +120,17 @@ def batch_problems(draft: Checked[GoodsDraft], *, by_batch: bool) -> Iterator[Pr
         return
     message = f"product {draft.item_code} is {'' if by_batch else 'not '}managed by batch"
     yield Problem("batch", f"is required: {message}" if by_batch else message)
+
+
+def tracking_problems(
+    draft: Checked[GoodsDraft], *, by_serial: bool, by_batch: bool
+) -> Iterator[Problem]:
+    """Yield the problems of the valid serials and batch of goods that are managed so or not."""
+    found = [
+        *serial_problems(draft, by_serial=by_serial),
+        *batch_problems(draft, by_batch=by_batch),
+    ]
+    yield from of_valid_fields(draft, found)
 
 
 def numbered[L: BaseModel](lines: Sequence[Checked[L]] | None) -> Iterator[tuple[str, Checked[L]]]:

@@ -26,7 +26,6 @@ from shared.warehouse.picking.models import (
 from shared.warehouse.ranks import rank_of
 from shared.warehouse.settings.values import Substitution
 from shared.warehouse.stock.models import StockRow
-from shared.warehouse.work_records import place_problems
 
 _MAX_LINES = 1000
 
@@ -236,7 +235,7 @@ def _usable(
 ) -> list[tuple[int, Allocation]]:
     """Return the allocations that a pick can use, those of its position and batch first."""
     allocated = list(_allocations_of(picking, draft.item_code))
-    here = [one for one in allocated if _matches(one[1], draft)]
+    here = [one for one in allocated if matches(one[1], draft)]
     return here + [
         (at, one)
         for at, one in allocated
@@ -253,7 +252,8 @@ def _allocations_of(
                 yield at, allocation
 
 
-def _matches(part: Allocation | Pick, draft: Checked[PickDraft]) -> bool:
+def matches(part: Allocation | Pick, draft: Checked[PickDraft]) -> bool:
+    """Return whether an allocation or a pick is at the position, and of the batch, of a body."""
     return (part.bin_code, part.batch_num) == (draft.bin_code, draft.batch)
 
 
@@ -291,7 +291,7 @@ def _split_quantity(
     for at, allocation in usable:
         part = min(left, allocation.qty)
         if part > 0:
-            yield PickPart(at, allocation, part, exact=_matches(allocation, draft))
+            yield PickPart(at, allocation, part, exact=matches(allocation, draft))
             left -= part
 
 
@@ -330,7 +330,7 @@ def _split_serials(
         if serial not in same:
             rest.remove(found)
         at, allocation = found
-        exact = serial in same and _matches(allocation, draft)
+        exact = serial in same and matches(allocation, draft)
         parts.append(PickPart(at, allocation, allocation.qty, exact=exact, serial=serial))
     return parts, refused
 
@@ -426,99 +426,6 @@ def with_allocation(line: StoredPickingLine, row: StockRow, qty: Decimal) -> Sto
     if before:
         allocation = allocation.in_place_of(before)
     return line.model_copy(update={"allocations": [*others, allocation]})
-
-
-# Undo of picks
-
-
-@dataclass(frozen=True, slots=True)
-class UndonePick:
-    """The part `qty` of a pick of the line with the index `line`, which is undone."""
-
-    line: int
-    pick: Pick
-    qty: Decimal
-
-
-def undo_problems(picking: StoredPicking, draft: Checked[PickDraft]) -> Iterator[Problem]:
-    """Yield every problem of an undo: the goods that it names must be picked at the position."""
-    code = draft.item_code
-    if code is None:
-        return
-    if all(line.item_code != code for line in picking.lines):
-        yield Problem("item_code", f"{code} is not on {picking_code(picking.id)}")
-        return
-    staged = [pick for _, pick in _staged(picking, code)]
-    wrong_serials: list[Problem] = []
-    if staged:
-        # Products that are managed by serial or batch are always picked by serial or batch.
-        one = staged[0]
-        found = [
-            *serial_problems(draft, by_serial=one.serial is not None),
-            *batch_problems(draft, by_batch=one.batch_num is not None),
-        ]
-        wrong = list(of_valid_fields(draft, found))
-        yield from wrong
-        wrong_serials = [one for one in wrong if one.field == "serials"]
-        if len(wrong) > len(wrong_serials):
-            return
-    yield from place_problems("picked", code, draft.bin_code, [pick.bin_code for pick in staged])
-    if draft.qty is None or {"bin_code", "batch", "serials"} & invalid_fields(draft):
-        return
-    here = [pick for pick in staged if _matches(pick, draft)]
-    there = sum((pick.qty for pick in here), ZERO)
-    if there < draft.qty:
-        yield Problem("qty", _not_picked(draft, draft.qty, there))
-    elif draft.serials and not wrong_serials:
-        others = sorted(set(draft.serials) - {pick.serial for pick in here})
-        if others:
-            yield Problem("serials", f"not picked at {draft.bin_code}: {', '.join(others)}")
-    elif (parts := len(list(split_undo(picking, draft, draft.qty)))) > MAX_SERIALS:
-        message = (
-            f"undoes {parts} picks, at most {MAX_SERIALS} per request; undo a smaller quantity"
-        )
-        yield Problem("qty", message)
-
-
-def _not_picked(draft: Checked[PickDraft], qty: Decimal, there: Decimal) -> str:
-    batch = "" if draft.batch is None else f" of batch {draft.batch}"
-    return (
-        f"{plain(qty)} to undo, {plain(there)} of {draft.item_code}{batch} picked"
-        f" at {draft.bin_code}"
-    )
-
-
-def split_undo(
-    picking: StoredPicking, draft: Checked[PickDraft], qty: Decimal
-) -> Iterator[UndonePick]:
-    """Split an undo without problems over the picks that it undoes, the last line first."""
-    for at, pick in _staged(picking, draft.item_code):
-        is_named = not draft.serials or pick.serial in draft.serials
-        part = min(qty, pick.qty)
-        if part > 0 and is_named and _matches(pick, draft):
-            yield UndonePick(at, pick, part)
-            qty -= part
-
-
-def _staged(picking: StoredPicking, item_code: str | None) -> Iterator[tuple[int, Pick]]:
-    """Yield the picks of an item that are not dispatched, with the indexes of their lines.
-
-    Picks fill the lines in their order, so the last line comes first.
-    """
-    for at, line in reversed([*enumerate(picking.lines)]):
-        if line.item_code == item_code:
-            yield from ((at, pick) for pick in line.picks if not pick.dispatched)
-
-
-def unpicked(picking: StoredPicking, part: UndonePick, row: StockRow) -> StoredPicking:
-    """Return the picking after a part of a pick was undone: allocated in the stock `row`."""
-    line = picking.lines[part.line]
-    left = part.pick.qty - part.qty
-    rest = [part.pick.model_copy(update={"qty": left})] if left else []
-    picks = [one for one in line.picks if one is not part.pick]
-    update = {"picks": [*picks, *rest], "picked_qty": line.picked_qty - part.qty}
-    line = with_allocation(line.model_copy(update=update), row, part.qty)
-    return with_line(picking, part.line, line)
 
 
 # Dispatched goods

@@ -4,7 +4,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.gtins import gtin_resolved
-from shared.warehouse.picking import rules
+from shared.warehouse.picking import rules, undo_rules
 from shared.warehouse.picking.models import PickDraft, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.service import get_exit_picking, record_exit_progress
@@ -59,8 +59,8 @@ def put_back(tx: Transaction, picking: StoredPicking, draft: Checked[PickDraft])
     of the allocated ones are allocated where they were picked.
     """
     with gtin_resolved(tx.store, draft) as named:
-        valid = ensure_valid(named, rules.undo_problems(picking, named))
-        parts = list(rules.split_undo(picking, valid, valid.qty))
+        valid = ensure_valid(named, undo_rules.undo_problems(picking, named))
+        parts = list(undo_rules.split_undo(picking, valid, valid.qty))
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
     posting.load(
         rows=list({part.pick.staged_id for part in parts}),
@@ -73,5 +73,5 @@ def put_back(tx: Transaction, picking: StoredPicking, draft: Checked[PickDraft])
     posting.post()
     for part, shelf in zip(parts, shelves, strict=True):
         row = shelf.model_copy(update={"id": posting.row_id(shelf)})
-        picking = rules.unpicked(picking, part, row)
+        picking = undo_rules.unpicked(picking, part, row)
     return picking

@@ -6,14 +6,9 @@ from decimal import ROUND_FLOOR, Decimal
 
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.fields import LEAST_QUANTITY, ZERO, plain
-from shared.kernel.validation import Checked, invalid_fields, of_valid_fields
+from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
-from shared.warehouse.catalog.lines import (
-    GoodsLine,
-    batch_problems,
-    examine_goods,
-    serial_problems,
-)
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods, tracking_problems
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Difference, DifferenceKind, Document, DocumentLine
 from shared.warehouse.master_data import placing_refusal
@@ -330,19 +325,17 @@ def undo_problems(
         yield Problem("item_code", f"{code} is not on the document {document.external_ref}")
         return
     received = [line for line in received_lines(receipt) if line.item_code == code]
-    wrong_serials: list[Problem] = []
-    if received:
-        # Products that are managed by serial or batch are always received by serial or batch.
-        one = received[0]
-        found = [
-            *serial_problems(draft, by_serial=bool(one.serials)),
-            *batch_problems(draft, by_batch=one.batch_num is not None),
-        ]
-        wrong = list(of_valid_fields(draft, found))
-        yield from wrong
-        wrong_serials = [one for one in wrong if one.field == "serials"]
-        if len(wrong) > len(wrong_serials):
-            return
+    # Products that are managed by serial or batch are always received by serial or batch.
+    wrong = [
+        problem
+        for one in received[:1]
+        for problem in tracking_problems(
+            draft, by_serial=bool(one.serials), by_batch=one.batch_num is not None
+        )
+    ]
+    yield from wrong
+    if any(problem.field != "serials" for problem in wrong):
+        return
     places = [line.bin_code for line in received]
     yield from place_problems("received", code, draft.bin_code, places)
     if draft.qty is None or _PLACE_FIELDS & invalid_fields(draft):
@@ -354,7 +347,7 @@ def undo_problems(
         yield Problem("bin_code", f"is required: received at {', '.join(bins)}")
     elif there < draft.qty:
         yield Problem("qty", _not_received(draft, draft.qty, there))
-    elif draft.serials and not wrong_serials:
+    elif draft.serials and not wrong:
         others = sorted(set(draft.serials) - {one for line in here for one in line.serials})
         if others:
             yield Problem("serials", f"not received there: {', '.join(others)}")
