@@ -68,3 +68,19 @@ def disposition_during_an_adjustment(stack: Stack) -> Acts:
         lambda: scenario.yard.adjust(bin_code="B-01", **damaged),
         lambda: scenario.decide(number, {"qty": 1, "action": "restock"}),
     ]
+
+
+def arrivals_of_one_serial_with_two_documents(stack: Stack) -> Acts:
+    """Receive one serial with the returns of two documents that left without serials."""
+    scenario = ReturnScenario(stack.erp())
+    product = scenario.erp.post("/products", {"item_code": "SAW", "name": "Saw"}).id
+    scenario.yard.stock("SAW", 2)
+    orders = [scenario.yard.dispatched(SAW={"qty": 1}) for _ in range(2)]
+    scenario.erp.patch(f"/products/{product}", {"man_ser_num": True}).ok()
+    first, second = (scenario.expected(("SAW", 1), exit_document_id=one) for one in orders)
+    saw = {"item_code": "SAW", "qty": 1, "serials": ["Z-1"]}
+    return [
+        lambda: scenario.receive(first, saw),
+        lambda: scenario.receive(second, {**saw, "bin_code": "A-01"}),
+        lambda: scenario.act(first, "lines/undo", **saw, bin_code="B-01"),
+    ]
