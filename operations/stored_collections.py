@@ -11,6 +11,7 @@ from shared.kernel.db.collection import Collection
 from shared.warehouse.approvals.repository import APPROVALS
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
 from shared.warehouse.documents.repository import ENTRIES, EXITS
+from shared.warehouse.layout.repository import LAYOUTS
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
 from shared.warehouse.pick_faces.repository import PICK_FACES
@@ -21,7 +22,6 @@ from shared.warehouse.rfid.repository import DIFFERENCES, VALIDATIONS
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouse.transfers.repository import TRANSFERS
-from shared.warehouse.warehouses.layout_repository import LAYOUTS
 from shared.warehouse.warehouses.repository import POSITIONS, WAREHOUSES
 from shared.warehouse.waves.repository import WAVES
 

@@ -88,12 +88,20 @@ def change_warehouse(
     return renames.change_warehouse(tx, number, change)
 
 
+def delete_warehouse(tx: Transaction, number: int) -> Record[WarehouseDetail]:
+    """Delete a warehouse with its map."""
+    # Imported here: the models of a map take long to import.
+    from shared.warehouse.layout import service as layout  # noqa: PLC0415
+
+    return layout.delete_warehouse(tx, number)
+
+
 routes.declare_change_and_delete(
     "/warehouses/{id}",
     "a warehouse",
     _WRITE,
     change=change_warehouse,
-    delete=service.delete_warehouse,
+    delete=delete_warehouse,
     response=Warehouse,
     body=WarehouseChange,
     errors=("conflict", "gone"),

@@ -7,8 +7,8 @@ from shared.http.routes import ResourceResponse, Routes, TextResponse
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
-from shared.warehouse.warehouses import drawing, layout
-from shared.warehouse.warehouses.layout_models import Layout, LayoutDraft
+from shared.warehouse.layout import drawing, service
+from shared.warehouse.layout.models import Layout, LayoutDraft
 
 routes = Routes()
 
@@ -29,7 +29,7 @@ _SECURITY_HEADERS: Mapping[str, str] = {
 )
 def get_layout(store: Store, request: Request) -> ResourceResponse:
     """Return the published map; `not_found` if no map is published."""
-    found, _ = layout.get_layout(store, request.id)
+    found, _ = service.get_layout(store, request.id)
     return ResourceResponse(found)
 
 
@@ -49,7 +49,7 @@ def get_layout(store: Store, request: Request) -> ResourceResponse:
 )
 def publish_layout(tx: Transaction, request: Request[Checked[LayoutDraft]]) -> ResourceResponse:
     """Validate a map and publish it as the next version."""
-    return ResourceResponse(layout.publish(tx, request.id, request.body))
+    return ResourceResponse(service.publish(tx, request.id, request.body))
 
 
 @routes.read(
@@ -61,5 +61,5 @@ def publish_layout(tx: Transaction, request: Request[Checked[LayoutDraft]]) -> R
 )
 def draw_layout(store: Store, request: Request) -> TextResponse:
     """Return the published map as a drawing (SVG) with legend and scale bar."""
-    found, warehouse_name = layout.get_layout(store, request.id)
+    found, warehouse_name = service.get_layout(store, request.id)
     return TextResponse(drawing.draw(found, warehouse_name), _SECURITY_HEADERS)

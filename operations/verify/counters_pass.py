@@ -30,9 +30,9 @@ from shared.kernel.db.table import (
 )
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import MAX_ID
+from shared.warehouse.layout.repository import LAYOUTS
 from shared.warehouse.returns.repository import RETURNS
 from shared.warehouse.rfid.repository import DIFFERENCES, VALIDATIONS
-from shared.warehouse.warehouses.layout_repository import LAYOUTS
 from shared.warehouse.warehouses.repository import WAREHOUSES
 
 _COMMIT_MS = 60_000

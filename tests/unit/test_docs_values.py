@@ -53,6 +53,7 @@ from shared.kernel.spreadsheets import table
 from shared.warehouse.approvals import rules as approvals
 from shared.warehouse.catalog import models as catalog
 from shared.warehouse.documents import models as documents
+from shared.warehouse.layout import models as layout
 from shared.warehouse.packing import models as packing
 from shared.warehouse.partners import models as partners
 from shared.warehouse.pick_faces import rules as pick_faces
@@ -69,7 +70,6 @@ from shared.warehouse.stock.models import InventoryStatus
 from shared.warehouse.stock.rules import MAX_ROW
 from shared.warehouse.transfer_orders import models as transfer_orders
 from shared.warehouse.transfers import models as transfers
-from shared.warehouse.warehouses import layout_models as layout
 from shared.warehouse.warehouses import service as warehouses_service
 from shared.warehouse.warehouses.models import MAX_BULK
 from shared.warehouse.waves import models as waves

@@ -28,9 +28,9 @@ from shared.kernel.fields import (
     Word,
 )
 from shared.kernel.json_text import dumps, loads
+from shared.warehouse.layout.models import Label
 from shared.warehouse.partners.models import DocumentId
 from shared.warehouse.transfers.models import DocEntry
-from shared.warehouse.warehouses.layout_models import Label
 from tests.cases import each_case
 
 _ANYTHING = st.recursive(

@@ -55,6 +55,7 @@ FLOORS = (
     "shared.warehouse.catalog",
     "shared.warehouse.partners",
     "shared.warehouse.warehouses",
+    "shared.warehouse.layout",
     "shared.warehouse.master_data",
     "shared.warehouse.pick_faces",
     "shared.warehouse.settings",

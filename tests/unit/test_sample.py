@@ -14,9 +14,9 @@ from local.sample import ACME, read_records
 from shared.kernel.json_text import loads
 from shared.kernel.validation import check, ensure_valid, problems_of
 from shared.warehouse.gs1 import check_digit
+from shared.warehouse.layout.models import LayoutDraft
+from shared.warehouse.layout.rules import layout_problems
 from shared.warehouse.partners.models import ClientCreate, ProviderCreate
-from shared.warehouse.warehouses.layout_models import LayoutDraft
-from shared.warehouse.warehouses.layout_rules import layout_problems
 
 WAREHOUSES = read_records(ACME / "warehouses.csv")
 POSITIONS = read_records(ACME / "warehouse_positions.csv")

@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from shared.kernel.events.kinds import EVENT_KINDS, TEST_EVENT, AnyEventKind
 from shared.warehouse.catalog.models import Product
+from shared.warehouse.layout.models import LayoutHeading
 from shared.warehouse.packing.models import PackingOrderTransition, ShippedDocument
 from shared.warehouse.picking.models import Picking
 from shared.warehouse.receiving.models import Receipt
@@ -14,7 +15,6 @@ from shared.warehouse.rfid.models import RfidValidation
 from shared.warehouse.stock.models import StockLevel
 from shared.warehouse.transfer_orders.models import TransferOrder
 from shared.warehouse.transfers.models import Transfer
-from shared.warehouse.warehouses.layout_models import LayoutHeading
 from shared.warehouse.waves.models import Wave
 from tools.openapi.responses import BASE, body, strict
 from tools.openapi.schemas import Schema, nullable, ref

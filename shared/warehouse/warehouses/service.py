@@ -96,21 +96,14 @@ def change_warehouse(
 
 
 def delete_warehouse(tx: Transaction, number: int) -> Record[WarehouseDetail]:
-    """Delete a warehouse.
+    """Delete a warehouse; the map of it is `layout`'s, whose `delete_warehouse` callers use.
 
     Raises:
         Conflict: It has positions or is on open documents.
     """
-    from shared.warehouse.warehouses import (  # noqa: PLC0415  cold start
-        layout_repository as layouts,
-    )
-
     record = WAREHOUSES.get(tx.store, number)
     mark = _retire_warehouse(tx, record.entity, "cannot be deleted")
     drop_code(tx, warehouse_key(record.entity.whs_code), mark)
-    layout = layouts.published_layout(tx.store, number)
-    if layout:
-        layouts.LAYOUTS.remove(tx, layout)
     WAREHOUSES.remove(tx, record)
     return views.warehouse_detail(record)
 
@@ -153,6 +146,15 @@ def _code_problems(store: Store, code: str | None, number: int | None = None) ->
 def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
     """Return a warehouse with its first 2000 positions."""
     return views.warehouse_detail(*_read_warehouse(store, number))
+
+
+stored_warehouse = WAREHOUSES.get
+"""Returns a warehouse as stored, without its positions."""
+
+
+def keep_warehouse(tx: Transaction, record: Record[StoredWarehouse]) -> None:
+    """Write an unchanged warehouse, so that the transaction fails if it is deleted meanwhile."""
+    WAREHOUSES.replace(tx, record, record.entity)
 
 
 def _read_warehouse(

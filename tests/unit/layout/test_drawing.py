@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from local.sample import ACME
 from shared.kernel.json_text import loads
-from shared.warehouse.warehouses.drawing import draw
-from shared.warehouse.warehouses.layout_models import Layout, LayoutDraft
+from shared.warehouse.layout.drawing import draw
+from shared.warehouse.layout.models import Layout, LayoutDraft
 
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = {"svg", "title", "rect", "path", "polygon", "line", "circle", "g", "text"}

@@ -6,9 +6,9 @@ from decimal import Decimal
 from shared.kernel.errors import Problem
 from shared.kernel.fields import plain
 from shared.kernel.validation import Checked, invalid_fields
-from shared.warehouse.warehouses import geometry
-from shared.warehouse.warehouses.geometry import Rectangle, Vertex, units
-from shared.warehouse.warehouses.layout_models import (
+from shared.warehouse.layout import geometry
+from shared.warehouse.layout.geometry import Rectangle, Vertex, units
+from shared.warehouse.layout.models import (
     MAX_CORNERS_IN_ALL,
     AisleDraft,
     BayDraft,

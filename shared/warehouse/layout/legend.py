@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from shared.warehouse.warehouses.layout_models import Layout
-from shared.warehouse.warehouses.signs import (
+from shared.warehouse.layout.models import Layout
+from shared.warehouse.layout.signs import (
     AISLE,
     INK,
     LINE,
@@ -17,7 +17,7 @@ from shared.warehouse.warehouses.signs import (
     described,
     golden_edge,
 )
-from shared.warehouse.warehouses.svg import element, label, number
+from shared.warehouse.layout.svg import element, label, number
 
 _ROW, _COLUMN = 24.0, 250.0
 _MOST_LETTERS = 30

@@ -1,14 +1,10 @@
-"""Storage of maps of warehouses. Keys and indexes: see docs/storage.md.
-
-It is apart from that of warehouses, because the models of a map take longer to import than those of
-warehouses and positions, which nearly every function needs.
-"""
+"""Storage of maps of warehouses. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.errors import NotFound
-from shared.warehouse.warehouses.layout_models import StoredLayout
+from shared.warehouse.layout.models import StoredLayout
 
 LAYOUTS = Collection(
     kind="layout",

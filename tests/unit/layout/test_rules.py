@@ -7,9 +7,9 @@ import pytest
 
 from shared.kernel.json_text import loads
 from shared.kernel.validation import check, problems_of
-from shared.warehouse.warehouses import geometry
-from shared.warehouse.warehouses.layout_models import LayoutDraft
-from shared.warehouse.warehouses.layout_rules import layout_problems
+from shared.warehouse.layout import geometry
+from shared.warehouse.layout.models import LayoutDraft
+from shared.warehouse.layout.rules import layout_problems
 from tests.cases import each_case
 
 HALL: dict[str, Any] = {
@@ -210,7 +210,7 @@ def test_number_of_corners_and_levels_is_limited() -> None:
 def test_map_of_too_many_rotated_bays_close_to_each_other_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Only comparisons of rotated bays cost much; `test_layout_geometry.py` shows their limit."""
+    """Only comparisons of rotated bays cost much; `test_geometry.py` shows their limit."""
     monkeypatch.setattr(geometry, "_MAX_COMPARISONS", 1_000)
     slanting = [
         {"number": n, "x": n / 250, "y": 20 - n / 250, "w": 20, "d": 0.001, "rotation": 45}

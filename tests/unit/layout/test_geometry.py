@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.warehouse.warehouses.geometry import (
+from shared.warehouse.layout.geometry import (
     Rectangle,
     TooManyComparisons,
     Vertex,

@@ -1,4 +1,4 @@
-"""Use cases of the map of a warehouse."""
+"""Use cases of the map of a warehouse; a warehouse is deleted together with its map."""
 
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
@@ -6,16 +6,16 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.outbox import EventResource, raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse.warehouses.layout_models import (
+from shared.warehouse.layout.models import (
     Layout,
     LayoutDraft,
     LayoutHeading,
     StoredLayout,
 )
-from shared.warehouse.warehouses.layout_repository import LAYOUTS, published_layout
-from shared.warehouse.warehouses.layout_rules import layout_problems
-from shared.warehouse.warehouses.models import StoredWarehouse
-from shared.warehouse.warehouses.repository import WAREHOUSES
+from shared.warehouse.layout.repository import LAYOUTS, published_layout
+from shared.warehouse.layout.rules import layout_problems
+from shared.warehouse.warehouses import service as warehouses
+from shared.warehouse.warehouses.models import StoredWarehouse, WarehouseDetail
 
 LAYOUT_EVENTS = EventResource[Layout](
     "layout",
@@ -26,13 +26,12 @@ LAYOUT_EVENTS = EventResource[Layout](
 
 def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout:
     """Publish a map of a warehouse as the next version and raise layout.published."""
-    warehouse = WAREHOUSES.get(tx.store, number)
+    warehouse = warehouses.stored_warehouse(tx.store, number)
     draft = ensure_valid(draft, layout_problems(draft))
     layout = StoredLayout(id=number, published_at=tx.now, **draft.model_dump())
     before = published_layout(tx.store, number)
     record = LAYOUTS.replace(tx, before, layout) if before else LAYOUTS.insert(tx, number, layout)
-    # Writes the unchanged warehouse, so that this transaction fails if it is deleted meanwhile.
-    WAREHOUSES.replace(tx, warehouse, warehouse.entity)
+    warehouses.keep_warehouse(tx, warehouse)
     published = _view(record, warehouse.entity)
     shown = Record(record.id, record.version, published)
     raise_record_event(tx, "layout.published", LAYOUT_EVENTS, shown)
@@ -42,9 +41,18 @@ def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout
 def get_layout(store: Store, number: int) -> tuple[Layout, str]:
     """Return the published map of a warehouse, and the name of the warehouse."""
     warehouse, record = run_all(
-        lambda: WAREHOUSES.get(store, number), lambda: LAYOUTS.get(store, number)
+        lambda: warehouses.stored_warehouse(store, number), lambda: LAYOUTS.get(store, number)
     )
     return _view(record, warehouse.entity), warehouse.entity.name
+
+
+def delete_warehouse(tx: Transaction, number: int) -> Record[WarehouseDetail]:
+    """Delete a warehouse with its map; see `delete_warehouse` of warehouses."""
+    deleted = warehouses.delete_warehouse(tx, number)
+    layout = published_layout(tx.store, number)
+    if layout:
+        LAYOUTS.remove(tx, layout)
+    return deleted
 
 
 def _view(record: Record[StoredLayout], warehouse: StoredWarehouse) -> Layout:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from shared.warehouse.warehouses.layout_models import Layout
-from shared.warehouse.warehouses.svg import element, number
+from shared.warehouse.layout.models import Layout
+from shared.warehouse.layout.svg import element, number
 
 INK, FAINT, LINE = "#1e293b", "#64748b", "#94a3b8"
 AISLE, STEEL, GOLD, MARK = "#e2e8f0", "#475569", "#f59e0b", "#be123c"

@@ -7,9 +7,9 @@ sheets and scripts.
 import math
 
 from shared.kernel.fields import plain
-from shared.warehouse.warehouses.layout_models import Aisle, Bay, Layout, MapPoint, Zone
-from shared.warehouse.warehouses.legend import legend
-from shared.warehouse.warehouses.signs import (
+from shared.warehouse.layout.legend import legend
+from shared.warehouse.layout.models import Aisle, Bay, Layout, MapPoint, Zone
+from shared.warehouse.layout.signs import (
     AISLE,
     FAINT,
     INK,
@@ -24,7 +24,7 @@ from shared.warehouse.warehouses.signs import (
     described,
     golden_edge,
 )
-from shared.warehouse.warehouses.svg import color, element, haloed, label, number, text_of
+from shared.warehouse.layout.svg import color, element, haloed, label, number, text_of
 
 _MOST_GRID_LINES = 200
 _PALETTE = (

@@ -1,0 +1,1 @@
+"""The map of a warehouse: what is published, and its drawing."""

@@ -1,0 +1,1 @@
+"""Tests of the rules and the drawing of maps."""
