@@ -1,10 +1,10 @@
 """Write docs/openapi.json and docs/interface-operations.md, or check that they are current."""
 
 import argparse
-import json
 import sys
 import tomllib
 
+from tools.json_lines import json_lines
 from tools.openapi.declared import ROOT
 from tools.openapi.document import build
 from tools.openapi.table import table
@@ -13,7 +13,7 @@ from tools.openapi.table import table
 def texts() -> dict[str, str]:
     """Return the name of each generated file in docs/ and its content."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    document = json.dumps(build(project["version"]), indent=1, ensure_ascii=False)
+    document = json_lines(build(project["version"]))
     return {"openapi.json": document + "\n", "interface-operations.md": table()}
 
 
