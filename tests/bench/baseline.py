@@ -1,7 +1,7 @@
 """The recorded figures that must not grow: `baseline.json` beside this module.
 
 It has figures that are equal on every machine and in every run: calls, round trips, capacity units,
-examined items, sizes of packages. Times are not in it.
+examined items, sizes of packages. Times are not in it. Each row is a line.
 """
 
 import json
@@ -13,6 +13,7 @@ from rich.console import Console
 
 from tests.bench import size
 from tests.bench.report import Table
+from tools.json_lines import json_lines
 
 PATH = Path(__file__).with_name("baseline.json")
 RECORD = "make compare ARGS=--record-baseline"
@@ -94,5 +95,5 @@ def compare(recorded: Figures, measured: Figures) -> Comparison:
 def record(measured: Figures) -> None:
     """Record measured figures; sizes stay when the package was not built."""
     sizes = {title: rows for title, rows in load().items() if title == size.TITLE}
-    lines = json.dumps({**sizes, **measured}, indent=1, sort_keys=True, ensure_ascii=False)
-    PATH.write_text(lines + "\n", encoding="utf-8")
+    tables = json.loads(json.dumps({**sizes, **measured}, sort_keys=True))
+    PATH.write_text(json_lines(tables, depth=2) + "\n", encoding="utf-8")
