@@ -36,7 +36,7 @@ export function useAction() {
     carryOut: async (operation, parameters, body, etag = null) => {
       setState({ isBusy: true, error: null });
       try {
-        const name = /** @type {keyof import('../interface/operations.js').Operations} */ (operation);
+        const name = /** @type {keyof import('../types/operations.js').Operations} */ (operation);
         const result = await current.run((key) =>
           calls.write(name, { key, parameters, body: /** @type {any} */ (body), etag }),
         );

@@ -6,7 +6,7 @@
 import { isUnknown, NoAnswer, Refusal, refusalOf } from './refusal.js';
 
 /**
- * @typedef {import('../interface/operations.js').Operations} Operations
+ * @typedef {import('../types/operations.js').Operations} Operations
  * @typedef {import('./browser.js').Browser} Browser
  * @typedef {import('./session.js').Session} Session
  * @typedef {Record<string, string | number>} Parameters values of `{name}` in a path

@@ -5,93 +5,20 @@ const subject = {
   "/api-clients": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "text"
-    },
-    {
-     "name": "client_id",
-     "type": "text"
-    },
-    {
-     "name": "kind",
-     "type": "choice",
-     "choices": [
-      "integration",
-      "mobile"
-     ]
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "scopes",
-     "type": "array",
-     "items": {
-      "type": "choice",
-      "choices": [
-       "warehouses:read",
-       "warehouses:write",
-       "products:read",
-       "products:write",
-       "clients:read",
-       "clients:write",
-       "providers:read",
-       "providers:write",
-       "receipts:read",
-       "receipts:write",
-       "pickings:read",
-       "pickings:write",
-       "transfers:read",
-       "transfers:write",
-       "stocks:read",
-       "stocks:write",
-       "webhooks:manage",
-       "settings:manage"
-      ]
-     }
-    },
-    {
-     "name": "secrets",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "created_at",
-        "type": "date-time"
-       }
-      ]
-     }
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "text"},
+    {"name": "client_id", "type": "text"},
+    {"name": "kind", "type": "choice", "choices": ["integration", "mobile"]},
+    {"name": "name", "type": "text"},
+    {"name": "scopes", "type": "array", "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "webhooks:manage", "settings:manage"]}},
+    {"name": "secrets", "type": "array", "items": {"type": "object", "fields": [{"name": "created_at", "type": "date-time"}]}},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "kind",
-     "type": "choice",
-     "choices": [
-      "integration",
-      "mobile"
-     ]
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "kind", "type": "choice", "choices": ["integration", "mobile"]}
    ],
-   "sorts": [
-    "created_at",
-    "name"
-   ],
+   "sorts": ["created_at", "name"],
    "sort": "created_at"
   }
  },
@@ -99,74 +26,14 @@ const subject = {
   "/api-clients/{id}": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "text"
-    },
-    {
-     "name": "client_id",
-     "type": "text"
-    },
-    {
-     "name": "kind",
-     "type": "choice",
-     "choices": [
-      "integration",
-      "mobile"
-     ]
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "scopes",
-     "type": "array",
-     "items": {
-      "type": "choice",
-      "choices": [
-       "warehouses:read",
-       "warehouses:write",
-       "products:read",
-       "products:write",
-       "clients:read",
-       "clients:write",
-       "providers:read",
-       "providers:write",
-       "receipts:read",
-       "receipts:write",
-       "pickings:read",
-       "pickings:write",
-       "transfers:read",
-       "transfers:write",
-       "stocks:read",
-       "stocks:write",
-       "webhooks:manage",
-       "settings:manage"
-      ]
-     }
-    },
-    {
-     "name": "secrets",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "created_at",
-        "type": "date-time"
-       }
-      ]
-     }
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "text"},
+    {"name": "client_id", "type": "text"},
+    {"name": "kind", "type": "choice", "choices": ["integration", "mobile"]},
+    {"name": "name", "type": "text"},
+    {"name": "scopes", "type": "array", "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "webhooks:manage", "settings:manage"]}},
+    {"name": "secrets", "type": "array", "items": {"type": "object", "fields": [{"name": "created_at", "type": "date-time"}]}},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   }
  },
@@ -175,117 +42,31 @@ const subject = {
    "permission": "users.manage",
    "name": "create_api_client",
    "body": [
-    {
-     "name": "name",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 100
-    },
-    {
-     "name": "kind",
-     "type": "choice",
-     "choices": [
-      "integration",
-      "mobile"
-     ]
-    },
-    {
-     "name": "scopes",
-     "type": "array",
-     "maxItems": 18,
-     "items": {
-      "type": "choice",
-      "choices": [
-       "warehouses:read",
-       "warehouses:write",
-       "products:read",
-       "products:write",
-       "clients:read",
-       "clients:write",
-       "providers:read",
-       "providers:write",
-       "receipts:read",
-       "receipts:write",
-       "pickings:read",
-       "pickings:write",
-       "transfers:read",
-       "transfers:write",
-       "stocks:read",
-       "stocks:write",
-       "webhooks:manage",
-       "settings:manage"
-      ]
-     }
-    }
+    {"name": "name", "isRequired": true, "type": "text", "maxLength": 100},
+    {"name": "kind", "type": "choice", "choices": ["integration", "mobile"]},
+    {"name": "scopes", "type": "array", "maxItems": 18, "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "webhooks:manage", "settings:manage"]}}
    ]
   },
   "PATCH /api-clients/{id}": {
    "permission": "users.manage",
    "name": "update_api_client",
    "body": [
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 100
-    },
-    {
-     "name": "scopes",
-     "type": "array",
-     "maxItems": 18,
-     "items": {
-      "type": "choice",
-      "choices": [
-       "warehouses:read",
-       "warehouses:write",
-       "products:read",
-       "products:write",
-       "clients:read",
-       "clients:write",
-       "providers:read",
-       "providers:write",
-       "receipts:read",
-       "receipts:write",
-       "pickings:read",
-       "pickings:write",
-       "transfers:read",
-       "transfers:write",
-       "stocks:read",
-       "stocks:write",
-       "webhooks:manage",
-       "settings:manage"
-      ]
-     }
-    },
-    {
-     "name": "deactivate_webhooks",
-     "type": "boolean"
-    }
+    {"name": "name", "type": "text", "maxLength": 100},
+    {"name": "scopes", "type": "array", "maxItems": 18, "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "webhooks:manage", "settings:manage"]}},
+    {"name": "deactivate_webhooks", "type": "boolean"}
    ]
   },
   "DELETE /api-clients/{id}": {
    "permission": "users.manage",
    "name": "delete_api_client",
-   "body": [
-    {
-     "name": "deactivate_webhooks",
-     "type": "boolean"
-    }
-   ]
+   "body": [{"name": "deactivate_webhooks", "type": "boolean"}]
   },
   "POST /api-clients/{id}/rotate-secret": {
    "permission": "users.manage",
    "name": "rotate_api_client_secret",
-   "body": [
-    {
-     "name": "keep_previous",
-     "type": "boolean"
-    }
-   ]
+   "body": [{"name": "keep_previous", "type": "boolean"}]
   },
-  "DELETE /api-clients/{id}/previous-secret": {
-   "permission": "users.manage",
-   "name": "delete_api_client_previous_secret"
-  }
+  "DELETE /api-clients/{id}/previous-secret": {"permission": "users.manage", "name": "delete_api_client_previous_secret"}
  }
 };
 export default subject;

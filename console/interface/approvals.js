@@ -5,149 +5,28 @@ const subject = {
   "/approvals": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "granted",
-      "denied",
-      "used",
-      "expired"
-     ]
-    },
-    {
-     "name": "code",
-     "type": "choice",
-     "choices": [
-      "over_receipt",
-      "shortage",
-      "adjustment"
-     ]
-    },
-    {
-     "name": "message",
-     "type": "text"
-    },
-    {
-     "name": "resource",
-     "type": "object",
-     "fields": [
-      {
-       "name": "object",
-       "type": "text"
-      },
-      {
-       "name": "id",
-       "type": "integer"
-      }
-     ]
-    },
-    {
-     "name": "request",
-     "type": "object",
-     "fields": [
-      {
-       "name": "method",
-       "type": "text"
-      },
-      {
-       "name": "path",
-       "type": "text"
-      },
-      {
-       "name": "body",
-       "type": "object",
-       "fields": []
-      }
-     ]
-    },
-    {
-     "name": "requested_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "user_id",
-       "type": "integer"
-      },
-      {
-       "name": "client_id",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "decided_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "user_id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "decided_at",
-     "type": "date-time"
-    },
-    {
-     "name": "comment",
-     "type": "text"
-    },
-    {
-     "name": "expires_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "status", "type": "choice", "choices": ["pending", "granted", "denied", "used", "expired"]},
+    {"name": "code", "type": "choice", "choices": ["over_receipt", "shortage", "adjustment"]},
+    {"name": "message", "type": "text"},
+    {"name": "resource", "type": "object", "fields": [{"name": "object", "type": "text"}, {"name": "id", "type": "integer"}]},
+    {"name": "request", "type": "object", "fields": [{"name": "method", "type": "text"}, {"name": "path", "type": "text"}, {"name": "body", "type": "object", "fields": []}]},
+    {"name": "requested_by", "type": "object", "fields": [{"name": "user_id", "type": "integer"}, {"name": "client_id", "type": "text"}]},
+    {"name": "decided_by", "type": "object", "fields": [{"name": "user_id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "decided_at", "type": "date-time"},
+    {"name": "comment", "type": "text"},
+    {"name": "expires_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "from",
-     "type": "date"
-    },
-    {
-     "name": "to",
-     "type": "date"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "granted",
-      "denied",
-      "used",
-      "expired"
-     ]
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "from", "type": "date"},
+    {"name": "to", "type": "date"},
+    {"name": "status", "type": "choice", "choices": ["pending", "granted", "denied", "used", "expired"]}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["created_at", "updated_at"],
    "sort": "-created_at"
   }
  },
@@ -155,119 +34,20 @@ const subject = {
   "/approvals/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "granted",
-      "denied",
-      "used",
-      "expired"
-     ]
-    },
-    {
-     "name": "code",
-     "type": "choice",
-     "choices": [
-      "over_receipt",
-      "shortage",
-      "adjustment"
-     ]
-    },
-    {
-     "name": "message",
-     "type": "text"
-    },
-    {
-     "name": "resource",
-     "type": "object",
-     "fields": [
-      {
-       "name": "object",
-       "type": "text"
-      },
-      {
-       "name": "id",
-       "type": "integer"
-      }
-     ]
-    },
-    {
-     "name": "request",
-     "type": "object",
-     "fields": [
-      {
-       "name": "method",
-       "type": "text"
-      },
-      {
-       "name": "path",
-       "type": "text"
-      },
-      {
-       "name": "body",
-       "type": "object",
-       "fields": []
-      }
-     ]
-    },
-    {
-     "name": "requested_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "user_id",
-       "type": "integer"
-      },
-      {
-       "name": "client_id",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "decided_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "user_id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "decided_at",
-     "type": "date-time"
-    },
-    {
-     "name": "comment",
-     "type": "text"
-    },
-    {
-     "name": "expires_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "status", "type": "choice", "choices": ["pending", "granted", "denied", "used", "expired"]},
+    {"name": "code", "type": "choice", "choices": ["over_receipt", "shortage", "adjustment"]},
+    {"name": "message", "type": "text"},
+    {"name": "resource", "type": "object", "fields": [{"name": "object", "type": "text"}, {"name": "id", "type": "integer"}]},
+    {"name": "request", "type": "object", "fields": [{"name": "method", "type": "text"}, {"name": "path", "type": "text"}, {"name": "body", "type": "object", "fields": []}]},
+    {"name": "requested_by", "type": "object", "fields": [{"name": "user_id", "type": "integer"}, {"name": "client_id", "type": "text"}]},
+    {"name": "decided_by", "type": "object", "fields": [{"name": "user_id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "decided_at", "type": "date-time"},
+    {"name": "comment", "type": "text"},
+    {"name": "expires_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   }
  },
@@ -275,26 +55,12 @@ const subject = {
   "POST /approvals/{id}/grant": {
    "permission": "approvals.grant",
    "name": "create_approval_grant",
-   "body": [
-    {
-     "name": "comment",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    }
-   ]
+   "body": [{"name": "comment", "type": "text", "isNullable": true, "maxLength": 2000}]
   },
   "POST /approvals/{id}/deny": {
    "permission": "approvals.grant",
    "name": "create_approval_deny",
-   "body": [
-    {
-     "name": "comment",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    }
-   ]
+   "body": [{"name": "comment", "type": "text", "isNullable": true, "maxLength": 2000}]
   }
  }
 };

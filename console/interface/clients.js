@@ -5,67 +5,22 @@ const subject = {
   "/clients": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "document_type",
-     "type": "text"
-    },
-    {
-     "name": "document_id",
-     "type": "integer"
-    },
-    {
-     "name": "email",
-     "type": "text"
-    },
-    {
-     "name": "phone",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "name", "type": "text"},
+    {"name": "document_type", "type": "text"},
+    {"name": "document_id", "type": "integer"},
+    {"name": "email", "type": "text"},
+    {"name": "phone", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "search",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "email",
-     "type": "text",
-     "maxLength": 254
-    },
-    {
-     "name": "document_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 9007199254740991
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "search", "type": "text", "maxLength": 255},
+    {"name": "email", "type": "text", "maxLength": 254},
+    {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 9007199254740991}
    ],
-   "sorts": [
-    "id",
-    "name",
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["id", "name", "created_at", "updated_at"],
    "sort": "id"
   }
  },
@@ -73,38 +28,14 @@ const subject = {
   "/clients/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "document_type",
-     "type": "text"
-    },
-    {
-     "name": "document_id",
-     "type": "integer"
-    },
-    {
-     "name": "email",
-     "type": "text"
-    },
-    {
-     "name": "phone",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "name", "type": "text"},
+    {"name": "document_type", "type": "text"},
+    {"name": "document_id", "type": "integer"},
+    {"name": "email", "type": "text"},
+    {"name": "phone", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   }
  },
@@ -113,110 +44,36 @@ const subject = {
    "permission": "exits.manage",
    "name": "create_client",
    "body": [
-    {
-     "name": "name",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "document_type",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "document_id",
-     "isRequired": true,
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 9007199254740991
-    },
-    {
-     "name": "email",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 254
-    },
-    {
-     "name": "phone",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    }
+    {"name": "name", "isRequired": true, "type": "text", "maxLength": 200},
+    {"name": "document_type", "type": "text", "isNullable": true},
+    {"name": "document_id", "isRequired": true, "type": "integer", "minimum": 1, "maximum": 9007199254740991},
+    {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
+    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50}
    ]
   },
   "PUT /clients/{id}": {
    "permission": "exits.manage",
    "name": "put_client",
    "body": [
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "document_type",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "document_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 9007199254740991
-    },
-    {
-     "name": "email",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 254
-    },
-    {
-     "name": "phone",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    }
+    {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "document_type", "type": "text", "isNullable": true},
+    {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 9007199254740991},
+    {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
+    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50}
    ]
   },
   "PATCH /clients/{id}": {
    "permission": "exits.manage",
    "name": "update_client",
    "body": [
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "document_type",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "document_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 9007199254740991
-    },
-    {
-     "name": "email",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 254
-    },
-    {
-     "name": "phone",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    }
+    {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "document_type", "type": "text", "isNullable": true},
+    {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 9007199254740991},
+    {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
+    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50}
    ]
   },
-  "DELETE /clients/{id}": {
-   "permission": "exits.manage",
-   "name": "delete_client"
-  }
+  "DELETE /clients/{id}": {"permission": "exits.manage", "name": "delete_client"}
  }
 };
 export default subject;

@@ -5,175 +5,31 @@ const subject = {
   "/entry-documents": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "doc_num",
-     "type": "text"
-    },
-    {
-     "name": "type",
-     "type": "choice",
-     "choices": [
-      "purchase_order",
-      "goods_receipt",
-      "delivery_good"
-     ]
-    },
-    {
-     "name": "external_ref",
-     "type": "text"
-    },
-    {
-     "name": "source",
-     "type": "choice",
-     "choices": [
-      "api",
-      "import",
-      "web",
-      "sap"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "assigned",
-      "partial-complete",
-      "completed",
-      "closed"
-     ]
-    },
-    {
-     "name": "card_code",
-     "type": "text"
-    },
-    {
-     "name": "card_name",
-     "type": "text"
-    },
-    {
-     "name": "doc_date",
-     "type": "date"
-    },
-    {
-     "name": "due_date",
-     "type": "date"
-    },
-    {
-     "name": "comments",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "line_num",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "open_qty",
-        "type": "number"
-       },
-       {
-        "name": "received_qty",
-        "type": "number"
-       },
-       {
-        "name": "whs_code",
-        "type": "text"
-       },
-       {
-        "name": "status",
-        "type": "choice",
-        "choices": [
-         "open",
-         "partial",
-         "complete",
-         "closed"
-        ]
-       }
-      ]
-     }
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "doc_num", "type": "text"},
+    {"name": "type", "type": "choice", "choices": ["purchase_order", "goods_receipt", "delivery_good"]},
+    {"name": "external_ref", "type": "text"},
+    {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
+    {"name": "status", "type": "choice", "choices": ["open", "assigned", "partial-complete", "completed", "closed"]},
+    {"name": "card_code", "type": "text"},
+    {"name": "card_name", "type": "text"},
+    {"name": "doc_date", "type": "date"},
+    {"name": "due_date", "type": "date"},
+    {"name": "comments", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "external_ref",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "type",
-     "type": "choice",
-     "choices": [
-      "purchase_order",
-      "goods_receipt",
-      "delivery_good"
-     ]
-    },
-    {
-     "name": "card_code",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "assigned",
-      "partial-complete",
-      "completed",
-      "closed"
-     ]
-    },
-    {
-     "name": "source",
-     "type": "choice",
-     "choices": [
-      "api",
-      "import",
-      "web",
-      "sap"
-     ]
-    },
-    {
-     "name": "due_to",
-     "type": "date"
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "external_ref", "type": "text", "maxLength": 255},
+    {"name": "type", "type": "choice", "choices": ["purchase_order", "goods_receipt", "delivery_good"]},
+    {"name": "card_code", "type": "text", "maxLength": 255},
+    {"name": "status", "type": "choice", "choices": ["open", "assigned", "partial-complete", "completed", "closed"]},
+    {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
+    {"name": "due_to", "type": "date"}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at",
-    "doc_date"
-   ],
+   "sorts": ["created_at", "updated_at", "doc_date"],
    "sort": "-created_at"
   }
  },
@@ -181,150 +37,21 @@ const subject = {
   "/entry-documents/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "doc_num",
-     "type": "text"
-    },
-    {
-     "name": "type",
-     "type": "choice",
-     "choices": [
-      "purchase_order",
-      "goods_receipt",
-      "delivery_good"
-     ]
-    },
-    {
-     "name": "external_ref",
-     "type": "text"
-    },
-    {
-     "name": "source",
-     "type": "choice",
-     "choices": [
-      "api",
-      "import",
-      "web",
-      "sap"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "assigned",
-      "partial-complete",
-      "completed",
-      "closed"
-     ]
-    },
-    {
-     "name": "card_code",
-     "type": "text"
-    },
-    {
-     "name": "card_name",
-     "type": "text"
-    },
-    {
-     "name": "doc_date",
-     "type": "date"
-    },
-    {
-     "name": "due_date",
-     "type": "date"
-    },
-    {
-     "name": "comments",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "line_num",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "open_qty",
-        "type": "number"
-       },
-       {
-        "name": "received_qty",
-        "type": "number"
-       },
-       {
-        "name": "whs_code",
-        "type": "text"
-       },
-       {
-        "name": "status",
-        "type": "choice",
-        "choices": [
-         "open",
-         "partial",
-         "complete",
-         "closed"
-        ]
-       }
-      ]
-     }
-    },
-    {
-     "name": "differences",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "line_num",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "kind",
-        "type": "choice",
-        "choices": [
-         "unexpected_serial",
-         "missing_serial",
-         "unexpected_batch",
-         "missing_batch"
-        ]
-       },
-       {
-        "name": "value",
-        "type": "text"
-       }
-      ]
-     }
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "doc_num", "type": "text"},
+    {"name": "type", "type": "choice", "choices": ["purchase_order", "goods_receipt", "delivery_good"]},
+    {"name": "external_ref", "type": "text"},
+    {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
+    {"name": "status", "type": "choice", "choices": ["open", "assigned", "partial-complete", "completed", "closed"]},
+    {"name": "card_code", "type": "text"},
+    {"name": "card_name", "type": "text"},
+    {"name": "doc_date", "type": "date"},
+    {"name": "due_date", "type": "date"},
+    {"name": "comments", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}},
+    {"name": "differences", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "kind", "type": "choice", "choices": ["unexpected_serial", "missing_serial", "unexpected_batch", "missing_batch"]}, {"name": "value", "type": "text"}]}}
    ]
   }
  },
@@ -333,112 +60,18 @@ const subject = {
    "permission": "entries.manage",
    "name": "create_entry_document",
    "body": [
-    {
-     "name": "external_ref",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 100
-    },
-    {
-     "name": "type",
-     "isRequired": true,
-     "type": "choice",
-     "choices": [
-      "purchase_order",
-      "goods_receipt",
-      "delivery_good"
-     ]
-    },
-    {
-     "name": "doc_date",
-     "isRequired": true,
-     "type": "date"
-    },
-    {
-     "name": "due_date",
-     "type": "date",
-     "isNullable": true
-    },
-    {
-     "name": "partner_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "partner_name",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 200
-    },
-    {
-     "name": "warehouse_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "comments",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "lines",
-     "isRequired": true,
-     "type": "array",
-     "maxItems": 1000,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "qty",
-        "isRequired": true,
-        "type": "number",
-        "above": 0,
-        "maximum": 999999999
-       },
-       {
-        "name": "batch",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       },
-       {
-        "name": "expiry_date",
-        "type": "date",
-        "isNullable": true
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "isNullable": true,
-        "items": {
-         "type": "text",
-         "maxLength": 50
-        }
-       },
-       {
-        "name": "destination_bin",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       }
-      ]
-     }
-    }
+    {"name": "external_ref", "isRequired": true, "type": "text", "maxLength": 100},
+    {"name": "type", "isRequired": true, "type": "choice", "choices": ["purchase_order", "goods_receipt", "delivery_good"]},
+    {"name": "doc_date", "isRequired": true, "type": "date"},
+    {"name": "due_date", "type": "date", "isNullable": true},
+    {"name": "partner_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "partner_name", "type": "text", "isNullable": true, "maxLength": 200},
+    {"name": "warehouse_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "destination_bin", "type": "text", "isNullable": true, "maxLength": 50}]}}
    ]
   },
-  "POST /entry-documents/{id}/close": {
-   "permission": "entries.manage",
-   "name": "close_entry_document"
-  }
+  "POST /entry-documents/{id}/close": {"permission": "entries.manage", "name": "close_entry_document"}
  }
 };
 export default subject;

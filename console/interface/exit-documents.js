@@ -5,198 +5,34 @@ const subject = {
   "/exit-documents": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "doc_num",
-     "type": "text"
-    },
-    {
-     "name": "type",
-     "type": "choice",
-     "choices": [
-      "sale_order",
-      "delivery_note",
-      "return_to_provider"
-     ]
-    },
-    {
-     "name": "external_ref",
-     "type": "text"
-    },
-    {
-     "name": "source",
-     "type": "choice",
-     "choices": [
-      "api",
-      "import",
-      "web",
-      "sap"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "assigned",
-      "partial-complete",
-      "completed",
-      "closed"
-     ]
-    },
-    {
-     "name": "card_code",
-     "type": "text"
-    },
-    {
-     "name": "card_name",
-     "type": "text"
-    },
-    {
-     "name": "doc_date",
-     "type": "date"
-    },
-    {
-     "name": "due_date",
-     "type": "date"
-    },
-    {
-     "name": "comments",
-     "type": "text"
-    },
-    {
-     "name": "priority",
-     "type": "integer",
-     "choices": [
-      1,
-      2,
-      3
-     ]
-    },
-    {
-     "name": "ship_to",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "line_num",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "open_qty",
-        "type": "number"
-       },
-       {
-        "name": "picked_qty",
-        "type": "number"
-       },
-       {
-        "name": "whs_code",
-        "type": "text"
-       },
-       {
-        "name": "status",
-        "type": "choice",
-        "choices": [
-         "open",
-         "partial",
-         "complete",
-         "closed"
-        ]
-       }
-      ]
-     }
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "doc_num", "type": "text"},
+    {"name": "type", "type": "choice", "choices": ["sale_order", "delivery_note", "return_to_provider"]},
+    {"name": "external_ref", "type": "text"},
+    {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
+    {"name": "status", "type": "choice", "choices": ["open", "assigned", "partial-complete", "completed", "closed"]},
+    {"name": "card_code", "type": "text"},
+    {"name": "card_name", "type": "text"},
+    {"name": "doc_date", "type": "date"},
+    {"name": "due_date", "type": "date"},
+    {"name": "comments", "type": "text"},
+    {"name": "priority", "type": "integer", "choices": [1, 2, 3]},
+    {"name": "ship_to", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "external_ref",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "type",
-     "type": "choice",
-     "choices": [
-      "sale_order",
-      "delivery_note",
-      "return_to_provider"
-     ]
-    },
-    {
-     "name": "card_code",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "assigned",
-      "partial-complete",
-      "completed",
-      "closed"
-     ]
-    },
-    {
-     "name": "source",
-     "type": "choice",
-     "choices": [
-      "api",
-      "import",
-      "web",
-      "sap"
-     ]
-    },
-    {
-     "name": "due_to",
-     "type": "date"
-    },
-    {
-     "name": "priority",
-     "type": "choice",
-     "choices": [
-      "Alta",
-      "Normal",
-      "Baja"
-     ]
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "external_ref", "type": "text", "maxLength": 255},
+    {"name": "type", "type": "choice", "choices": ["sale_order", "delivery_note", "return_to_provider"]},
+    {"name": "card_code", "type": "text", "maxLength": 255},
+    {"name": "status", "type": "choice", "choices": ["open", "assigned", "partial-complete", "completed", "closed"]},
+    {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
+    {"name": "due_to", "type": "date"},
+    {"name": "priority", "type": "choice", "choices": ["Alta", "Normal", "Baja"]}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at",
-    "doc_date",
-    "priority"
-   ],
+   "sorts": ["created_at", "updated_at", "doc_date", "priority"],
    "sort": "-created_at"
   }
  },
@@ -204,132 +40,22 @@ const subject = {
   "/exit-documents/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "doc_num",
-     "type": "text"
-    },
-    {
-     "name": "type",
-     "type": "choice",
-     "choices": [
-      "sale_order",
-      "delivery_note",
-      "return_to_provider"
-     ]
-    },
-    {
-     "name": "external_ref",
-     "type": "text"
-    },
-    {
-     "name": "source",
-     "type": "choice",
-     "choices": [
-      "api",
-      "import",
-      "web",
-      "sap"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "assigned",
-      "partial-complete",
-      "completed",
-      "closed"
-     ]
-    },
-    {
-     "name": "card_code",
-     "type": "text"
-    },
-    {
-     "name": "card_name",
-     "type": "text"
-    },
-    {
-     "name": "doc_date",
-     "type": "date"
-    },
-    {
-     "name": "due_date",
-     "type": "date"
-    },
-    {
-     "name": "comments",
-     "type": "text"
-    },
-    {
-     "name": "priority",
-     "type": "integer",
-     "choices": [
-      1,
-      2,
-      3
-     ]
-    },
-    {
-     "name": "ship_to",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "line_num",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "open_qty",
-        "type": "number"
-       },
-       {
-        "name": "picked_qty",
-        "type": "number"
-       },
-       {
-        "name": "whs_code",
-        "type": "text"
-       },
-       {
-        "name": "status",
-        "type": "choice",
-        "choices": [
-         "open",
-         "partial",
-         "complete",
-         "closed"
-        ]
-       }
-      ]
-     }
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "doc_num", "type": "text"},
+    {"name": "type", "type": "choice", "choices": ["sale_order", "delivery_note", "return_to_provider"]},
+    {"name": "external_ref", "type": "text"},
+    {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
+    {"name": "status", "type": "choice", "choices": ["open", "assigned", "partial-complete", "completed", "closed"]},
+    {"name": "card_code", "type": "text"},
+    {"name": "card_name", "type": "text"},
+    {"name": "doc_date", "type": "date"},
+    {"name": "due_date", "type": "date"},
+    {"name": "comments", "type": "text"},
+    {"name": "priority", "type": "integer", "choices": [1, 2, 3]},
+    {"name": "ship_to", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}}
    ]
   }
  },
@@ -338,126 +64,21 @@ const subject = {
    "permission": "exits.manage",
    "name": "create_exit_document",
    "body": [
-    {
-     "name": "external_ref",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 100
-    },
-    {
-     "name": "type",
-     "isRequired": true,
-     "type": "choice",
-     "choices": [
-      "sale_order",
-      "delivery_note",
-      "return_to_provider"
-     ]
-    },
-    {
-     "name": "doc_date",
-     "isRequired": true,
-     "type": "date"
-    },
-    {
-     "name": "due_date",
-     "type": "date",
-     "isNullable": true
-    },
-    {
-     "name": "partner_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "partner_name",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 200
-    },
-    {
-     "name": "warehouse_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "comments",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "priority",
-     "type": "choice",
-     "choices": [
-      "Alta",
-      "Normal",
-      "Baja"
-     ],
-     "isNullable": true
-    },
-    {
-     "name": "ship_to",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "lines",
-     "isRequired": true,
-     "type": "array",
-     "maxItems": 1000,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "qty",
-        "isRequired": true,
-        "type": "number",
-        "above": 0,
-        "maximum": 999999999
-       },
-       {
-        "name": "batch",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       },
-       {
-        "name": "expiry_date",
-        "type": "date",
-        "isNullable": true
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "isNullable": true,
-        "items": {
-         "type": "text",
-         "maxLength": 50
-        }
-       }
-      ]
-     }
-    }
+    {"name": "external_ref", "isRequired": true, "type": "text", "maxLength": 100},
+    {"name": "type", "isRequired": true, "type": "choice", "choices": ["sale_order", "delivery_note", "return_to_provider"]},
+    {"name": "doc_date", "isRequired": true, "type": "date"},
+    {"name": "due_date", "type": "date", "isNullable": true},
+    {"name": "partner_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "partner_name", "type": "text", "isNullable": true, "maxLength": 200},
+    {"name": "warehouse_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "priority", "type": "choice", "choices": ["Alta", "Normal", "Baja"], "isNullable": true},
+    {"name": "ship_to", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}]}}
    ]
   },
-  "POST /exit-documents/{id}/close": {
-   "permission": "exits.manage",
-   "name": "close_exit_document"
-  },
-  "POST /exit-documents/{id}/dispatch": {
-   "permission": "exits.manage",
-   "name": "dispatch_exit_document"
-  }
+  "POST /exit-documents/{id}/close": {"permission": "exits.manage", "name": "close_exit_document"},
+  "POST /exit-documents/{id}/dispatch": {"permission": "exits.manage", "name": "dispatch_exit_document"}
  }
 };
 export default subject;

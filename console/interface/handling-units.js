@@ -5,157 +5,34 @@ const subject = {
   "/handling-units": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "sscc",
-     "type": "text"
-    },
-    {
-     "name": "type",
-     "type": "choice",
-     "choices": [
-      "carton",
-      "pallet",
-      "tote",
-      "other"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "closed",
-      "dispatched"
-     ]
-    },
-    {
-     "name": "parent_id",
-     "type": "integer"
-    },
-    {
-     "name": "packing_order_id",
-     "type": "integer"
-    },
-    {
-     "name": "warehouse_code",
-     "type": "text"
-    },
-    {
-     "name": "contents",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "product_name",
-        "type": "text"
-       },
-       {
-        "name": "batch_num",
-        "type": "text"
-       },
-       {
-        "name": "serial_numbers",
-        "type": "array",
-        "items": {
-         "type": "text"
-        }
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       }
-      ]
-     }
-    },
-    {
-     "name": "weight_kg",
-     "type": "number"
-    },
-    {
-     "name": "length_mm",
-     "type": "integer"
-    },
-    {
-     "name": "width_mm",
-     "type": "integer"
-    },
-    {
-     "name": "height_mm",
-     "type": "integer"
-    },
-    {
-     "name": "tare_kg",
-     "type": "number"
-    },
-    {
-     "name": "tracking_number",
-     "type": "text"
-    },
-    {
-     "name": "carrier_code",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "sscc", "type": "text"},
+    {"name": "type", "type": "choice", "choices": ["carton", "pallet", "tote", "other"]},
+    {"name": "status", "type": "choice", "choices": ["open", "closed", "dispatched"]},
+    {"name": "parent_id", "type": "integer"},
+    {"name": "packing_order_id", "type": "integer"},
+    {"name": "warehouse_code", "type": "text"},
+    {"name": "contents", "type": "array", "items": {"type": "object", "fields": [{"name": "item_code", "type": "text"}, {"name": "product_name", "type": "text"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "qty", "type": "number"}]}},
+    {"name": "weight_kg", "type": "number"},
+    {"name": "length_mm", "type": "integer"},
+    {"name": "width_mm", "type": "integer"},
+    {"name": "height_mm", "type": "integer"},
+    {"name": "tare_kg", "type": "number"},
+    {"name": "tracking_number", "type": "text"},
+    {"name": "carrier_code", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "sscc",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "packing_order_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "closed",
-      "dispatched"
-     ]
-    },
-    {
-     "name": "tracking_number",
-     "type": "text",
-     "maxLength": 255
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "sscc", "type": "text", "maxLength": 255},
+    {"name": "packing_order_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "status", "type": "choice", "choices": ["open", "closed", "dispatched"]},
+    {"name": "tracking_number", "type": "text", "maxLength": 255}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["created_at", "updated_at"],
    "sort": "-created_at"
   }
  },
@@ -163,236 +40,62 @@ const subject = {
   "/handling-units/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "sscc",
-     "type": "text"
-    },
-    {
-     "name": "type",
-     "type": "choice",
-     "choices": [
-      "carton",
-      "pallet",
-      "tote",
-      "other"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "closed",
-      "dispatched"
-     ]
-    },
-    {
-     "name": "parent_id",
-     "type": "integer"
-    },
-    {
-     "name": "packing_order_id",
-     "type": "integer"
-    },
-    {
-     "name": "warehouse_code",
-     "type": "text"
-    },
-    {
-     "name": "contents",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "product_name",
-        "type": "text"
-       },
-       {
-        "name": "batch_num",
-        "type": "text"
-       },
-       {
-        "name": "serial_numbers",
-        "type": "array",
-        "items": {
-         "type": "text"
-        }
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       }
-      ]
-     }
-    },
-    {
-     "name": "weight_kg",
-     "type": "number"
-    },
-    {
-     "name": "length_mm",
-     "type": "integer"
-    },
-    {
-     "name": "width_mm",
-     "type": "integer"
-    },
-    {
-     "name": "height_mm",
-     "type": "integer"
-    },
-    {
-     "name": "tare_kg",
-     "type": "number"
-    },
-    {
-     "name": "tracking_number",
-     "type": "text"
-    },
-    {
-     "name": "carrier_code",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "sscc", "type": "text"},
+    {"name": "type", "type": "choice", "choices": ["carton", "pallet", "tote", "other"]},
+    {"name": "status", "type": "choice", "choices": ["open", "closed", "dispatched"]},
+    {"name": "parent_id", "type": "integer"},
+    {"name": "packing_order_id", "type": "integer"},
+    {"name": "warehouse_code", "type": "text"},
+    {"name": "contents", "type": "array", "items": {"type": "object", "fields": [{"name": "item_code", "type": "text"}, {"name": "product_name", "type": "text"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "qty", "type": "number"}]}},
+    {"name": "weight_kg", "type": "number"},
+    {"name": "length_mm", "type": "integer"},
+    {"name": "width_mm", "type": "integer"},
+    {"name": "height_mm", "type": "integer"},
+    {"name": "tare_kg", "type": "number"},
+    {"name": "tracking_number", "type": "text"},
+    {"name": "carrier_code", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   }
  },
  "actions": {
-  "DELETE /handling-units/{id}": {
-   "permission": "exits.manage",
-   "name": "delete_handling_unit"
-  },
+  "DELETE /handling-units/{id}": {"permission": "exits.manage", "name": "delete_handling_unit"},
   "POST /handling-units/{id}/contents": {
    "permission": "exits.manage",
    "name": "create_handling_unit_content",
    "body": [
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "gtin",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "qty",
-     "isRequired": true,
-     "type": "number",
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "batch",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "serials",
-     "type": "array",
-     "isNullable": true,
-     "maxItems": 1000,
-     "items": {
-      "type": "text",
-      "maxLength": 50
-     }
-    }
+    {"name": "item_code", "type": "text", "maxLength": 50},
+    {"name": "gtin", "type": "text", "isNullable": true},
+    {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "serials", "type": "array", "isNullable": true, "maxItems": 1000, "items": {"type": "text", "maxLength": 50}}
    ]
   },
   "POST /handling-units/{id}/contents/remove": {
    "permission": "exits.manage",
    "name": "create_handling_unit_content_remove",
    "body": [
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "gtin",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "qty",
-     "isRequired": true,
-     "type": "number",
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "batch",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "serials",
-     "type": "array",
-     "isNullable": true,
-     "maxItems": 1000,
-     "items": {
-      "type": "text",
-      "maxLength": 50
-     }
-    }
+    {"name": "item_code", "type": "text", "maxLength": 50},
+    {"name": "gtin", "type": "text", "isNullable": true},
+    {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "serials", "type": "array", "isNullable": true, "maxItems": 1000, "items": {"type": "text", "maxLength": 50}}
    ]
   },
   "POST /handling-units/{id}/close": {
    "permission": "exits.manage",
    "name": "close_handling_unit",
    "body": [
-    {
-     "name": "weight_kg",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "tracking_number",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 100
-    },
-    {
-     "name": "carrier_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    }
+    {"name": "weight_kg", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "tracking_number", "type": "text", "isNullable": true, "maxLength": 100},
+    {"name": "carrier_code", "type": "text", "isNullable": true, "maxLength": 50}
    ]
   },
-  "POST /handling-units/{id}/reopen": {
-   "permission": "exits.manage",
-   "name": "create_handling_unit_reopen"
-  }
+  "POST /handling-units/{id}/reopen": {"permission": "exits.manage", "name": "create_handling_unit_reopen"}
  }
 };
 export default subject;

@@ -5,140 +5,24 @@ const subject = {
   "/imports": {
    "permission": "imports.run",
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "kind",
-     "type": "choice",
-     "choices": [
-      "entry_documents",
-      "exit_documents",
-      "transfer_orders",
-      "returns",
-      "pick_faces",
-      "products"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "uploaded",
-      "validating",
-      "validated",
-      "invalid",
-      "committing",
-      "committed",
-      "failed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "file",
-     "type": "text"
-    },
-    {
-     "name": "rows",
-     "type": "object",
-     "fields": [
-      {
-       "name": "total",
-       "type": "integer"
-      },
-      {
-       "name": "valid",
-       "type": "integer"
-      },
-      {
-       "name": "error",
-       "type": "integer"
-      }
-     ]
-    },
-    {
-     "name": "documents",
-     "type": "object",
-     "fields": [
-      {
-       "name": "total",
-       "type": "integer"
-      },
-      {
-       "name": "valid",
-       "type": "integer"
-      },
-      {
-       "name": "committed",
-       "type": "integer"
-      },
-      {
-       "name": "skipped",
-       "type": "integer"
-      }
-     ]
-    },
-    {
-     "name": "structure_errors",
-     "type": "array",
-     "items": {
-      "type": "text"
-     }
-    },
-    {
-     "name": "error_report_url",
-     "type": "text"
-    },
-    {
-     "name": "committed_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "kind", "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"]},
+    {"name": "status", "type": "choice", "choices": ["uploaded", "validating", "validated", "invalid", "committing", "committed", "failed", "cancelled"]},
+    {"name": "file", "type": "text"},
+    {"name": "rows", "type": "object", "fields": [{"name": "total", "type": "integer"}, {"name": "valid", "type": "integer"}, {"name": "error", "type": "integer"}]},
+    {"name": "documents", "type": "object", "fields": [{"name": "total", "type": "integer"}, {"name": "valid", "type": "integer"}, {"name": "committed", "type": "integer"}, {"name": "skipped", "type": "integer"}]},
+    {"name": "structure_errors", "type": "array", "items": {"type": "text"}},
+    {"name": "error_report_url", "type": "text"},
+    {"name": "committed_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "from",
-     "type": "date"
-    },
-    {
-     "name": "to",
-     "type": "date"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "uploaded",
-      "validating",
-      "validated",
-      "invalid",
-      "committing",
-      "committed",
-      "failed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "kind",
-     "type": "choice",
-     "choices": [
-      "entry_documents",
-      "exit_documents",
-      "transfer_orders",
-      "returns",
-      "pick_faces",
-      "products"
-     ]
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "from", "type": "date"},
+    {"name": "to", "type": "date"},
+    {"name": "status", "type": "choice", "choices": ["uploaded", "validating", "validated", "invalid", "committing", "committed", "failed", "cancelled"]},
+    {"name": "kind", "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"]}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["created_at", "updated_at"],
    "sort": "-created_at"
   }
  },
@@ -146,95 +30,15 @@ const subject = {
   "/imports/{id}": {
    "permission": "imports.run",
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "kind",
-     "type": "choice",
-     "choices": [
-      "entry_documents",
-      "exit_documents",
-      "transfer_orders",
-      "returns",
-      "pick_faces",
-      "products"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "uploaded",
-      "validating",
-      "validated",
-      "invalid",
-      "committing",
-      "committed",
-      "failed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "file",
-     "type": "text"
-    },
-    {
-     "name": "rows",
-     "type": "object",
-     "fields": [
-      {
-       "name": "total",
-       "type": "integer"
-      },
-      {
-       "name": "valid",
-       "type": "integer"
-      },
-      {
-       "name": "error",
-       "type": "integer"
-      }
-     ]
-    },
-    {
-     "name": "documents",
-     "type": "object",
-     "fields": [
-      {
-       "name": "total",
-       "type": "integer"
-      },
-      {
-       "name": "valid",
-       "type": "integer"
-      },
-      {
-       "name": "committed",
-       "type": "integer"
-      },
-      {
-       "name": "skipped",
-       "type": "integer"
-      }
-     ]
-    },
-    {
-     "name": "structure_errors",
-     "type": "array",
-     "items": {
-      "type": "text"
-     }
-    },
-    {
-     "name": "error_report_url",
-     "type": "text"
-    },
-    {
-     "name": "committed_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "kind", "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"]},
+    {"name": "status", "type": "choice", "choices": ["uploaded", "validating", "validated", "invalid", "committing", "committed", "failed", "cancelled"]},
+    {"name": "file", "type": "text"},
+    {"name": "rows", "type": "object", "fields": [{"name": "total", "type": "integer"}, {"name": "valid", "type": "integer"}, {"name": "error", "type": "integer"}]},
+    {"name": "documents", "type": "object", "fields": [{"name": "total", "type": "integer"}, {"name": "valid", "type": "integer"}, {"name": "committed", "type": "integer"}, {"name": "skipped", "type": "integer"}]},
+    {"name": "structure_errors", "type": "array", "items": {"type": "text"}},
+    {"name": "error_report_url", "type": "text"},
+    {"name": "committed_at", "type": "date-time"}
    ]
   }
  },
@@ -243,99 +47,22 @@ const subject = {
    "permission": "imports.run",
    "name": "create_import",
    "body": [
-    {
-     "name": "kind",
-     "isRequired": true,
-     "type": "choice",
-     "choices": [
-      "entry_documents",
-      "exit_documents",
-      "transfer_orders",
-      "returns",
-      "pick_faces",
-      "products"
-     ]
-    },
-    {
-     "name": "file",
-     "isRequired": true,
-     "type": "file"
-    },
-    {
-     "name": "options",
-     "type": "object",
-     "fields": [
-      {
-       "name": "on_duplicate",
-       "type": "choice",
-       "choices": [
-        "skip",
-        "fail"
-       ],
-       "isNullable": true
-      },
-      {
-       "name": "auto_allocate",
-       "type": "boolean"
-      }
-     ],
-     "isNullable": true
-    }
+    {"name": "kind", "isRequired": true, "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"]},
+    {"name": "file", "isRequired": true, "type": "file"},
+    {"name": "options", "type": "object", "fields": [{"name": "on_duplicate", "type": "choice", "choices": ["skip", "fail"], "isNullable": true}, {"name": "auto_allocate", "type": "boolean"}], "isNullable": true}
    ]
   },
   "POST /imports/uploads": {
    "permission": "imports.run",
    "name": "create_import_upload",
    "body": [
-    {
-     "name": "kind",
-     "isRequired": true,
-     "type": "choice",
-     "choices": [
-      "entry_documents",
-      "exit_documents",
-      "transfer_orders",
-      "returns",
-      "pick_faces",
-      "products"
-     ]
-    },
-    {
-     "name": "filename",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "options",
-     "type": "object",
-     "fields": [
-      {
-       "name": "on_duplicate",
-       "type": "choice",
-       "choices": [
-        "skip",
-        "fail"
-       ],
-       "isNullable": true
-      },
-      {
-       "name": "auto_allocate",
-       "type": "boolean"
-      }
-     ],
-     "isNullable": true
-    }
+    {"name": "kind", "isRequired": true, "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"]},
+    {"name": "filename", "isRequired": true, "type": "text", "maxLength": 200},
+    {"name": "options", "type": "object", "fields": [{"name": "on_duplicate", "type": "choice", "choices": ["skip", "fail"], "isNullable": true}, {"name": "auto_allocate", "type": "boolean"}], "isNullable": true}
    ]
   },
-  "POST /imports/{id}/commit": {
-   "permission": "imports.run",
-   "name": "commit_import"
-  },
-  "POST /imports/{id}/cancel": {
-   "permission": "imports.run",
-   "name": "cancel_import"
-  }
+  "POST /imports/{id}/commit": {"permission": "imports.run", "name": "commit_import"},
+  "POST /imports/{id}/cancel": {"permission": "imports.run", "name": "cancel_import"}
  }
 };
 export default subject;

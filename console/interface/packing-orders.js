@@ -5,153 +5,35 @@ const subject = {
   "/packing-orders": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "in_progress",
-      "packed",
-      "shipped",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "status_label",
-     "type": "text"
-    },
-    {
-     "name": "exit_document_id",
-     "type": "integer"
-    },
-    {
-     "name": "exit_doc_num",
-     "type": "text"
-    },
-    {
-     "name": "warehouse_code",
-     "type": "text"
-    },
-    {
-     "name": "picking_ids",
-     "type": "array",
-     "items": {
-      "type": "integer"
-     }
-    },
-    {
-     "name": "station",
-     "type": "text"
-    },
-    {
-     "name": "units_count",
-     "type": "integer"
-    },
-    {
-     "name": "qty",
-     "type": "object",
-     "fields": [
-      {
-       "name": "to_pack",
-       "type": "number"
-      },
-      {
-       "name": "packed",
-       "type": "number"
-      }
-     ]
-    },
-    {
-     "name": "weight_kg",
-     "type": "number"
-    },
-    {
-     "name": "operator",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "short_reason",
-     "type": "text"
-    },
-    {
-     "name": "packed_at",
-     "type": "date-time"
-    },
-    {
-     "name": "shipped_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "status", "type": "choice", "choices": ["open", "in_progress", "packed", "shipped", "cancelled"]},
+    {"name": "status_label", "type": "text"},
+    {"name": "exit_document_id", "type": "integer"},
+    {"name": "exit_doc_num", "type": "text"},
+    {"name": "warehouse_code", "type": "text"},
+    {"name": "picking_ids", "type": "array", "items": {"type": "integer"}},
+    {"name": "station", "type": "text"},
+    {"name": "units_count", "type": "integer"},
+    {"name": "qty", "type": "object", "fields": [{"name": "to_pack", "type": "number"}, {"name": "packed", "type": "number"}]},
+    {"name": "weight_kg", "type": "number"},
+    {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "short_reason", "type": "text"},
+    {"name": "packed_at", "type": "date-time"},
+    {"name": "shipped_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "from",
-     "type": "date"
-    },
-    {
-     "name": "to",
-     "type": "date"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "in_progress",
-      "packed",
-      "shipped",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "warehouse",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "exit_document_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "from", "type": "date"},
+    {"name": "to", "type": "date"},
+    {"name": "status", "type": "choice", "choices": ["open", "in_progress", "packed", "shipped", "cancelled"]},
+    {"name": "warehouse", "type": "text", "maxLength": 255},
+    {"name": "exit_document_id", "type": "integer", "minimum": 1, "maximum": 999999999999}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["created_at", "updated_at"],
    "sort": "-created_at"
   }
  },
@@ -159,272 +41,27 @@ const subject = {
   "/packing-orders/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "open",
-      "in_progress",
-      "packed",
-      "shipped",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "status_label",
-     "type": "text"
-    },
-    {
-     "name": "exit_document_id",
-     "type": "integer"
-    },
-    {
-     "name": "exit_doc_num",
-     "type": "text"
-    },
-    {
-     "name": "warehouse_code",
-     "type": "text"
-    },
-    {
-     "name": "picking_ids",
-     "type": "array",
-     "items": {
-      "type": "integer"
-     }
-    },
-    {
-     "name": "station",
-     "type": "text"
-    },
-    {
-     "name": "units_count",
-     "type": "integer"
-    },
-    {
-     "name": "qty",
-     "type": "object",
-     "fields": [
-      {
-       "name": "to_pack",
-       "type": "number"
-      },
-      {
-       "name": "packed",
-       "type": "number"
-      }
-     ]
-    },
-    {
-     "name": "weight_kg",
-     "type": "number"
-    },
-    {
-     "name": "operator",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "short_reason",
-     "type": "text"
-    },
-    {
-     "name": "packed_at",
-     "type": "date-time"
-    },
-    {
-     "name": "shipped_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "product_name",
-        "type": "text"
-       },
-       {
-        "name": "batch_num",
-        "type": "text"
-       },
-       {
-        "name": "serial_numbers",
-        "type": "array",
-        "items": {
-         "type": "text"
-        }
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "packed_qty",
-        "type": "number"
-       }
-      ]
-     }
-    },
-    {
-     "name": "handling_units",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "object",
-        "type": "text"
-       },
-       {
-        "name": "id",
-        "type": "integer"
-       },
-       {
-        "name": "code",
-        "type": "text"
-       },
-       {
-        "name": "sscc",
-        "type": "text"
-       },
-       {
-        "name": "type",
-        "type": "choice",
-        "choices": [
-         "carton",
-         "pallet",
-         "tote",
-         "other"
-        ]
-       },
-       {
-        "name": "status",
-        "type": "choice",
-        "choices": [
-         "open",
-         "closed",
-         "dispatched"
-        ]
-       },
-       {
-        "name": "parent_id",
-        "type": "integer"
-       },
-       {
-        "name": "packing_order_id",
-        "type": "integer"
-       },
-       {
-        "name": "warehouse_code",
-        "type": "text"
-       },
-       {
-        "name": "contents",
-        "type": "array",
-        "items": {
-         "type": "object",
-         "fields": [
-          {
-           "name": "item_code",
-           "type": "text"
-          },
-          {
-           "name": "product_name",
-           "type": "text"
-          },
-          {
-           "name": "batch_num",
-           "type": "text"
-          },
-          {
-           "name": "serial_numbers",
-           "type": "array",
-           "items": {
-            "type": "text"
-           }
-          },
-          {
-           "name": "qty",
-           "type": "number"
-          }
-         ]
-        }
-       },
-       {
-        "name": "weight_kg",
-        "type": "number"
-       },
-       {
-        "name": "length_mm",
-        "type": "integer"
-       },
-       {
-        "name": "width_mm",
-        "type": "integer"
-       },
-       {
-        "name": "height_mm",
-        "type": "integer"
-       },
-       {
-        "name": "tare_kg",
-        "type": "number"
-       },
-       {
-        "name": "tracking_number",
-        "type": "text"
-       },
-       {
-        "name": "carrier_code",
-        "type": "text"
-       },
-       {
-        "name": "created_at",
-        "type": "date-time"
-       },
-       {
-        "name": "updated_at",
-        "type": "date-time"
-       }
-      ]
-     }
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "status", "type": "choice", "choices": ["open", "in_progress", "packed", "shipped", "cancelled"]},
+    {"name": "status_label", "type": "text"},
+    {"name": "exit_document_id", "type": "integer"},
+    {"name": "exit_doc_num", "type": "text"},
+    {"name": "warehouse_code", "type": "text"},
+    {"name": "picking_ids", "type": "array", "items": {"type": "integer"}},
+    {"name": "station", "type": "text"},
+    {"name": "units_count", "type": "integer"},
+    {"name": "qty", "type": "object", "fields": [{"name": "to_pack", "type": "number"}, {"name": "packed", "type": "number"}]},
+    {"name": "weight_kg", "type": "number"},
+    {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "short_reason", "type": "text"},
+    {"name": "packed_at", "type": "date-time"},
+    {"name": "shipped_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "item_code", "type": "text"}, {"name": "product_name", "type": "text"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "qty", "type": "number"}, {"name": "packed_qty", "type": "number"}]}},
+    {"name": "handling_units", "type": "array", "items": {"type": "object", "fields": [{"name": "object", "type": "text"}, {"name": "id", "type": "integer"}, {"name": "code", "type": "text"}, {"name": "sscc", "type": "text"}, {"name": "type", "type": "choice", "choices": ["carton", "pallet", "tote", "other"]}, {"name": "status", "type": "choice", "choices": ["open", "closed", "dispatched"]}, {"name": "parent_id", "type": "integer"}, {"name": "packing_order_id", "type": "integer"}, {"name": "warehouse_code", "type": "text"}, {"name": "contents", "type": "array", "items": {"type": "object", "fields": [{"name": "item_code", "type": "text"}, {"name": "product_name", "type": "text"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "qty", "type": "number"}]}}, {"name": "weight_kg", "type": "number"}, {"name": "length_mm", "type": "integer"}, {"name": "width_mm", "type": "integer"}, {"name": "height_mm", "type": "integer"}, {"name": "tare_kg", "type": "number"}, {"name": "tracking_number", "type": "text"}, {"name": "carrier_code", "type": "text"}, {"name": "created_at", "type": "date-time"}, {"name": "updated_at", "type": "date-time"}]}}
    ]
   }
  },
@@ -433,101 +70,30 @@ const subject = {
    "permission": "exits.manage",
    "name": "create_packing_order",
    "body": [
-    {
-     "name": "picking_ids",
-     "type": "array",
-     "maxItems": 20,
-     "items": {
-      "type": "integer",
-      "minimum": 1,
-      "maximum": 999999999999
-     }
-    },
-    {
-     "name": "station",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "exit_document_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    }
+    {"name": "picking_ids", "type": "array", "maxItems": 20, "items": {"type": "integer", "minimum": 1, "maximum": 999999999999}},
+    {"name": "station", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "exit_document_id", "type": "integer", "minimum": 1, "maximum": 999999999999}
    ]
   },
   "POST /packing-orders/{id}/complete": {
    "permission": "exits.manage",
    "name": "complete_packing_order",
    "body": [
-    {
-     "name": "short",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "reason",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    }
+    {"name": "short", "type": "boolean", "isNullable": true},
+    {"name": "reason", "type": "text", "isNullable": true, "maxLength": 255}
    ]
   },
-  "POST /packing-orders/{id}/cancel": {
-   "permission": "exits.manage",
-   "name": "cancel_packing_order"
-  },
+  "POST /packing-orders/{id}/cancel": {"permission": "exits.manage", "name": "cancel_packing_order"},
   "POST /packing-orders/{id}/handling-units": {
    "permission": "exits.manage",
    "name": "create_packing_order_handling_unit",
    "body": [
-    {
-     "name": "type",
-     "isRequired": true,
-     "type": "choice",
-     "choices": [
-      "carton",
-      "pallet",
-      "tote",
-      "other"
-     ]
-    },
-    {
-     "name": "parent_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "length_mm",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 1000000000
-    },
-    {
-     "name": "width_mm",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 1000000000
-    },
-    {
-     "name": "height_mm",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 1000000000
-    },
-    {
-     "name": "tare_kg",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    }
+    {"name": "type", "isRequired": true, "type": "choice", "choices": ["carton", "pallet", "tote", "other"]},
+    {"name": "parent_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "length_mm", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 1000000000},
+    {"name": "width_mm", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 1000000000},
+    {"name": "height_mm", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 1000000000},
+    {"name": "tare_kg", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999}
    ]
   }
  }

@@ -5,82 +5,26 @@ const subject = {
   "/pick-faces": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "product_id",
-     "type": "integer"
-    },
-    {
-     "name": "item_code",
-     "type": "text"
-    },
-    {
-     "name": "warehouse_id",
-     "type": "integer"
-    },
-    {
-     "name": "whs_code",
-     "type": "text"
-    },
-    {
-     "name": "position_id",
-     "type": "integer"
-    },
-    {
-     "name": "bin_code",
-     "type": "text"
-    },
-    {
-     "name": "minimum",
-     "type": "number"
-    },
-    {
-     "name": "maximum",
-     "type": "number"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "product_id", "type": "integer"},
+    {"name": "item_code", "type": "text"},
+    {"name": "warehouse_id", "type": "integer"},
+    {"name": "whs_code", "type": "text"},
+    {"name": "position_id", "type": "integer"},
+    {"name": "bin_code", "type": "text"},
+    {"name": "minimum", "type": "number"},
+    {"name": "maximum", "type": "number"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "product_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "warehouse",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "bin_code",
-     "type": "text",
-     "maxLength": 255
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "product_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "item_code", "type": "text", "maxLength": 255},
+    {"name": "warehouse", "type": "text", "maxLength": 255},
+    {"name": "bin_code", "type": "text", "maxLength": 255}
    ],
-   "sorts": [
-    "id",
-    "updated_at"
-   ],
+   "sorts": ["id", "updated_at"],
    "sort": "id"
   }
  },
@@ -88,50 +32,17 @@ const subject = {
   "/pick-faces/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "product_id",
-     "type": "integer"
-    },
-    {
-     "name": "item_code",
-     "type": "text"
-    },
-    {
-     "name": "warehouse_id",
-     "type": "integer"
-    },
-    {
-     "name": "whs_code",
-     "type": "text"
-    },
-    {
-     "name": "position_id",
-     "type": "integer"
-    },
-    {
-     "name": "bin_code",
-     "type": "text"
-    },
-    {
-     "name": "minimum",
-     "type": "number"
-    },
-    {
-     "name": "maximum",
-     "type": "number"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "product_id", "type": "integer"},
+    {"name": "item_code", "type": "text"},
+    {"name": "warehouse_id", "type": "integer"},
+    {"name": "whs_code", "type": "text"},
+    {"name": "position_id", "type": "integer"},
+    {"name": "bin_code", "type": "text"},
+    {"name": "minimum", "type": "number"},
+    {"name": "maximum", "type": "number"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   }
  },
@@ -140,44 +51,14 @@ const subject = {
    "permission": "inventory.manage",
    "name": "create_pick_face",
    "body": [
-    {
-     "name": "item_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "warehouse_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "bin_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "minimum",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "maximum",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    }
+    {"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "warehouse_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "minimum", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "maximum", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999}
    ]
   },
-  "DELETE /pick-faces/{id}": {
-   "permission": "inventory.manage",
-   "name": "delete_pick_face"
-  }
+  "DELETE /pick-faces/{id}": {"permission": "inventory.manage", "name": "delete_pick_face"}
  }
 };
 export default subject;

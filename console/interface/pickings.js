@@ -5,154 +5,32 @@ const subject = {
   "/pickings": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "uuid",
-     "type": "text"
-    },
-    {
-     "name": "concept",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "started",
-      "finalized",
-      "synchronized",
-      "cancelled",
-      "reverted"
-     ]
-    },
-    {
-     "name": "comments",
-     "type": "text"
-    },
-    {
-     "name": "user_id",
-     "type": "integer"
-    },
-    {
-     "name": "operator",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "document",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "type",
-       "type": "text"
-      },
-      {
-       "name": "doc_num",
-       "type": "text"
-      },
-      {
-       "name": "card_code",
-       "type": "text"
-      },
-      {
-       "name": "external_ref",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "started_at",
-     "type": "date-time"
-    },
-    {
-     "name": "finalized_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "priority",
-     "type": "integer"
-    },
-    {
-     "name": "has_shortage",
-     "type": "boolean"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "uuid", "type": "text"},
+    {"name": "concept", "type": "text"},
+    {"name": "status", "type": "choice", "choices": ["pending", "started", "finalized", "synchronized", "cancelled", "reverted"]},
+    {"name": "comments", "type": "text"},
+    {"name": "user_id", "type": "integer"},
+    {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "document", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "type", "type": "text"}, {"name": "doc_num", "type": "text"}, {"name": "card_code", "type": "text"}, {"name": "external_ref", "type": "text"}]},
+    {"name": "started_at", "type": "date-time"},
+    {"name": "finalized_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "code", "type": "text"},
+    {"name": "priority", "type": "integer"},
+    {"name": "has_shortage", "type": "boolean"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "from",
-     "type": "date"
-    },
-    {
-     "name": "to",
-     "type": "date"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "started",
-      "finalized",
-      "synchronized",
-      "cancelled",
-      "reverted"
-     ]
-    },
-    {
-     "name": "external_ref",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "document_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "has_shortage",
-     "type": "boolean"
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "from", "type": "date"},
+    {"name": "to", "type": "date"},
+    {"name": "status", "type": "choice", "choices": ["pending", "started", "finalized", "synchronized", "cancelled", "reverted"]},
+    {"name": "external_ref", "type": "text", "maxLength": 255},
+    {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "has_shortage", "type": "boolean"}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at",
-    "finalized_at",
-    "priority"
-   ],
+   "sorts": ["created_at", "updated_at", "finalized_at", "priority"],
    "sort": "-created_at"
   }
  },
@@ -160,160 +38,23 @@ const subject = {
   "/pickings/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "uuid",
-     "type": "text"
-    },
-    {
-     "name": "concept",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "started",
-      "finalized",
-      "synchronized",
-      "cancelled",
-      "reverted"
-     ]
-    },
-    {
-     "name": "comments",
-     "type": "text"
-    },
-    {
-     "name": "user_id",
-     "type": "integer"
-    },
-    {
-     "name": "operator",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "document",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "type",
-       "type": "text"
-      },
-      {
-       "name": "doc_num",
-       "type": "text"
-      },
-      {
-       "name": "card_code",
-       "type": "text"
-      },
-      {
-       "name": "external_ref",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "started_at",
-     "type": "date-time"
-    },
-    {
-     "name": "finalized_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "priority",
-     "type": "integer"
-    },
-    {
-     "name": "has_shortage",
-     "type": "boolean"
-    },
-    {
-     "name": "carrier_code",
-     "type": "text"
-    },
-    {
-     "name": "lines",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "product_id",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "picked_qty",
-        "type": "number"
-       },
-       {
-        "name": "bin_code",
-        "type": "text"
-       },
-       {
-        "name": "batch_num",
-        "type": "text"
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "items": {
-         "type": "text"
-        }
-       },
-       {
-        "name": "status",
-        "type": "choice",
-        "choices": [
-         "open",
-         "partial",
-         "picked",
-         "short"
-        ]
-       }
-      ]
-     }
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "uuid", "type": "text"},
+    {"name": "concept", "type": "text"},
+    {"name": "status", "type": "choice", "choices": ["pending", "started", "finalized", "synchronized", "cancelled", "reverted"]},
+    {"name": "comments", "type": "text"},
+    {"name": "user_id", "type": "integer"},
+    {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "document", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "type", "type": "text"}, {"name": "doc_num", "type": "text"}, {"name": "card_code", "type": "text"}, {"name": "external_ref", "type": "text"}]},
+    {"name": "started_at", "type": "date-time"},
+    {"name": "finalized_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "code", "type": "text"},
+    {"name": "priority", "type": "integer"},
+    {"name": "has_shortage", "type": "boolean"},
+    {"name": "carrier_code", "type": "text"},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "bin_code", "type": "text"}, {"name": "batch_num", "type": "text"}, {"name": "serials", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short"]}]}}
    ]
   }
  },
@@ -322,194 +63,53 @@ const subject = {
    "permission": "exits.manage",
    "name": "create_picking",
    "body": [
-    {
-     "name": "document_ids",
-     "type": "array",
-     "maxItems": 20,
-     "items": {
-      "type": "integer",
-      "minimum": 1,
-      "maximum": 999999999999
-     }
-    },
-    {
-     "name": "allocate",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "operator_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "priority",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 1000000000
-    },
-    {
-     "name": "carrier_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "concept",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "comments",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "document_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    }
+    {"name": "document_ids", "type": "array", "maxItems": 20, "items": {"type": "integer", "minimum": 1, "maximum": 999999999999}},
+    {"name": "allocate", "type": "boolean", "isNullable": true},
+    {"name": "operator_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "priority", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 1000000000},
+    {"name": "carrier_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "concept", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 999999999999}
    ]
   },
-  "POST /pickings/{id}/start": {
-   "permission": "exits.manage",
-   "name": "start_picking"
-  },
-  "POST /pickings/{id}/allocate": {
-   "permission": "exits.manage",
-   "name": "allocate_picking"
-  },
+  "POST /pickings/{id}/start": {"permission": "exits.manage", "name": "start_picking"},
+  "POST /pickings/{id}/allocate": {"permission": "exits.manage", "name": "allocate_picking"},
   "POST /pickings/{id}/picks": {
    "permission": "exits.manage",
    "name": "create_picking_pick",
    "body": [
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "gtin",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "qty",
-     "isRequired": true,
-     "type": "number",
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "bin_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "batch",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "serials",
-     "type": "array",
-     "isNullable": true,
-     "maxItems": 25,
-     "items": {
-      "type": "text",
-      "maxLength": 50
-     }
-    }
+    {"name": "item_code", "type": "text", "maxLength": 50},
+    {"name": "gtin", "type": "text", "isNullable": true},
+    {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "serials", "type": "array", "isNullable": true, "maxItems": 25, "items": {"type": "text", "maxLength": 50}}
    ]
   },
   "POST /pickings/{id}/picks/undo": {
    "permission": "exits.manage",
    "name": "undo_picking_pick",
    "body": [
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "gtin",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "qty",
-     "isRequired": true,
-     "type": "number",
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "bin_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "batch",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "serials",
-     "type": "array",
-     "isNullable": true,
-     "maxItems": 25,
-     "items": {
-      "type": "text",
-      "maxLength": 50
-     }
-    }
+    {"name": "item_code", "type": "text", "maxLength": 50},
+    {"name": "gtin", "type": "text", "isNullable": true},
+    {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "serials", "type": "array", "isNullable": true, "maxItems": 25, "items": {"type": "text", "maxLength": 50}}
    ]
   },
   "POST /pickings/{id}/finalize": {
    "permission": "exits.manage",
    "name": "finalize_picking",
    "body": [
-    {
-     "name": "shortage_reason",
-     "type": "choice",
-     "choices": [
-      "could_not_locate",
-      "damaged",
-      "expired",
-      "other"
-     ],
-     "isNullable": true
-    },
-    {
-     "name": "comments",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    }
+    {"name": "shortage_reason", "type": "choice", "choices": ["could_not_locate", "damaged", "expired", "other"], "isNullable": true},
+    {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000}
    ]
   },
-  "POST /pickings/{id}/cancel": {
-   "permission": "exits.manage",
-   "name": "cancel_picking"
-  },
-  "POST /pickings/{id}/revert": {
-   "permission": "exits.manage",
-   "name": "revert_picking"
-  },
-  "POST /pickings/{id}/synchronize": {
-   "permission": "exits.manage",
-   "name": "synchronize_picking"
-  }
+  "POST /pickings/{id}/cancel": {"permission": "exits.manage", "name": "cancel_picking"},
+  "POST /pickings/{id}/revert": {"permission": "exits.manage", "name": "revert_picking"},
+  "POST /pickings/{id}/synchronize": {"permission": "exits.manage", "name": "synchronize_picking"}
  }
 };
 export default subject;

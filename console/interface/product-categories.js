@@ -5,41 +5,14 @@ const subject = {
   "/product-categories": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "description",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "name", "type": "text"},
+    {"name": "description", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
-   "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "search",
-     "type": "text",
-     "maxLength": 255
-    }
-   ],
-   "sorts": [
-    "name"
-   ],
+   "filters": [{"name": "updated_since", "type": "date-time"}, {"name": "search", "type": "text", "maxLength": 255}],
+   "sorts": ["name"],
    "sort": "name"
   }
  },
@@ -47,26 +20,11 @@ const subject = {
   "/product-categories/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "description",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "name", "type": "text"},
+    {"name": "description", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   }
  },
@@ -75,58 +33,27 @@ const subject = {
    "permission": "inventory.manage",
    "name": "create_product_category",
    "body": [
-    {
-     "name": "name",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    }
+    {"name": "name", "isRequired": true, "type": "text", "maxLength": 200},
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000}
    ]
   },
   "PUT /product-categories/{id}": {
    "permission": "inventory.manage",
    "name": "put_product_category",
    "body": [
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    }
+    {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000}
    ]
   },
   "PATCH /product-categories/{id}": {
    "permission": "inventory.manage",
    "name": "update_product_category",
    "body": [
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    }
+    {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000}
    ]
   },
-  "DELETE /product-categories/{id}": {
-   "permission": "inventory.manage",
-   "name": "delete_product_category"
-  }
+  "DELETE /product-categories/{id}": {"permission": "inventory.manage", "name": "delete_product_category"}
  }
 };
 export default subject;

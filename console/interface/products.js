@@ -5,101 +5,30 @@ const subject = {
   "/products": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "item_code",
-     "type": "text"
-    },
-    {
-     "name": "sku",
-     "type": "text"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "barcode",
-     "type": "text"
-    },
-    {
-     "name": "type",
-     "type": "text"
-    },
-    {
-     "name": "image_url",
-     "type": "text"
-    },
-    {
-     "name": "man_btch_num",
-     "type": "boolean"
-    },
-    {
-     "name": "man_ser_num",
-     "type": "boolean"
-    },
-    {
-     "name": "sales_unit",
-     "type": "text"
-    },
-    {
-     "name": "purchase_unit",
-     "type": "text"
-    },
-    {
-     "name": "inventory_item",
-     "type": "boolean"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "item_code", "type": "text"},
+    {"name": "sku", "type": "text"},
+    {"name": "name", "type": "text"},
+    {"name": "barcode", "type": "text"},
+    {"name": "type", "type": "text"},
+    {"name": "image_url", "type": "text"},
+    {"name": "man_btch_num", "type": "boolean"},
+    {"name": "man_ser_num", "type": "boolean"},
+    {"name": "sales_unit", "type": "text"},
+    {"name": "purchase_unit", "type": "text"},
+    {"name": "inventory_item", "type": "boolean"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "sku",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "barcode",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "type",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "search",
-     "type": "text",
-     "maxLength": 255
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "item_code", "type": "text", "maxLength": 255},
+    {"name": "sku", "type": "text", "maxLength": 255},
+    {"name": "barcode", "type": "text", "maxLength": 255},
+    {"name": "type", "type": "text", "maxLength": 255},
+    {"name": "search", "type": "text", "maxLength": 255}
    ],
-   "sorts": [
-    "id",
-    "item_code",
-    "name",
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["id", "item_code", "name", "created_at", "updated_at"],
    "sort": "id"
   }
  },
@@ -107,100 +36,30 @@ const subject = {
   "/products/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "item_code",
-     "type": "text"
-    },
-    {
-     "name": "sku",
-     "type": "text"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "barcode",
-     "type": "text"
-    },
-    {
-     "name": "type",
-     "type": "text"
-    },
-    {
-     "name": "image_url",
-     "type": "text"
-    },
-    {
-     "name": "man_btch_num",
-     "type": "boolean"
-    },
-    {
-     "name": "man_ser_num",
-     "type": "boolean"
-    },
-    {
-     "name": "sales_unit",
-     "type": "text"
-    },
-    {
-     "name": "purchase_unit",
-     "type": "text"
-    },
-    {
-     "name": "inventory_item",
-     "type": "boolean"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "item_code", "type": "text"},
+    {"name": "sku", "type": "text"},
+    {"name": "name", "type": "text"},
+    {"name": "barcode", "type": "text"},
+    {"name": "type", "type": "text"},
+    {"name": "image_url", "type": "text"},
+    {"name": "man_btch_num", "type": "boolean"},
+    {"name": "man_ser_num", "type": "boolean"},
+    {"name": "sales_unit", "type": "text"},
+    {"name": "purchase_unit", "type": "text"},
+    {"name": "inventory_item", "type": "boolean"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   },
   "/products/{id}/packaging": {
    "permission": null,
    "fields": [
-    {
-     "name": "weight_kg",
-     "type": "number"
-    },
-    {
-     "name": "length_mm",
-     "type": "number"
-    },
-    {
-     "name": "width_mm",
-     "type": "number"
-    },
-    {
-     "name": "height_mm",
-     "type": "number"
-    },
-    {
-     "name": "gtins",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "gtin",
-        "type": "text"
-       },
-       {
-        "name": "units",
-        "type": "integer"
-       }
-      ]
-     }
-    }
+    {"name": "weight_kg", "type": "number"},
+    {"name": "length_mm", "type": "number"},
+    {"name": "width_mm", "type": "number"},
+    {"name": "height_mm", "type": "number"},
+    {"name": "gtins", "type": "array", "items": {"type": "object", "fields": [{"name": "gtin", "type": "text"}, {"name": "units", "type": "integer"}]}}
    ]
   }
  },
@@ -209,260 +68,63 @@ const subject = {
    "permission": "inventory.manage",
    "name": "create_product",
    "body": [
-    {
-     "name": "item_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "sku",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "name",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "barcode",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 64
-    },
-    {
-     "name": "type",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "image_url",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "man_btch_num",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "man_ser_num",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "sales_unit",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "purchase_unit",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "inventory_item",
-     "type": "boolean",
-     "isNullable": true
-    }
+    {"name": "item_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "sku", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "name", "isRequired": true, "type": "text", "maxLength": 200},
+    {"name": "barcode", "type": "text", "isNullable": true, "maxLength": 64},
+    {"name": "type", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "image_url", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "man_btch_num", "type": "boolean", "isNullable": true},
+    {"name": "man_ser_num", "type": "boolean", "isNullable": true},
+    {"name": "sales_unit", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "purchase_unit", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "inventory_item", "type": "boolean", "isNullable": true}
    ]
   },
   "PUT /products/{id}": {
    "permission": "inventory.manage",
    "name": "put_product",
    "body": [
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "sku",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "barcode",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 64
-    },
-    {
-     "name": "type",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "image_url",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "man_btch_num",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "man_ser_num",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "sales_unit",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "purchase_unit",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "inventory_item",
-     "type": "boolean",
-     "isNullable": true
-    }
+    {"name": "item_code", "type": "text", "maxLength": 50},
+    {"name": "sku", "type": "text", "maxLength": 50},
+    {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "barcode", "type": "text", "isNullable": true, "maxLength": 64},
+    {"name": "type", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "image_url", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "man_btch_num", "type": "boolean", "isNullable": true},
+    {"name": "man_ser_num", "type": "boolean", "isNullable": true},
+    {"name": "sales_unit", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "purchase_unit", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "inventory_item", "type": "boolean", "isNullable": true}
    ]
   },
   "PATCH /products/{id}": {
    "permission": "inventory.manage",
    "name": "update_product",
    "body": [
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "sku",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "barcode",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 64
-    },
-    {
-     "name": "type",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "image_url",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "man_btch_num",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "man_ser_num",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "sales_unit",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "purchase_unit",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "inventory_item",
-     "type": "boolean",
-     "isNullable": true
-    }
+    {"name": "item_code", "type": "text", "maxLength": 50},
+    {"name": "sku", "type": "text", "maxLength": 50},
+    {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "barcode", "type": "text", "isNullable": true, "maxLength": 64},
+    {"name": "type", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "image_url", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "man_btch_num", "type": "boolean", "isNullable": true},
+    {"name": "man_ser_num", "type": "boolean", "isNullable": true},
+    {"name": "sales_unit", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "purchase_unit", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "inventory_item", "type": "boolean", "isNullable": true}
    ]
   },
-  "DELETE /products/{id}": {
-   "permission": "inventory.manage",
-   "name": "delete_product"
-  },
+  "DELETE /products/{id}": {"permission": "inventory.manage", "name": "delete_product"},
   "PUT /products/{id}/packaging": {
    "permission": "inventory.manage",
    "name": "put_product_packaging",
    "body": [
-    {
-     "name": "weight_kg",
-     "type": "number",
-     "isNullable": true,
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "length_mm",
-     "type": "number",
-     "isNullable": true,
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "width_mm",
-     "type": "number",
-     "isNullable": true,
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "height_mm",
-     "type": "number",
-     "isNullable": true,
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "gtins",
-     "type": "array",
-     "maxItems": 20,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "gtin",
-        "isRequired": true,
-        "type": "text"
-       },
-       {
-        "name": "units",
-        "type": "integer",
-        "minimum": 1,
-        "maximum": 1000000
-       }
-      ]
-     }
-    }
+    {"name": "weight_kg", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
+    {"name": "length_mm", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
+    {"name": "width_mm", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
+    {"name": "height_mm", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
+    {"name": "gtins", "type": "array", "maxItems": 20, "items": {"type": "object", "fields": [{"name": "gtin", "isRequired": true, "type": "text"}, {"name": "units", "type": "integer", "minimum": 1, "maximum": 1000000}]}}
    ]
   }
  }

@@ -5,61 +5,21 @@ const subject = {
   "/providers": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "email",
-     "type": "text"
-    },
-    {
-     "name": "phone",
-     "type": "text"
-    },
-    {
-     "name": "description",
-     "type": "text"
-    },
-    {
-     "name": "paymentinfo",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "name", "type": "text"},
+    {"name": "email", "type": "text"},
+    {"name": "phone", "type": "text"},
+    {"name": "description", "type": "text"},
+    {"name": "paymentinfo", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "search",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "email",
-     "type": "text",
-     "maxLength": 254
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "search", "type": "text", "maxLength": 255},
+    {"name": "email", "type": "text", "maxLength": 254}
    ],
-   "sorts": [
-    "id",
-    "name",
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["id", "name", "created_at", "updated_at"],
    "sort": "id"
   }
  },
@@ -67,38 +27,14 @@ const subject = {
   "/providers/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "email",
-     "type": "text"
-    },
-    {
-     "name": "phone",
-     "type": "text"
-    },
-    {
-     "name": "description",
-     "type": "text"
-    },
-    {
-     "name": "paymentinfo",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "name", "type": "text"},
+    {"name": "email", "type": "text"},
+    {"name": "phone", "type": "text"},
+    {"name": "description", "type": "text"},
+    {"name": "paymentinfo", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   }
  },
@@ -107,112 +43,36 @@ const subject = {
    "permission": "entries.manage",
    "name": "create_provider",
    "body": [
-    {
-     "name": "name",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "email",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 254
-    },
-    {
-     "name": "phone",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "paymentinfo",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    }
+    {"name": "name", "isRequired": true, "type": "text", "maxLength": 200},
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
+    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "paymentinfo", "type": "text", "isNullable": true, "maxLength": 2000}
    ]
   },
   "PUT /providers/{id}": {
    "permission": "entries.manage",
    "name": "put_provider",
    "body": [
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "email",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 254
-    },
-    {
-     "name": "phone",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "paymentinfo",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    }
+    {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
+    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "paymentinfo", "type": "text", "isNullable": true, "maxLength": 2000}
    ]
   },
   "PATCH /providers/{id}": {
    "permission": "entries.manage",
    "name": "update_provider",
    "body": [
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 200
-    },
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "email",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 254
-    },
-    {
-     "name": "phone",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "paymentinfo",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    }
+    {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
+    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "paymentinfo", "type": "text", "isNullable": true, "maxLength": 2000}
    ]
   },
-  "DELETE /providers/{id}": {
-   "permission": "entries.manage",
-   "name": "delete_provider"
-  }
+  "DELETE /providers/{id}": {"permission": "entries.manage", "name": "delete_provider"}
  }
 };
 export default subject;

@@ -5,137 +5,28 @@ const subject = {
   "/receipts": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "uuid",
-     "type": "text"
-    },
-    {
-     "name": "concept",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "started",
-      "finalized",
-      "synchronized",
-      "cancelled",
-      "reverted"
-     ]
-    },
-    {
-     "name": "comments",
-     "type": "text"
-    },
-    {
-     "name": "user_id",
-     "type": "integer"
-    },
-    {
-     "name": "operator",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "document",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "type",
-       "type": "text"
-      },
-      {
-       "name": "doc_num",
-       "type": "text"
-      },
-      {
-       "name": "card_code",
-       "type": "text"
-      },
-      {
-       "name": "external_ref",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "started_at",
-     "type": "date-time"
-    },
-    {
-     "name": "finalized_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "uuid", "type": "text"},
+    {"name": "concept", "type": "text"},
+    {"name": "status", "type": "choice", "choices": ["pending", "started", "finalized", "synchronized", "cancelled", "reverted"]},
+    {"name": "comments", "type": "text"},
+    {"name": "user_id", "type": "integer"},
+    {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "document", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "type", "type": "text"}, {"name": "doc_num", "type": "text"}, {"name": "card_code", "type": "text"}, {"name": "external_ref", "type": "text"}]},
+    {"name": "started_at", "type": "date-time"},
+    {"name": "finalized_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "from",
-     "type": "date"
-    },
-    {
-     "name": "to",
-     "type": "date"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "started",
-      "finalized",
-      "synchronized",
-      "cancelled",
-      "reverted"
-     ]
-    },
-    {
-     "name": "external_ref",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "document_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "from", "type": "date"},
+    {"name": "to", "type": "date"},
+    {"name": "status", "type": "choice", "choices": ["pending", "started", "finalized", "synchronized", "cancelled", "reverted"]},
+    {"name": "external_ref", "type": "text", "maxLength": 255},
+    {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 999999999999}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at",
-    "finalized_at"
-   ],
+   "sorts": ["created_at", "updated_at", "finalized_at"],
    "sort": "-created_at"
   }
  },
@@ -143,208 +34,21 @@ const subject = {
   "/receipts/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "uuid",
-     "type": "text"
-    },
-    {
-     "name": "concept",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "started",
-      "finalized",
-      "synchronized",
-      "cancelled",
-      "reverted"
-     ]
-    },
-    {
-     "name": "comments",
-     "type": "text"
-    },
-    {
-     "name": "user_id",
-     "type": "integer"
-    },
-    {
-     "name": "operator",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "document",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "type",
-       "type": "text"
-      },
-      {
-       "name": "doc_num",
-       "type": "text"
-      },
-      {
-       "name": "card_code",
-       "type": "text"
-      },
-      {
-       "name": "external_ref",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "started_at",
-     "type": "date-time"
-    },
-    {
-     "name": "finalized_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "product_id",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "batch_num",
-        "type": "text"
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "items": {
-         "type": "text"
-        }
-       }
-      ]
-     }
-    },
-    {
-     "name": "differences",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "line_num",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "kind",
-        "type": "choice",
-        "choices": [
-         "unexpected_serial",
-         "missing_serial",
-         "unexpected_batch",
-         "missing_batch"
-        ]
-       },
-       {
-        "name": "value",
-        "type": "text"
-       }
-      ]
-     }
-    },
-    {
-     "name": "approvals",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "code",
-        "type": "text"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "ordered_qty",
-        "type": "number"
-       },
-       {
-        "name": "allowed_qty",
-        "type": "number"
-       },
-       {
-        "name": "received_qty",
-        "type": "number"
-       },
-       {
-        "name": "decided_by",
-        "type": "object",
-        "fields": [
-         {
-          "name": "user_id",
-          "type": "integer"
-         },
-         {
-          "name": "name",
-          "type": "text"
-         }
-        ]
-       },
-       {
-        "name": "decided_at",
-        "type": "date-time"
-       }
-      ]
-     }
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "uuid", "type": "text"},
+    {"name": "concept", "type": "text"},
+    {"name": "status", "type": "choice", "choices": ["pending", "started", "finalized", "synchronized", "cancelled", "reverted"]},
+    {"name": "comments", "type": "text"},
+    {"name": "user_id", "type": "integer"},
+    {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "document", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "type", "type": "text"}, {"name": "doc_num", "type": "text"}, {"name": "card_code", "type": "text"}, {"name": "external_ref", "type": "text"}]},
+    {"name": "started_at", "type": "date-time"},
+    {"name": "finalized_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serials", "type": "array", "items": {"type": "text"}}]}},
+    {"name": "differences", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "kind", "type": "choice", "choices": ["unexpected_serial", "missing_serial", "unexpected_batch", "missing_batch"]}, {"name": "value", "type": "text"}]}},
+    {"name": "approvals", "type": "array", "items": {"type": "object", "fields": [{"name": "code", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "ordered_qty", "type": "number"}, {"name": "allowed_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "decided_by", "type": "object", "fields": [{"name": "user_id", "type": "integer"}, {"name": "name", "type": "text"}]}, {"name": "decided_at", "type": "date-time"}]}}
    ]
   }
  },
@@ -353,186 +57,47 @@ const subject = {
    "permission": "entries.manage",
    "name": "create_receipt",
    "body": [
-    {
-     "name": "document_id",
-     "isRequired": true,
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "operator_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "concept",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "comments",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    }
+    {"name": "document_id", "isRequired": true, "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "operator_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "concept", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000}
    ]
   },
-  "POST /receipts/{id}/start": {
-   "permission": "entries.manage",
-   "name": "start_receipt"
-  },
+  "POST /receipts/{id}/start": {"permission": "entries.manage", "name": "start_receipt"},
   "POST /receipts/{id}/lines": {
    "permission": "entries.manage",
    "name": "create_receipt_line",
    "body": [
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "gtin",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "qty",
-     "isRequired": true,
-     "type": "number",
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "bin_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "batch",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "serials",
-     "type": "array",
-     "isNullable": true,
-     "maxItems": 20,
-     "items": {
-      "type": "text",
-      "maxLength": 50
-     }
-    },
-    {
-     "name": "expiry_date",
-     "type": "date",
-     "isNullable": true
-    },
-    {
-     "name": "inventory_status",
-     "type": "choice",
-     "choices": [
-      "available",
-      "quarantine",
-      "damaged",
-      "blocked"
-     ],
-     "isNullable": true
-    },
-    {
-     "name": "approve",
-     "type": "boolean",
-     "isNullable": true
-    }
+    {"name": "item_code", "type": "text", "maxLength": 50},
+    {"name": "gtin", "type": "text", "isNullable": true},
+    {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "bin_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "serials", "type": "array", "isNullable": true, "maxItems": 20, "items": {"type": "text", "maxLength": 50}},
+    {"name": "expiry_date", "type": "date", "isNullable": true},
+    {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true},
+    {"name": "approve", "type": "boolean", "isNullable": true}
    ]
   },
   "POST /receipts/{id}/lines/undo": {
    "permission": "entries.manage",
    "name": "undo_receipt_line",
    "body": [
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "gtin",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "qty",
-     "isRequired": true,
-     "type": "number",
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "bin_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "batch",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "serials",
-     "type": "array",
-     "isNullable": true,
-     "maxItems": 20,
-     "items": {
-      "type": "text",
-      "maxLength": 50
-     }
-    },
-    {
-     "name": "expiry_date",
-     "type": "date",
-     "isNullable": true
-    },
-    {
-     "name": "inventory_status",
-     "type": "choice",
-     "choices": [
-      "available",
-      "quarantine",
-      "damaged",
-      "blocked"
-     ],
-     "isNullable": true
-    },
-    {
-     "name": "approve",
-     "type": "boolean",
-     "isNullable": true
-    }
+    {"name": "item_code", "type": "text", "maxLength": 50},
+    {"name": "gtin", "type": "text", "isNullable": true},
+    {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "bin_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "serials", "type": "array", "isNullable": true, "maxItems": 20, "items": {"type": "text", "maxLength": 50}},
+    {"name": "expiry_date", "type": "date", "isNullable": true},
+    {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true},
+    {"name": "approve", "type": "boolean", "isNullable": true}
    ]
   },
-  "POST /receipts/{id}/finalize": {
-   "permission": "entries.manage",
-   "name": "finalize_receipt"
-  },
-  "POST /receipts/{id}/synchronize": {
-   "permission": "entries.manage",
-   "name": "synchronize_receipt"
-  },
-  "POST /receipts/{id}/cancel": {
-   "permission": "entries.manage",
-   "name": "cancel_receipt"
-  },
-  "POST /receipts/{id}/revert": {
-   "permission": "entries.manage",
-   "name": "revert_receipt"
-  }
+  "POST /receipts/{id}/finalize": {"permission": "entries.manage", "name": "finalize_receipt"},
+  "POST /receipts/{id}/synchronize": {"permission": "entries.manage", "name": "synchronize_receipt"},
+  "POST /receipts/{id}/cancel": {"permission": "entries.manage", "name": "cancel_receipt"},
+  "POST /receipts/{id}/revert": {"permission": "entries.manage", "name": "revert_receipt"}
  }
 };
 export default subject;

@@ -5,147 +5,35 @@ const subject = {
   "/returns": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "expected",
-      "receiving",
-      "received",
-      "dispositioned",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "status_label",
-     "type": "text"
-    },
-    {
-     "name": "external_ref",
-     "type": "text"
-    },
-    {
-     "name": "exit_document_id",
-     "type": "integer"
-    },
-    {
-     "name": "exit_doc_num",
-     "type": "text"
-    },
-    {
-     "name": "card_code",
-     "type": "text"
-    },
-    {
-     "name": "card_name",
-     "type": "text"
-    },
-    {
-     "name": "warehouse_code",
-     "type": "text"
-    },
-    {
-     "name": "source",
-     "type": "choice",
-     "choices": [
-      "api",
-      "import",
-      "web",
-      "sap"
-     ]
-    },
-    {
-     "name": "reason",
-     "type": "text"
-    },
-    {
-     "name": "operator",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "received_at",
-     "type": "date-time"
-    },
-    {
-     "name": "dispositioned_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "status", "type": "choice", "choices": ["expected", "receiving", "received", "dispositioned", "cancelled"]},
+    {"name": "status_label", "type": "text"},
+    {"name": "external_ref", "type": "text"},
+    {"name": "exit_document_id", "type": "integer"},
+    {"name": "exit_doc_num", "type": "text"},
+    {"name": "card_code", "type": "text"},
+    {"name": "card_name", "type": "text"},
+    {"name": "warehouse_code", "type": "text"},
+    {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
+    {"name": "reason", "type": "text"},
+    {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "received_at", "type": "date-time"},
+    {"name": "dispositioned_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "from",
-     "type": "date"
-    },
-    {
-     "name": "to",
-     "type": "date"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "expected",
-      "receiving",
-      "received",
-      "dispositioned",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "warehouse",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "exit_document_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "external_ref",
-     "type": "text",
-     "maxLength": 255
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "from", "type": "date"},
+    {"name": "to", "type": "date"},
+    {"name": "status", "type": "choice", "choices": ["expected", "receiving", "received", "dispositioned", "cancelled"]},
+    {"name": "warehouse", "type": "text", "maxLength": 255},
+    {"name": "exit_document_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "external_ref", "type": "text", "maxLength": 255}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["created_at", "updated_at"],
    "sort": "-created_at"
   }
  },
@@ -153,217 +41,26 @@ const subject = {
   "/returns/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "expected",
-      "receiving",
-      "received",
-      "dispositioned",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "status_label",
-     "type": "text"
-    },
-    {
-     "name": "external_ref",
-     "type": "text"
-    },
-    {
-     "name": "exit_document_id",
-     "type": "integer"
-    },
-    {
-     "name": "exit_doc_num",
-     "type": "text"
-    },
-    {
-     "name": "card_code",
-     "type": "text"
-    },
-    {
-     "name": "card_name",
-     "type": "text"
-    },
-    {
-     "name": "warehouse_code",
-     "type": "text"
-    },
-    {
-     "name": "source",
-     "type": "choice",
-     "choices": [
-      "api",
-      "import",
-      "web",
-      "sap"
-     ]
-    },
-    {
-     "name": "reason",
-     "type": "text"
-    },
-    {
-     "name": "operator",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "received_at",
-     "type": "date-time"
-    },
-    {
-     "name": "dispositioned_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "id",
-        "type": "integer"
-       },
-       {
-        "name": "line_num",
-        "type": "integer"
-       },
-       {
-        "name": "product_id",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "product_name",
-        "type": "text"
-       },
-       {
-        "name": "reason",
-        "type": "choice",
-        "choices": [
-         "damaged",
-         "defective",
-         "wrong_item",
-         "not_wanted",
-         "other"
-        ]
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "received_qty",
-        "type": "number"
-       },
-       {
-        "name": "restocked_qty",
-        "type": "number"
-       },
-       {
-        "name": "quarantined_qty",
-        "type": "number"
-       },
-       {
-        "name": "scrapped_qty",
-        "type": "number"
-       },
-       {
-        "name": "lost_qty",
-        "type": "number"
-       },
-       {
-        "name": "returned_to_provider_qty",
-        "type": "number"
-       },
-       {
-        "name": "batch_num",
-        "type": "text"
-       },
-       {
-        "name": "serial_numbers",
-        "type": "array",
-        "items": {
-         "type": "text"
-        }
-       },
-       {
-        "name": "status",
-        "type": "choice",
-        "choices": [
-         "open",
-         "partial",
-         "received",
-         "short",
-         "dispositioned",
-         "cancelled"
-        ]
-       }
-      ]
-     }
-    },
-    {
-     "name": "differences",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "line_num",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "kind",
-        "type": "text"
-       },
-       {
-        "name": "value",
-        "type": "text"
-       }
-      ]
-     }
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "status", "type": "choice", "choices": ["expected", "receiving", "received", "dispositioned", "cancelled"]},
+    {"name": "status_label", "type": "text"},
+    {"name": "external_ref", "type": "text"},
+    {"name": "exit_document_id", "type": "integer"},
+    {"name": "exit_doc_num", "type": "text"},
+    {"name": "card_code", "type": "text"},
+    {"name": "card_name", "type": "text"},
+    {"name": "warehouse_code", "type": "text"},
+    {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
+    {"name": "reason", "type": "text"},
+    {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "received_at", "type": "date-time"},
+    {"name": "dispositioned_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "product_name", "type": "text"}, {"name": "reason", "type": "choice", "choices": ["damaged", "defective", "wrong_item", "not_wanted", "other"]}, {"name": "qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "restocked_qty", "type": "number"}, {"name": "quarantined_qty", "type": "number"}, {"name": "scrapped_qty", "type": "number"}, {"name": "lost_qty", "type": "number"}, {"name": "returned_to_provider_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "received", "short", "dispositioned", "cancelled"]}]}},
+    {"name": "differences", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "kind", "type": "text"}, {"name": "value", "type": "text"}]}}
    ]
   }
  },
@@ -372,298 +69,38 @@ const subject = {
    "permission": "entries.manage",
    "name": "create_return",
    "body": [
-    {
-     "name": "exit_document_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "external_ref",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 100
-    },
-    {
-     "name": "warehouse_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "partner_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "reason",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "lines",
-     "isRequired": true,
-     "type": "array",
-     "maxItems": 1000,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "gtin",
-        "type": "text",
-        "isNullable": true
-       },
-       {
-        "name": "qty",
-        "isRequired": true,
-        "type": "number",
-        "above": 0,
-        "maximum": 999999999
-       },
-       {
-        "name": "reason",
-        "type": "choice",
-        "choices": [
-         "damaged",
-         "defective",
-         "wrong_item",
-         "not_wanted",
-         "other"
-        ],
-        "isNullable": true
-       },
-       {
-        "name": "batch",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "isNullable": true,
-        "items": {
-         "type": "text",
-         "maxLength": 50
-        }
-       }
-      ]
-     }
-    }
+    {"name": "exit_document_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 100},
+    {"name": "warehouse_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "partner_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "reason", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "gtin", "type": "text", "isNullable": true}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "reason", "type": "choice", "choices": ["damaged", "defective", "wrong_item", "not_wanted", "other"], "isNullable": true}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}]}}
    ]
   },
   "POST /returns/{id}/lines": {
    "permission": "entries.manage",
    "name": "create_return_line",
    "body": [
-    {
-     "name": "lines",
-     "isRequired": true,
-     "type": "array",
-     "maxItems": 8,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "gtin",
-        "type": "text",
-        "isNullable": true
-       },
-       {
-        "name": "qty",
-        "isRequired": true,
-        "type": "number",
-        "above": 0,
-        "maximum": 999999999
-       },
-       {
-        "name": "bin_code",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "batch",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "isNullable": true,
-        "maxItems": 20,
-        "items": {
-         "type": "text",
-         "maxLength": 50
-        }
-       },
-       {
-        "name": "expiry_date",
-        "type": "date",
-        "isNullable": true
-       }
-      ]
-     }
-    }
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 8, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "gtin", "type": "text", "isNullable": true}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "maxItems": 20, "items": {"type": "text", "maxLength": 50}}, {"name": "expiry_date", "type": "date", "isNullable": true}]}}
    ]
   },
   "POST /returns/{id}/lines/undo": {
    "permission": "entries.manage",
    "name": "undo_return_line",
    "body": [
-    {
-     "name": "lines",
-     "isRequired": true,
-     "type": "array",
-     "maxItems": 8,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "gtin",
-        "type": "text",
-        "isNullable": true
-       },
-       {
-        "name": "qty",
-        "isRequired": true,
-        "type": "number",
-        "above": 0,
-        "maximum": 999999999
-       },
-       {
-        "name": "bin_code",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "batch",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "isNullable": true,
-        "maxItems": 20,
-        "items": {
-         "type": "text",
-         "maxLength": 50
-        }
-       },
-       {
-        "name": "expiry_date",
-        "type": "date",
-        "isNullable": true
-       }
-      ]
-     }
-    }
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 8, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "gtin", "type": "text", "isNullable": true}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "maxItems": 20, "items": {"type": "text", "maxLength": 50}}, {"name": "expiry_date", "type": "date", "isNullable": true}]}}
    ]
   },
-  "POST /returns/{id}/finish": {
-   "permission": "entries.manage",
-   "name": "finish_return"
-  },
+  "POST /returns/{id}/finish": {"permission": "entries.manage", "name": "finish_return"},
   "POST /returns/{id}/dispositions": {
    "permission": "entries.manage",
    "name": "create_return_disposition",
    "body": [
-    {
-     "name": "partner_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "lines",
-     "isRequired": true,
-     "type": "array",
-     "maxItems": 6,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "gtin",
-        "type": "text",
-        "isNullable": true
-       },
-       {
-        "name": "qty",
-        "isRequired": true,
-        "type": "number",
-        "above": 0,
-        "maximum": 999999999
-       },
-       {
-        "name": "action",
-        "isRequired": true,
-        "type": "choice",
-        "choices": [
-         "restock",
-         "quarantine",
-         "scrap",
-         "lost",
-         "return_to_provider"
-        ]
-       },
-       {
-        "name": "batch",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "isNullable": true,
-        "maxItems": 20,
-        "items": {
-         "type": "text",
-         "maxLength": 50
-        }
-       },
-       {
-        "name": "bin_code",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       }
-      ]
-     }
-    }
+    {"name": "partner_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 6, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "gtin", "type": "text", "isNullable": true}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "action", "isRequired": true, "type": "choice", "choices": ["restock", "quarantine", "scrap", "lost", "return_to_provider"]}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "maxItems": 20, "items": {"type": "text", "maxLength": 50}}, {"name": "bin_code", "type": "text", "isNullable": true, "maxLength": 50}]}}
    ]
   },
-  "POST /returns/{id}/cancel": {
-   "permission": "entries.manage",
-   "name": "cancel_return"
-  }
+  "POST /returns/{id}/cancel": {"permission": "entries.manage", "name": "cancel_return"}
  }
 };
 export default subject;

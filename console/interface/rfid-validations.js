@@ -5,106 +5,27 @@ const subject = {
   "/rfid-validations": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "text"
-    },
-    {
-     "name": "result",
-     "type": "choice",
-     "choices": [
-      "passed",
-      "failed"
-     ]
-    },
-    {
-     "name": "subject",
-     "type": "object",
-     "fields": [
-      {
-       "name": "object",
-       "type": "choice",
-       "choices": [
-        "packing_order",
-        "handling_unit",
-        "picking",
-        "receipt",
-        "return"
-       ]
-      },
-      {
-       "name": "id",
-       "type": "integer"
-      }
-     ]
-    },
-    {
-     "name": "reader",
-     "type": "text"
-    },
-    {
-     "name": "read",
-     "type": "integer"
-    },
-    {
-     "name": "unique",
-     "type": "integer"
-    },
-    {
-     "name": "expected",
-     "type": "number"
-    },
-    {
-     "name": "matched",
-     "type": "number"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "status", "type": "text"},
+    {"name": "result", "type": "choice", "choices": ["passed", "failed"]},
+    {"name": "subject", "type": "object", "fields": [{"name": "object", "type": "choice", "choices": ["packing_order", "handling_unit", "picking", "receipt", "return"]}, {"name": "id", "type": "integer"}]},
+    {"name": "reader", "type": "text"},
+    {"name": "read", "type": "integer"},
+    {"name": "unique", "type": "integer"},
+    {"name": "expected", "type": "number"},
+    {"name": "matched", "type": "number"},
+    {"name": "created_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "from",
-     "type": "date"
-    },
-    {
-     "name": "to",
-     "type": "date"
-    },
-    {
-     "name": "subject",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "result",
-     "type": "choice",
-     "choices": [
-      "passed",
-      "failed"
-     ]
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "from", "type": "date"},
+    {"name": "to", "type": "date"},
+    {"name": "subject", "type": "text", "maxLength": 255},
+    {"name": "result", "type": "choice", "choices": ["passed", "failed"]}
    ],
-   "sorts": [
-    "created_at"
-   ],
+   "sorts": ["created_at"],
    "sort": "-created_at"
   }
  },
@@ -112,137 +33,22 @@ const subject = {
   "/rfid-validations/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "text"
-    },
-    {
-     "name": "result",
-     "type": "choice",
-     "choices": [
-      "passed",
-      "failed"
-     ]
-    },
-    {
-     "name": "subject",
-     "type": "object",
-     "fields": [
-      {
-       "name": "object",
-       "type": "choice",
-       "choices": [
-        "packing_order",
-        "handling_unit",
-        "picking",
-        "receipt",
-        "return"
-       ]
-      },
-      {
-       "name": "id",
-       "type": "integer"
-      }
-     ]
-    },
-    {
-     "name": "reader",
-     "type": "text"
-    },
-    {
-     "name": "read",
-     "type": "integer"
-    },
-    {
-     "name": "unique",
-     "type": "integer"
-    },
-    {
-     "name": "expected",
-     "type": "number"
-    },
-    {
-     "name": "matched",
-     "type": "number"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "missing",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "items": {
-         "type": "text"
-        }
-       }
-      ]
-     }
-    },
-    {
-     "name": "unexpected",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "items": {
-         "type": "text"
-        }
-       }
-      ]
-     }
-    },
-    {
-     "name": "unknown",
-     "type": "array",
-     "items": {
-      "type": "text"
-     }
-    },
-    {
-     "name": "unreadable",
-     "type": "array",
-     "items": {
-      "type": "text"
-     }
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "status", "type": "text"},
+    {"name": "result", "type": "choice", "choices": ["passed", "failed"]},
+    {"name": "subject", "type": "object", "fields": [{"name": "object", "type": "choice", "choices": ["packing_order", "handling_unit", "picking", "receipt", "return"]}, {"name": "id", "type": "integer"}]},
+    {"name": "reader", "type": "text"},
+    {"name": "read", "type": "integer"},
+    {"name": "unique", "type": "integer"},
+    {"name": "expected", "type": "number"},
+    {"name": "matched", "type": "number"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "missing", "type": "array", "items": {"type": "object", "fields": [{"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "serials", "type": "array", "items": {"type": "text"}}]}},
+    {"name": "unexpected", "type": "array", "items": {"type": "object", "fields": [{"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "serials", "type": "array", "items": {"type": "text"}}]}},
+    {"name": "unknown", "type": "array", "items": {"type": "text"}},
+    {"name": "unreadable", "type": "array", "items": {"type": "text"}}
    ]
   }
  },
@@ -251,52 +57,13 @@ const subject = {
    "permission": "exits.manage",
    "name": "create_rfid_validation",
    "body": [
-    {
-     "name": "return_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "reader",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "epcs",
-     "isRequired": true,
-     "type": "array",
-     "maxItems": 10000,
-     "items": {
-      "type": "text",
-      "maxLength": 128
-     }
-    },
-    {
-     "name": "receipt_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "picking_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "handling_unit_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "packing_order_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    }
+    {"name": "return_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "reader", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "epcs", "isRequired": true, "type": "array", "maxItems": 10000, "items": {"type": "text", "maxLength": 128}},
+    {"name": "receipt_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "picking_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "handling_unit_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "packing_order_id", "type": "integer", "minimum": 1, "maximum": 999999999999}
    ]
   }
  }

@@ -5,60 +5,15 @@ const subject = {
   "/roles": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "description",
-     "type": "text"
-    },
-    {
-     "name": "permissions",
-     "type": "array",
-     "items": {
-      "type": "choice",
-      "choices": [
-       "entries.manage",
-       "exits.manage",
-       "inventory.manage",
-       "imports.run",
-       "transfer-orders.manage",
-       "users.manage",
-       "approvals.grant"
-      ]
-     }
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "name", "type": "text"},
+    {"name": "description", "type": "text"},
+    {"name": "permissions", "type": "array", "items": {"type": "choice", "choices": ["entries.manage", "exits.manage", "inventory.manage", "imports.run", "transfer-orders.manage", "users.manage", "approvals.grant"]}},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
-   "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "search",
-     "type": "text",
-     "maxLength": 255
-    }
-   ],
-   "sorts": [
-    "id",
-    "name",
-    "created_at",
-    "updated_at"
-   ],
+   "filters": [{"name": "updated_since", "type": "date-time"}, {"name": "search", "type": "text", "maxLength": 255}],
+   "sorts": ["id", "name", "created_at", "updated_at"],
    "sort": "id"
   }
  },
@@ -66,42 +21,12 @@ const subject = {
   "/roles/{id}": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "description",
-     "type": "text"
-    },
-    {
-     "name": "permissions",
-     "type": "array",
-     "items": {
-      "type": "choice",
-      "choices": [
-       "entries.manage",
-       "exits.manage",
-       "inventory.manage",
-       "imports.run",
-       "transfer-orders.manage",
-       "users.manage",
-       "approvals.grant"
-      ]
-     }
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "name", "type": "text"},
+    {"name": "description", "type": "text"},
+    {"name": "permissions", "type": "array", "items": {"type": "choice", "choices": ["entries.manage", "exits.manage", "inventory.manage", "imports.run", "transfer-orders.manage", "users.manage", "approvals.grant"]}},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   }
  },
@@ -110,80 +35,22 @@ const subject = {
    "permission": "users.manage",
    "name": "create_role",
    "body": [
-    {
-     "name": "name",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 100
-    },
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "permissions",
-     "isRequired": true,
-     "type": "array",
-     "maxItems": 7,
-     "items": {
-      "type": "choice",
-      "choices": [
-       "entries.manage",
-       "exits.manage",
-       "inventory.manage",
-       "imports.run",
-       "transfer-orders.manage",
-       "users.manage",
-       "approvals.grant"
-      ]
-     }
-    }
+    {"name": "name", "isRequired": true, "type": "text", "maxLength": 100},
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "permissions", "isRequired": true, "type": "array", "maxItems": 7, "items": {"type": "choice", "choices": ["entries.manage", "exits.manage", "inventory.manage", "imports.run", "transfer-orders.manage", "users.manage", "approvals.grant"]}}
    ]
   },
   "PATCH /roles/{id}": {
    "permission": "users.manage",
    "name": "update_role",
    "body": [
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 100
-    },
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "permissions",
-     "type": "array",
-     "maxItems": 7,
-     "items": {
-      "type": "choice",
-      "choices": [
-       "entries.manage",
-       "exits.manage",
-       "inventory.manage",
-       "imports.run",
-       "transfer-orders.manage",
-       "users.manage",
-       "approvals.grant"
-      ]
-     }
-    },
-    {
-     "name": "deactivate_webhooks",
-     "type": "boolean"
-    }
+    {"name": "name", "type": "text", "maxLength": 100},
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "permissions", "type": "array", "maxItems": 7, "items": {"type": "choice", "choices": ["entries.manage", "exits.manage", "inventory.manage", "imports.run", "transfer-orders.manage", "users.manage", "approvals.grant"]}},
+    {"name": "deactivate_webhooks", "type": "boolean"}
    ]
   },
-  "DELETE /roles/{id}": {
-   "permission": "users.manage",
-   "name": "delete_role"
-  }
+  "DELETE /roles/{id}": {"permission": "users.manage", "name": "delete_role"}
  }
 };
 export default subject;

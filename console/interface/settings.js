@@ -6,148 +6,27 @@ const subject = {
   "/settings": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "tenant",
-     "type": "text"
-    },
-    {
-     "name": "plan",
-     "type": "choice",
-     "choices": [
-      "essentials",
-      "professional",
-      "enterprise"
-     ]
-    },
-    {
-     "name": "base_url",
-     "type": "text"
-    },
-    {
-     "name": "features",
-     "type": "array",
-     "items": {
-      "type": "text"
-     }
-    },
-    {
-     "name": "limits",
-     "type": "object",
-     "fields": [
-      {
-       "name": "requests_per_minute",
-       "type": "integer"
-      },
-      {
-       "name": "total_requests_per_minute",
-       "type": "integer"
-      },
-      {
-       "name": "rows_per_import",
-       "type": "integer"
-      },
-      {
-       "name": "integration_clients",
-       "type": "integer"
-      },
-      {
-       "name": "mobile_clients",
-       "type": "integer"
-      },
-      {
-       "name": "webhook_subscriptions",
-       "type": "integer"
-      },
-      {
-       "name": "users",
-       "type": "integer"
-      }
-     ]
-    },
-    {
-     "name": "timezone",
-     "type": "text"
-    },
-    {
-     "name": "modules",
-     "type": "object",
-     "fields": [
-      {
-       "name": "waves",
-       "type": "boolean"
-      },
-      {
-       "name": "transfer_orders",
-       "type": "boolean"
-      },
-      {
-       "name": "bulk_import",
-       "type": "boolean"
-      }
-     ]
-    },
-    {
-     "name": "receipt_tolerance",
-     "type": "number"
-    },
-    {
-     "name": "pick_substitution",
-     "type": "choice",
-     "choices": [
-      "none",
-      "position",
-      "batch",
-      "any"
-     ]
-    },
-    {
-     "name": "minutes_per_unit",
-     "type": "number"
-    },
-    {
-     "name": "minutes_per_trip",
-     "type": "number"
-    },
-    {
-     "name": "commit_drops",
-     "type": "boolean"
-    },
-    {
-     "name": "imports_require_kind_scope",
-     "type": "boolean"
-    },
-    {
-     "name": "approval_shortage_percent",
-     "type": "number"
-    },
-    {
-     "name": "approval_adjustment_qty",
-     "type": "number"
-    },
-    {
-     "name": "blind_returns",
-     "type": "boolean"
-    },
-    {
-     "name": "packing_required",
-     "type": "boolean"
-    },
-    {
-     "name": "rfid_required",
-     "type": "boolean"
-    },
-    {
-     "name": "gs1_company_prefix",
-     "type": "text"
-    },
-    {
-     "name": "sscc_extension_digit",
-     "type": "integer"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "tenant", "type": "text"},
+    {"name": "plan", "type": "choice", "choices": ["essentials", "professional", "enterprise"]},
+    {"name": "base_url", "type": "text"},
+    {"name": "features", "type": "array", "items": {"type": "text"}},
+    {"name": "limits", "type": "object", "fields": [{"name": "requests_per_minute", "type": "integer"}, {"name": "total_requests_per_minute", "type": "integer"}, {"name": "rows_per_import", "type": "integer"}, {"name": "integration_clients", "type": "integer"}, {"name": "mobile_clients", "type": "integer"}, {"name": "webhook_subscriptions", "type": "integer"}, {"name": "users", "type": "integer"}]},
+    {"name": "timezone", "type": "text"},
+    {"name": "modules", "type": "object", "fields": [{"name": "waves", "type": "boolean"}, {"name": "transfer_orders", "type": "boolean"}, {"name": "bulk_import", "type": "boolean"}]},
+    {"name": "receipt_tolerance", "type": "number"},
+    {"name": "pick_substitution", "type": "choice", "choices": ["none", "position", "batch", "any"]},
+    {"name": "minutes_per_unit", "type": "number"},
+    {"name": "minutes_per_trip", "type": "number"},
+    {"name": "commit_drops", "type": "boolean"},
+    {"name": "imports_require_kind_scope", "type": "boolean"},
+    {"name": "approval_shortage_percent", "type": "number"},
+    {"name": "approval_adjustment_qty", "type": "number"},
+    {"name": "blind_returns", "type": "boolean"},
+    {"name": "packing_required", "type": "boolean"},
+    {"name": "rfid_required", "type": "boolean"},
+    {"name": "gs1_company_prefix", "type": "text"},
+    {"name": "sscc_extension_digit", "type": "integer"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   }
  },
@@ -156,102 +35,21 @@ const subject = {
    "permission": "users.manage",
    "name": "update_settings",
    "body": [
-    {
-     "name": "timezone",
-     "type": "text",
-     "maxLength": 100
-    },
-    {
-     "name": "modules",
-     "type": "object",
-     "fields": [
-      {
-       "name": "waves",
-       "type": "boolean"
-      },
-      {
-       "name": "transfer_orders",
-       "type": "boolean"
-      },
-      {
-       "name": "bulk_import",
-       "type": "boolean"
-      }
-     ]
-    },
-    {
-     "name": "receipt_tolerance",
-     "type": "number",
-     "minimum": 0,
-     "maximum": 100
-    },
-    {
-     "name": "pick_substitution",
-     "type": "choice",
-     "choices": [
-      "none",
-      "position",
-      "batch",
-      "any"
-     ]
-    },
-    {
-     "name": "minutes_per_unit",
-     "type": "number",
-     "minimum": 0,
-     "maximum": 1440
-    },
-    {
-     "name": "minutes_per_trip",
-     "type": "number",
-     "minimum": 0,
-     "maximum": 1440
-    },
-    {
-     "name": "commit_drops",
-     "type": "boolean"
-    },
-    {
-     "name": "imports_require_kind_scope",
-     "type": "boolean"
-    },
-    {
-     "name": "approval_shortage_percent",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 100
-    },
-    {
-     "name": "approval_adjustment_qty",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "blind_returns",
-     "type": "boolean"
-    },
-    {
-     "name": "packing_required",
-     "type": "boolean"
-    },
-    {
-     "name": "rfid_required",
-     "type": "boolean"
-    },
-    {
-     "name": "gs1_company_prefix",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "sscc_extension_digit",
-     "type": "integer",
-     "minimum": 0,
-     "maximum": 9
-    }
+    {"name": "timezone", "type": "text", "maxLength": 100},
+    {"name": "modules", "type": "object", "fields": [{"name": "waves", "type": "boolean"}, {"name": "transfer_orders", "type": "boolean"}, {"name": "bulk_import", "type": "boolean"}]},
+    {"name": "receipt_tolerance", "type": "number", "minimum": 0, "maximum": 100},
+    {"name": "pick_substitution", "type": "choice", "choices": ["none", "position", "batch", "any"]},
+    {"name": "minutes_per_unit", "type": "number", "minimum": 0, "maximum": 1440},
+    {"name": "minutes_per_trip", "type": "number", "minimum": 0, "maximum": 1440},
+    {"name": "commit_drops", "type": "boolean"},
+    {"name": "imports_require_kind_scope", "type": "boolean"},
+    {"name": "approval_shortage_percent", "type": "number", "isNullable": true, "minimum": 0, "maximum": 100},
+    {"name": "approval_adjustment_qty", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "blind_returns", "type": "boolean"},
+    {"name": "packing_required", "type": "boolean"},
+    {"name": "rfid_required", "type": "boolean"},
+    {"name": "gs1_company_prefix", "type": "text", "isNullable": true},
+    {"name": "sscc_extension_digit", "type": "integer", "minimum": 0, "maximum": 9}
    ]
   }
  }

@@ -8,97 +8,19 @@ const subject = {
    "permission": "inventory.manage",
    "name": "create_stock_adjustment",
    "body": [
-    {
-     "name": "item_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "warehouse",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "bin_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "batch",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "serial",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "inventory_status",
-     "type": "choice",
-     "choices": [
-      "available",
-      "quarantine",
-      "damaged",
-      "blocked"
-     ],
-     "isNullable": true
-    },
-    {
-     "name": "expiry_date",
-     "type": "date",
-     "isNullable": true
-    },
-    {
-     "name": "counted_qty",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "increase",
-     "type": "number",
-     "isNullable": true,
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "decrease",
-     "type": "number",
-     "isNullable": true,
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "to_status",
-     "type": "choice",
-     "choices": [
-      "available",
-      "quarantine",
-      "damaged",
-      "blocked"
-     ],
-     "isNullable": true
-    },
-    {
-     "name": "qty",
-     "type": "number",
-     "isNullable": true,
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "reason",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 255
-    }
+    {"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "warehouse", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "bin_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "serial", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true},
+    {"name": "expiry_date", "type": "date", "isNullable": true},
+    {"name": "counted_qty", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "increase", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
+    {"name": "decrease", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
+    {"name": "to_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true},
+    {"name": "qty", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
+    {"name": "reason", "isRequired": true, "type": "text", "maxLength": 255}
    ]
   }
  }

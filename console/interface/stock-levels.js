@@ -5,73 +5,24 @@ const subject = {
   "/stock-levels": {
    "permission": null,
    "fields": [
-    {
-     "name": "product_id",
-     "type": "integer"
-    },
-    {
-     "name": "item_code",
-     "type": "text"
-    },
-    {
-     "name": "whs_code",
-     "type": "text"
-    },
-    {
-     "name": "on_hand",
-     "type": "number"
-    },
-    {
-     "name": "allocated",
-     "type": "number"
-    },
-    {
-     "name": "available",
-     "type": "number"
-    },
-    {
-     "name": "in_transit",
-     "type": "number"
-    },
-    {
-     "name": "quarantine",
-     "type": "number"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "product_id", "type": "integer"},
+    {"name": "item_code", "type": "text"},
+    {"name": "whs_code", "type": "text"},
+    {"name": "on_hand", "type": "number"},
+    {"name": "allocated", "type": "number"},
+    {"name": "available", "type": "number"},
+    {"name": "in_transit", "type": "number"},
+    {"name": "quarantine", "type": "number"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "product_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "warehouse",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "totals",
-     "type": "boolean"
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "product_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "item_code", "type": "text", "maxLength": 255},
+    {"name": "warehouse", "type": "text", "maxLength": 255},
+    {"name": "totals", "type": "boolean"}
    ],
-   "sorts": [
-    "item_code",
-    "updated_at"
-   ],
+   "sorts": ["item_code", "updated_at"],
    "sort": "item_code"
   }
  },

@@ -5,203 +5,37 @@ const subject = {
   "/stock-movements": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "type",
-     "type": "choice",
-     "choices": [
-      "receipt",
-      "receipt_undone",
-      "pick",
-      "pick_undone",
-      "dispatch",
-      "dispatch_undone",
-      "transfer",
-      "transfer_dispatch",
-      "transfer_receipt",
-      "transfer_loss",
-      "return_receipt",
-      "return_restock",
-      "return_scrap",
-      "adjustment",
-      "status_change"
-     ]
-    },
-    {
-     "name": "product_id",
-     "type": "integer"
-    },
-    {
-     "name": "item_code",
-     "type": "text"
-    },
-    {
-     "name": "qty",
-     "type": "number"
-    },
-    {
-     "name": "from",
-     "type": "object",
-     "fields": [
-      {
-       "name": "whs_code",
-       "type": "text"
-      },
-      {
-       "name": "bin_code",
-       "type": "text"
-      },
-      {
-       "name": "inventory_status",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "to",
-     "type": "object",
-     "fields": [
-      {
-       "name": "whs_code",
-       "type": "text"
-      },
-      {
-       "name": "bin_code",
-       "type": "text"
-      },
-      {
-       "name": "inventory_status",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "batch_num",
-     "type": "text"
-    },
-    {
-     "name": "serial_number",
-     "type": "text"
-    },
-    {
-     "name": "document",
-     "type": "object",
-     "fields": [
-      {
-       "name": "type",
-       "type": "text"
-      },
-      {
-       "name": "id",
-       "type": "integer"
-      }
-     ]
-    },
-    {
-     "name": "user_id",
-     "type": "integer"
-    },
-    {
-     "name": "client_id",
-     "type": "text"
-    },
-    {
-     "name": "reason",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "type", "type": "choice", "choices": ["receipt", "receipt_undone", "pick", "pick_undone", "dispatch", "dispatch_undone", "transfer", "transfer_dispatch", "transfer_receipt", "transfer_loss", "return_receipt", "return_restock", "return_scrap", "adjustment", "status_change"]},
+    {"name": "product_id", "type": "integer"},
+    {"name": "item_code", "type": "text"},
+    {"name": "qty", "type": "number"},
+    {"name": "from", "type": "object", "fields": [{"name": "whs_code", "type": "text"}, {"name": "bin_code", "type": "text"}, {"name": "inventory_status", "type": "text"}]},
+    {"name": "to", "type": "object", "fields": [{"name": "whs_code", "type": "text"}, {"name": "bin_code", "type": "text"}, {"name": "inventory_status", "type": "text"}]},
+    {"name": "batch_num", "type": "text"},
+    {"name": "serial_number", "type": "text"},
+    {"name": "document", "type": "object", "fields": [{"name": "type", "type": "text"}, {"name": "id", "type": "integer"}]},
+    {"name": "user_id", "type": "integer"},
+    {"name": "client_id", "type": "text"},
+    {"name": "reason", "type": "text"},
+    {"name": "created_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "from",
-     "type": "date"
-    },
-    {
-     "name": "to",
-     "type": "date"
-    },
-    {
-     "name": "type",
-     "type": "choice",
-     "choices": [
-      "receipt",
-      "receipt_undone",
-      "pick",
-      "pick_undone",
-      "dispatch",
-      "dispatch_undone",
-      "transfer",
-      "transfer_dispatch",
-      "transfer_receipt",
-      "transfer_loss",
-      "return_receipt",
-      "return_restock",
-      "return_scrap",
-      "adjustment",
-      "status_change"
-     ]
-    },
-    {
-     "name": "product_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "warehouse",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "from_bin",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "to_bin",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "batch",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "serial",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "document_type",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "document_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "from", "type": "date"},
+    {"name": "to", "type": "date"},
+    {"name": "type", "type": "choice", "choices": ["receipt", "receipt_undone", "pick", "pick_undone", "dispatch", "dispatch_undone", "transfer", "transfer_dispatch", "transfer_receipt", "transfer_loss", "return_receipt", "return_restock", "return_scrap", "adjustment", "status_change"]},
+    {"name": "product_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "item_code", "type": "text", "maxLength": 255},
+    {"name": "warehouse", "type": "text", "maxLength": 255},
+    {"name": "from_bin", "type": "text", "maxLength": 255},
+    {"name": "to_bin", "type": "text", "maxLength": 255},
+    {"name": "batch", "type": "text", "maxLength": 255},
+    {"name": "serial", "type": "text", "maxLength": 255},
+    {"name": "document_type", "type": "text", "maxLength": 255},
+    {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 999999999999}
    ],
-   "sorts": [
-    "created_at"
-   ],
+   "sorts": ["created_at"],
    "sort": "-created_at"
   }
  },
@@ -209,117 +43,20 @@ const subject = {
   "/stock-movements/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "type",
-     "type": "choice",
-     "choices": [
-      "receipt",
-      "receipt_undone",
-      "pick",
-      "pick_undone",
-      "dispatch",
-      "dispatch_undone",
-      "transfer",
-      "transfer_dispatch",
-      "transfer_receipt",
-      "transfer_loss",
-      "return_receipt",
-      "return_restock",
-      "return_scrap",
-      "adjustment",
-      "status_change"
-     ]
-    },
-    {
-     "name": "product_id",
-     "type": "integer"
-    },
-    {
-     "name": "item_code",
-     "type": "text"
-    },
-    {
-     "name": "qty",
-     "type": "number"
-    },
-    {
-     "name": "from",
-     "type": "object",
-     "fields": [
-      {
-       "name": "whs_code",
-       "type": "text"
-      },
-      {
-       "name": "bin_code",
-       "type": "text"
-      },
-      {
-       "name": "inventory_status",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "to",
-     "type": "object",
-     "fields": [
-      {
-       "name": "whs_code",
-       "type": "text"
-      },
-      {
-       "name": "bin_code",
-       "type": "text"
-      },
-      {
-       "name": "inventory_status",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "batch_num",
-     "type": "text"
-    },
-    {
-     "name": "serial_number",
-     "type": "text"
-    },
-    {
-     "name": "document",
-     "type": "object",
-     "fields": [
-      {
-       "name": "type",
-       "type": "text"
-      },
-      {
-       "name": "id",
-       "type": "integer"
-      }
-     ]
-    },
-    {
-     "name": "user_id",
-     "type": "integer"
-    },
-    {
-     "name": "client_id",
-     "type": "text"
-    },
-    {
-     "name": "reason",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "type", "type": "choice", "choices": ["receipt", "receipt_undone", "pick", "pick_undone", "dispatch", "dispatch_undone", "transfer", "transfer_dispatch", "transfer_receipt", "transfer_loss", "return_receipt", "return_restock", "return_scrap", "adjustment", "status_change"]},
+    {"name": "product_id", "type": "integer"},
+    {"name": "item_code", "type": "text"},
+    {"name": "qty", "type": "number"},
+    {"name": "from", "type": "object", "fields": [{"name": "whs_code", "type": "text"}, {"name": "bin_code", "type": "text"}, {"name": "inventory_status", "type": "text"}]},
+    {"name": "to", "type": "object", "fields": [{"name": "whs_code", "type": "text"}, {"name": "bin_code", "type": "text"}, {"name": "inventory_status", "type": "text"}]},
+    {"name": "batch_num", "type": "text"},
+    {"name": "serial_number", "type": "text"},
+    {"name": "document", "type": "object", "fields": [{"name": "type", "type": "text"}, {"name": "id", "type": "integer"}]},
+    {"name": "user_id", "type": "integer"},
+    {"name": "client_id", "type": "text"},
+    {"name": "reason", "type": "text"},
+    {"name": "created_at", "type": "date-time"}
    ]
   }
  },

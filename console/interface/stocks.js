@@ -5,166 +5,34 @@ const subject = {
   "/stocks": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "product_id",
-     "type": "integer"
-    },
-    {
-     "name": "product_name",
-     "type": "text"
-    },
-    {
-     "name": "item_code",
-     "type": "text"
-    },
-    {
-     "name": "whs_code",
-     "type": "text"
-    },
-    {
-     "name": "qty",
-     "type": "number"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "in",
-      "out"
-     ]
-    },
-    {
-     "name": "serial_number",
-     "type": "text"
-    },
-    {
-     "name": "batch_num",
-     "type": "text"
-    },
-    {
-     "name": "position",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "bin_code",
-       "type": "text"
-      },
-      {
-       "name": "whs_code",
-       "type": "text"
-      },
-      {
-       "name": "warehouse_id",
-       "type": "integer"
-      },
-      {
-       "name": "warehouse_name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "expiry_date",
-     "type": "date"
-    },
-    {
-     "name": "inventory_status",
-     "type": "choice",
-     "choices": [
-      "available",
-      "quarantine",
-      "in_transit",
-      "staged",
-      "damaged",
-      "blocked"
-     ]
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "product_id", "type": "integer"},
+    {"name": "product_name", "type": "text"},
+    {"name": "item_code", "type": "text"},
+    {"name": "whs_code", "type": "text"},
+    {"name": "qty", "type": "number"},
+    {"name": "status", "type": "choice", "choices": ["in", "out"]},
+    {"name": "serial_number", "type": "text"},
+    {"name": "batch_num", "type": "text"},
+    {"name": "position", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "bin_code", "type": "text"}, {"name": "whs_code", "type": "text"}, {"name": "warehouse_id", "type": "integer"}, {"name": "warehouse_name", "type": "text"}]},
+    {"name": "expiry_date", "type": "date"},
+    {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "in_transit", "staged", "damaged", "blocked"]},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "product_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "warehouse_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "warehouse",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "bin_code",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "batch",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "serial",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "in",
-      "out"
-     ]
-    },
-    {
-     "name": "inventory_status",
-     "type": "choice",
-     "choices": [
-      "available",
-      "quarantine",
-      "in_transit",
-      "staged",
-      "damaged",
-      "blocked"
-     ]
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "product_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "item_code", "type": "text", "maxLength": 255},
+    {"name": "warehouse_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "warehouse", "type": "text", "maxLength": 255},
+    {"name": "bin_code", "type": "text", "maxLength": 255},
+    {"name": "batch", "type": "text", "maxLength": 255},
+    {"name": "serial", "type": "text", "maxLength": 255},
+    {"name": "status", "type": "choice", "choices": ["in", "out"]},
+    {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "in_transit", "staged", "damaged", "blocked"]}
    ],
-   "sorts": [
-    "id",
-    "qty",
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["id", "qty", "created_at", "updated_at"],
    "sort": "id"
   }
  },

@@ -5,300 +5,47 @@ const subject = {
   "/transfer-orders": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "draft",
-      "released",
-      "picking",
-      "picked",
-      "in_transit",
-      "receiving",
-      "received",
-      "closed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "status_label",
-     "type": "text"
-    },
-    {
-     "name": "headline",
-     "type": "text"
-    },
-    {
-     "name": "has_discrepancy",
-     "type": "boolean"
-    },
-    {
-     "name": "from",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "code",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "to",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "code",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "priority",
-     "type": "integer"
-    },
-    {
-     "name": "reason",
-     "type": "text"
-    },
-    {
-     "name": "due_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines_count",
-     "type": "integer"
-    },
-    {
-     "name": "units",
-     "type": "object",
-     "fields": [
-      {
-       "name": "requested",
-       "type": "number"
-      },
-      {
-       "name": "picked",
-       "type": "number"
-      },
-      {
-       "name": "dispatched",
-       "type": "number"
-      },
-      {
-       "name": "received",
-       "type": "number"
-      }
-     ]
-    },
-    {
-     "name": "dispatched_at",
-     "type": "date-time"
-    },
-    {
-     "name": "received_at",
-     "type": "date-time"
-    },
-    {
-     "name": "closed_at",
-     "type": "date-time"
-    },
-    {
-     "name": "close_reason",
-     "type": "text"
-    },
-    {
-     "name": "seal_number",
-     "type": "text"
-    },
-    {
-     "name": "vehicle_plate",
-     "type": "text"
-    },
-    {
-     "name": "carrier_id",
-     "type": "integer"
-    },
-    {
-     "name": "external_ref",
-     "type": "text"
-    },
-    {
-     "name": "source",
-     "type": "choice",
-     "choices": [
-      "web",
-      "api",
-      "import",
-      "sap"
-     ]
-    },
-    {
-     "name": "picking_id",
-     "type": "integer"
-    },
-    {
-     "name": "receipt_id",
-     "type": "integer"
-    },
-    {
-     "name": "sap",
-     "type": "object",
-     "fields": []
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "id",
-        "type": "integer"
-       },
-       {
-        "name": "line_num",
-        "type": "integer"
-       },
-       {
-        "name": "product_id",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "picked_qty",
-        "type": "number"
-       },
-       {
-        "name": "dispatched_qty",
-        "type": "number"
-       },
-       {
-        "name": "received_qty",
-        "type": "number"
-       },
-       {
-        "name": "batch_num",
-        "type": "text"
-       },
-       {
-        "name": "serial_numbers",
-        "type": "array",
-        "items": {
-         "type": "text"
-        }
-       },
-       {
-        "name": "status",
-        "type": "choice",
-        "choices": [
-         "open",
-         "partial",
-         "picked",
-         "short",
-         "in_transit",
-         "received",
-         "cancelled"
-        ]
-       }
-      ]
-     }
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "status", "type": "choice", "choices": ["draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed", "cancelled"]},
+    {"name": "status_label", "type": "text"},
+    {"name": "headline", "type": "text"},
+    {"name": "has_discrepancy", "type": "boolean"},
+    {"name": "from", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "code", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "to", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "code", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "priority", "type": "integer"},
+    {"name": "reason", "type": "text"},
+    {"name": "due_at", "type": "date-time"},
+    {"name": "lines_count", "type": "integer"},
+    {"name": "units", "type": "object", "fields": [{"name": "requested", "type": "number"}, {"name": "picked", "type": "number"}, {"name": "dispatched", "type": "number"}, {"name": "received", "type": "number"}]},
+    {"name": "dispatched_at", "type": "date-time"},
+    {"name": "received_at", "type": "date-time"},
+    {"name": "closed_at", "type": "date-time"},
+    {"name": "close_reason", "type": "text"},
+    {"name": "seal_number", "type": "text"},
+    {"name": "vehicle_plate", "type": "text"},
+    {"name": "carrier_id", "type": "integer"},
+    {"name": "external_ref", "type": "text"},
+    {"name": "source", "type": "choice", "choices": ["web", "api", "import", "sap"]},
+    {"name": "picking_id", "type": "integer"},
+    {"name": "receipt_id", "type": "integer"},
+    {"name": "sap", "type": "object", "fields": []},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "from",
-     "type": "date"
-    },
-    {
-     "name": "to",
-     "type": "date"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "draft",
-      "released",
-      "picking",
-      "picked",
-      "in_transit",
-      "receiving",
-      "received",
-      "closed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "from_warehouse",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "to_warehouse",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "external_ref",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "has_discrepancy",
-     "type": "boolean"
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "from", "type": "date"},
+    {"name": "to", "type": "date"},
+    {"name": "status", "type": "choice", "choices": ["draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed", "cancelled"]},
+    {"name": "from_warehouse", "type": "text", "maxLength": 255},
+    {"name": "to_warehouse", "type": "text", "maxLength": 255},
+    {"name": "external_ref", "type": "text", "maxLength": 255},
+    {"name": "has_discrepancy", "type": "boolean"}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["created_at", "updated_at"],
    "sort": "-created_at"
   }
  },
@@ -306,247 +53,35 @@ const subject = {
   "/transfer-orders/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "object",
-     "type": "text"
-    },
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "draft",
-      "released",
-      "picking",
-      "picked",
-      "in_transit",
-      "receiving",
-      "received",
-      "closed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "status_label",
-     "type": "text"
-    },
-    {
-     "name": "headline",
-     "type": "text"
-    },
-    {
-     "name": "has_discrepancy",
-     "type": "boolean"
-    },
-    {
-     "name": "from",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "code",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "to",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "code",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "priority",
-     "type": "integer"
-    },
-    {
-     "name": "reason",
-     "type": "text"
-    },
-    {
-     "name": "due_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines_count",
-     "type": "integer"
-    },
-    {
-     "name": "units",
-     "type": "object",
-     "fields": [
-      {
-       "name": "requested",
-       "type": "number"
-      },
-      {
-       "name": "picked",
-       "type": "number"
-      },
-      {
-       "name": "dispatched",
-       "type": "number"
-      },
-      {
-       "name": "received",
-       "type": "number"
-      }
-     ]
-    },
-    {
-     "name": "dispatched_at",
-     "type": "date-time"
-    },
-    {
-     "name": "received_at",
-     "type": "date-time"
-    },
-    {
-     "name": "closed_at",
-     "type": "date-time"
-    },
-    {
-     "name": "close_reason",
-     "type": "text"
-    },
-    {
-     "name": "seal_number",
-     "type": "text"
-    },
-    {
-     "name": "vehicle_plate",
-     "type": "text"
-    },
-    {
-     "name": "carrier_id",
-     "type": "integer"
-    },
-    {
-     "name": "external_ref",
-     "type": "text"
-    },
-    {
-     "name": "source",
-     "type": "choice",
-     "choices": [
-      "web",
-      "api",
-      "import",
-      "sap"
-     ]
-    },
-    {
-     "name": "picking_id",
-     "type": "integer"
-    },
-    {
-     "name": "receipt_id",
-     "type": "integer"
-    },
-    {
-     "name": "sap",
-     "type": "object",
-     "fields": []
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "id",
-        "type": "integer"
-       },
-       {
-        "name": "line_num",
-        "type": "integer"
-       },
-       {
-        "name": "product_id",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "picked_qty",
-        "type": "number"
-       },
-       {
-        "name": "dispatched_qty",
-        "type": "number"
-       },
-       {
-        "name": "received_qty",
-        "type": "number"
-       },
-       {
-        "name": "batch_num",
-        "type": "text"
-       },
-       {
-        "name": "serial_numbers",
-        "type": "array",
-        "items": {
-         "type": "text"
-        }
-       },
-       {
-        "name": "status",
-        "type": "choice",
-        "choices": [
-         "open",
-         "partial",
-         "picked",
-         "short",
-         "in_transit",
-         "received",
-         "cancelled"
-        ]
-       }
-      ]
-     }
-    }
+    {"name": "object", "type": "text"},
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "status", "type": "choice", "choices": ["draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed", "cancelled"]},
+    {"name": "status_label", "type": "text"},
+    {"name": "headline", "type": "text"},
+    {"name": "has_discrepancy", "type": "boolean"},
+    {"name": "from", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "code", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "to", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "code", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "priority", "type": "integer"},
+    {"name": "reason", "type": "text"},
+    {"name": "due_at", "type": "date-time"},
+    {"name": "lines_count", "type": "integer"},
+    {"name": "units", "type": "object", "fields": [{"name": "requested", "type": "number"}, {"name": "picked", "type": "number"}, {"name": "dispatched", "type": "number"}, {"name": "received", "type": "number"}]},
+    {"name": "dispatched_at", "type": "date-time"},
+    {"name": "received_at", "type": "date-time"},
+    {"name": "closed_at", "type": "date-time"},
+    {"name": "close_reason", "type": "text"},
+    {"name": "seal_number", "type": "text"},
+    {"name": "vehicle_plate", "type": "text"},
+    {"name": "carrier_id", "type": "integer"},
+    {"name": "external_ref", "type": "text"},
+    {"name": "source", "type": "choice", "choices": ["web", "api", "import", "sap"]},
+    {"name": "picking_id", "type": "integer"},
+    {"name": "receipt_id", "type": "integer"},
+    {"name": "sap", "type": "object", "fields": []},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
    ]
   }
  },
@@ -555,319 +90,70 @@ const subject = {
    "permission": "transfer-orders.manage",
    "name": "create_transfer_order",
    "body": [
-    {
-     "name": "from_warehouse",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "to_warehouse",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "priority",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 1000000000
-    },
-    {
-     "name": "reason",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "due_at",
-     "type": "date-time",
-     "isNullable": true
-    },
-    {
-     "name": "external_ref",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 100
-    },
-    {
-     "name": "release",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "picker_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "lines",
-     "isRequired": true,
-     "type": "array",
-     "maxItems": 1000,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "qty",
-        "isRequired": true,
-        "type": "number",
-        "above": 0,
-        "maximum": 999999999
-       },
-       {
-        "name": "batch_num",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       },
-       {
-        "name": "expected_series",
-        "type": "array",
-        "isNullable": true,
-        "items": {
-         "type": "text",
-         "maxLength": 50
-        }
-       },
-       {
-        "name": "expected_batches",
-        "type": "array",
-        "isNullable": true,
-        "items": {
-         "type": "text",
-         "maxLength": 50
-        }
-       }
-      ]
-     }
-    }
+    {"name": "from_warehouse", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "to_warehouse", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "priority", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 1000000000},
+    {"name": "reason", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "due_at", "type": "date-time", "isNullable": true},
+    {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 100},
+    {"name": "release", "type": "boolean", "isNullable": true},
+    {"name": "picker_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "batch_num", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expected_series", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "expected_batches", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}]}}
    ]
   },
   "POST /transfer-orders/{id}/release": {
    "permission": "transfer-orders.manage",
    "name": "release_transfer_order",
-   "body": [
-    {
-     "name": "picker_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    }
-   ]
+   "body": [{"name": "picker_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999}]
   },
   "POST /transfer-orders/{id}/picks": {
    "permission": "transfer-orders.manage",
    "name": "create_transfer_order_pick",
    "body": [
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "gtin",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "qty",
-     "isRequired": true,
-     "type": "number",
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "bin_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "batch",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "serials",
-     "type": "array",
-     "isNullable": true,
-     "maxItems": 25,
-     "items": {
-      "type": "text",
-      "maxLength": 50
-     }
-    }
+    {"name": "item_code", "type": "text", "maxLength": 50},
+    {"name": "gtin", "type": "text", "isNullable": true},
+    {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "serials", "type": "array", "isNullable": true, "maxItems": 25, "items": {"type": "text", "maxLength": 50}}
    ]
   },
   "POST /transfer-orders/{id}/picks/undo": {
    "permission": "transfer-orders.manage",
    "name": "undo_transfer_order_pick",
    "body": [
-    {
-     "name": "item_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "gtin",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "qty",
-     "isRequired": true,
-     "type": "number",
-     "above": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "bin_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "batch",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "serials",
-     "type": "array",
-     "isNullable": true,
-     "maxItems": 25,
-     "items": {
-      "type": "text",
-      "maxLength": 50
-     }
-    }
+    {"name": "item_code", "type": "text", "maxLength": 50},
+    {"name": "gtin", "type": "text", "isNullable": true},
+    {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "serials", "type": "array", "isNullable": true, "maxItems": 25, "items": {"type": "text", "maxLength": 50}}
    ]
   },
-  "POST /transfer-orders/{id}/finish-picking": {
-   "permission": "transfer-orders.manage",
-   "name": "finish_transfer_order_picking"
-  },
+  "POST /transfer-orders/{id}/finish-picking": {"permission": "transfer-orders.manage", "name": "finish_transfer_order_picking"},
   "POST /transfer-orders/{id}/dispatch": {
    "permission": "transfer-orders.manage",
    "name": "dispatch_transfer_order",
    "body": [
-    {
-     "name": "seal_number",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 100
-    },
-    {
-     "name": "vehicle_plate",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "carrier_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    }
+    {"name": "seal_number", "type": "text", "isNullable": true, "maxLength": 100},
+    {"name": "vehicle_plate", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "carrier_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999}
    ]
   },
   "POST /transfer-orders/{id}/receive": {
    "permission": "transfer-orders.manage",
    "name": "receive_transfer_order",
    "body": [
-    {
-     "name": "lines",
-     "type": "array",
-     "maxItems": 8,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "qty",
-        "isRequired": true,
-        "type": "number",
-        "above": 0,
-        "maximum": 999999999
-       },
-       {
-        "name": "bin_code",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "batch",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "isNullable": true,
-        "maxItems": 30,
-        "items": {
-         "type": "text",
-         "maxLength": 50
-        }
-       },
-       {
-        "name": "inventory_status",
-        "type": "choice",
-        "choices": [
-         "available",
-         "quarantine",
-         "damaged",
-         "blocked"
-        ],
-        "isNullable": true
-       }
-      ]
-     }
-    },
-    {
-     "name": "final",
-     "type": "boolean",
-     "isNullable": true
-    }
+    {"name": "lines", "type": "array", "maxItems": 8, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "maxItems": 30, "items": {"type": "text", "maxLength": 50}}, {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true}]}},
+    {"name": "final", "type": "boolean", "isNullable": true}
    ]
   },
   "POST /transfer-orders/{id}/close": {
    "permission": "transfer-orders.manage",
    "name": "close_transfer_order",
-   "body": [
-    {
-     "name": "reason",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    }
-   ]
+   "body": [{"name": "reason", "type": "text", "isNullable": true, "maxLength": 255}]
   },
-  "POST /transfer-orders/{id}/cancel": {
-   "permission": "transfer-orders.manage",
-   "name": "cancel_transfer_order"
-  }
+  "POST /transfer-orders/{id}/cancel": {"permission": "transfer-orders.manage", "name": "cancel_transfer_order"}
  }
 };
 export default subject;

@@ -5,112 +5,28 @@ const subject = {
   "/transfers": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "error",
-      "transferred"
-     ]
-    },
-    {
-     "name": "wms_status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "error",
-      "transferred"
-     ]
-    },
-    {
-     "name": "sap_status",
-     "type": "text"
-    },
-    {
-     "name": "from_whs_code",
-     "type": "text"
-    },
-    {
-     "name": "to_whs_code",
-     "type": "text"
-    },
-    {
-     "name": "doc_entry",
-     "type": "integer"
-    },
-    {
-     "name": "message",
-     "type": "text"
-    },
-    {
-     "name": "user_id",
-     "type": "integer"
-    },
-    {
-     "name": "operator",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "status", "type": "choice", "choices": ["pending", "error", "transferred"]},
+    {"name": "wms_status", "type": "choice", "choices": ["pending", "error", "transferred"]},
+    {"name": "sap_status", "type": "text"},
+    {"name": "from_whs_code", "type": "text"},
+    {"name": "to_whs_code", "type": "text"},
+    {"name": "doc_entry", "type": "integer"},
+    {"name": "message", "type": "text"},
+    {"name": "user_id", "type": "integer"},
+    {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "from",
-     "type": "date"
-    },
-    {
-     "name": "to",
-     "type": "date"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "error",
-      "transferred"
-     ]
-    },
-    {
-     "name": "from_warehouse",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "to_warehouse",
-     "type": "text",
-     "maxLength": 255
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "from", "type": "date"},
+    {"name": "to", "type": "date"},
+    {"name": "status", "type": "choice", "choices": ["pending", "error", "transferred"]},
+    {"name": "from_warehouse", "type": "text", "maxLength": 255},
+    {"name": "to_warehouse", "type": "text", "maxLength": 255}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["created_at", "updated_at"],
    "sort": "-created_at"
   }
  },
@@ -118,124 +34,19 @@ const subject = {
   "/transfers/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "error",
-      "transferred"
-     ]
-    },
-    {
-     "name": "wms_status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "error",
-      "transferred"
-     ]
-    },
-    {
-     "name": "sap_status",
-     "type": "text"
-    },
-    {
-     "name": "from_whs_code",
-     "type": "text"
-    },
-    {
-     "name": "to_whs_code",
-     "type": "text"
-    },
-    {
-     "name": "doc_entry",
-     "type": "integer"
-    },
-    {
-     "name": "message",
-     "type": "text"
-    },
-    {
-     "name": "user_id",
-     "type": "integer"
-    },
-    {
-     "name": "operator",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "lines",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "product_id",
-        "type": "integer"
-       },
-       {
-        "name": "item_code",
-        "type": "text"
-       },
-       {
-        "name": "qty",
-        "type": "number"
-       },
-       {
-        "name": "batch_num",
-        "type": "text"
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "items": {
-         "type": "text"
-        }
-       },
-       {
-        "name": "from_bin",
-        "type": "text"
-       },
-       {
-        "name": "to_bin",
-        "type": "text"
-       },
-       {
-        "name": "inventory_status",
-        "type": "choice",
-        "choices": [
-         "available",
-         "quarantine",
-         "damaged",
-         "blocked"
-        ]
-       }
-      ]
-     }
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "status", "type": "choice", "choices": ["pending", "error", "transferred"]},
+    {"name": "wms_status", "type": "choice", "choices": ["pending", "error", "transferred"]},
+    {"name": "sap_status", "type": "text"},
+    {"name": "from_whs_code", "type": "text"},
+    {"name": "to_whs_code", "type": "text"},
+    {"name": "doc_entry", "type": "integer"},
+    {"name": "message", "type": "text"},
+    {"name": "user_id", "type": "integer"},
+    {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serials", "type": "array", "items": {"type": "text"}}, {"name": "from_bin", "type": "text"}, {"name": "to_bin", "type": "text"}, {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"]}]}}
    ]
   }
  },
@@ -244,138 +55,24 @@ const subject = {
    "permission": "inventory.manage",
    "name": "create_transfer",
    "body": [
-    {
-     "name": "from_warehouse",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "to_warehouse",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "reason",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "comments",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    },
-    {
-     "name": "operator_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "execute",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "lines",
-     "isRequired": true,
-     "type": "array",
-     "maxItems": 11,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "item_code",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "qty",
-        "isRequired": true,
-        "type": "number",
-        "above": 0,
-        "maximum": 999999999
-       },
-       {
-        "name": "from_bin",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "to_bin",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "batch",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       },
-       {
-        "name": "serials",
-        "type": "array",
-        "isNullable": true,
-        "maxItems": 30,
-        "items": {
-         "type": "text",
-         "maxLength": 50
-        }
-       },
-       {
-        "name": "inventory_status",
-        "type": "choice",
-        "choices": [
-         "available",
-         "quarantine",
-         "damaged",
-         "blocked"
-        ],
-        "isNullable": true
-       }
-      ]
-     }
-    }
+    {"name": "from_warehouse", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "to_warehouse", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "reason", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "operator_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "execute", "type": "boolean", "isNullable": true},
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 11, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "from_bin", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "to_bin", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "maxItems": 30, "items": {"type": "text", "maxLength": 50}}, {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true}]}}
    ]
   },
-  "DELETE /transfers/{id}": {
-   "permission": "inventory.manage",
-   "name": "delete_transfer"
-  },
-  "POST /transfers/{id}/execute": {
-   "permission": "inventory.manage",
-   "name": "execute_transfer"
-  },
+  "DELETE /transfers/{id}": {"permission": "inventory.manage", "name": "delete_transfer"},
+  "POST /transfers/{id}/execute": {"permission": "inventory.manage", "name": "execute_transfer"},
   "POST /transfers/{id}/acknowledge": {
    "permission": "inventory.manage",
    "name": "acknowledge_transfer",
    "body": [
-    {
-     "name": "sap_status",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 32
-    },
-    {
-     "name": "doc_entry",
-     "type": "integer",
-     "minimum": 0,
-     "maximum": 9007199254740991,
-     "isNullable": true
-    },
-    {
-     "name": "message",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 2000
-    }
+    {"name": "sap_status", "isRequired": true, "type": "text", "maxLength": 32},
+    {"name": "doc_entry", "type": "integer", "minimum": 0, "maximum": 9007199254740991, "isNullable": true},
+    {"name": "message", "type": "text", "isNullable": true, "maxLength": 2000}
    ]
   }
  }

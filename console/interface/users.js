@@ -5,129 +5,41 @@ const subject = {
   "/users": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "username",
-     "type": "text"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "email",
-     "type": "text"
-    },
-    {
-     "name": "roles",
-     "type": "array",
-     "items": {
-      "type": "integer"
-     }
-    },
-    {
-     "name": "is_active",
-     "type": "boolean"
-    },
-    {
-     "name": "two_step",
-     "type": "boolean"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "username", "type": "text"},
+    {"name": "name", "type": "text"},
+    {"name": "email", "type": "text"},
+    {"name": "roles", "type": "array", "items": {"type": "integer"}},
+    {"name": "is_active", "type": "boolean"},
+    {"name": "two_step", "type": "boolean"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "search",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "username",
-     "type": "text"
-    },
-    {
-     "name": "email",
-     "type": "text",
-     "maxLength": 254
-    },
-    {
-     "name": "is_active",
-     "type": "boolean"
-    },
-    {
-     "name": "two_step",
-     "type": "boolean"
-    },
-    {
-     "name": "role",
-     "type": "integer",
-     "minimum": 1
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "search", "type": "text", "maxLength": 255},
+    {"name": "username", "type": "text"},
+    {"name": "email", "type": "text", "maxLength": 254},
+    {"name": "is_active", "type": "boolean"},
+    {"name": "two_step", "type": "boolean"},
+    {"name": "role", "type": "integer", "minimum": 1}
    ],
-   "sorts": [
-    "id",
-    "username",
-    "name",
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["id", "username", "name", "created_at", "updated_at"],
    "sort": "id"
   },
   "/users/{id}/sessions": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "text"
-    },
-    {
-     "name": "client_id",
-     "type": "text"
-    },
-    {
-     "name": "second_factor",
-     "type": "boolean"
-    },
-    {
-     "name": "is_current",
-     "type": "boolean"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "expires_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "text"},
+    {"name": "client_id", "type": "text"},
+    {"name": "second_factor", "type": "boolean"},
+    {"name": "is_current", "type": "boolean"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "expires_at", "type": "date-time"}
    ],
-   "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    }
-   ],
-   "sorts": [
-    "created_at"
-   ],
+   "filters": [{"name": "updated_since", "type": "date-time"}],
+   "sorts": ["created_at"],
    "sort": "-created_at"
   }
  },
@@ -135,45 +47,15 @@ const subject = {
   "/users/{id}": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "username",
-     "type": "text"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "email",
-     "type": "text"
-    },
-    {
-     "name": "roles",
-     "type": "array",
-     "items": {
-      "type": "integer"
-     }
-    },
-    {
-     "name": "is_active",
-     "type": "boolean"
-    },
-    {
-     "name": "two_step",
-     "type": "boolean"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "username", "type": "text"},
+    {"name": "name", "type": "text"},
+    {"name": "email", "type": "text"},
+    {"name": "roles", "type": "array", "items": {"type": "integer"}},
+    {"name": "is_active", "type": "boolean"},
+    {"name": "two_step", "type": "boolean"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   }
  },
@@ -182,179 +64,70 @@ const subject = {
    "permission": "users.manage",
    "name": "create_user",
    "body": [
-    {
-     "name": "username",
-     "isRequired": true,
-     "type": "text"
-    },
-    {
-     "name": "name",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 100
-    },
-    {
-     "name": "email",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 254
-    },
-    {
-     "name": "roles",
-     "type": "array",
-     "maxItems": 20,
-     "items": {
-      "type": "integer",
-      "minimum": 1,
-      "maximum": 999999999999
-     }
-    },
-    {
-     "name": "password",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 256
-    }
+    {"name": "username", "isRequired": true, "type": "text"},
+    {"name": "name", "isRequired": true, "type": "text", "maxLength": 100},
+    {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
+    {"name": "roles", "type": "array", "maxItems": 20, "items": {"type": "integer", "minimum": 1, "maximum": 999999999999}},
+    {"name": "password", "type": "text", "isNullable": true, "maxLength": 256}
    ]
   },
   "PATCH /users/{id}": {
    "permission": "users.manage",
    "name": "update_user",
    "body": [
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 100
-    },
-    {
-     "name": "email",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 254
-    },
-    {
-     "name": "roles",
-     "type": "array",
-     "maxItems": 20,
-     "items": {
-      "type": "integer",
-      "minimum": 1,
-      "maximum": 999999999999
-     }
-    },
-    {
-     "name": "is_active",
-     "type": "boolean"
-    },
-    {
-     "name": "deactivate_webhooks",
-     "type": "boolean"
-    }
+    {"name": "name", "type": "text", "maxLength": 100},
+    {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
+    {"name": "roles", "type": "array", "maxItems": 20, "items": {"type": "integer", "minimum": 1, "maximum": 999999999999}},
+    {"name": "is_active", "type": "boolean"},
+    {"name": "deactivate_webhooks", "type": "boolean"}
    ]
   },
   "DELETE /users/{id}": {
    "permission": "users.manage",
    "name": "delete_user",
-   "body": [
-    {
-     "name": "deactivate_webhooks",
-     "type": "boolean"
-    }
-   ]
+   "body": [{"name": "deactivate_webhooks", "type": "boolean"}]
   },
   "POST /users/{id}/reset-password": {
    "permission": "users.manage",
    "name": "reset_user_password",
-   "body": [
-    {
-     "name": "password",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 256
-    }
-   ]
+   "body": [{"name": "password", "type": "text", "isNullable": true, "maxLength": 256}]
   },
   "POST /users/{id}/password": {
    "permission": "users.manage",
    "name": "create_user_password",
    "body": [
-    {
-     "name": "current_password",
-     "isRequired": true,
-     "type": "text"
-    },
-    {
-     "name": "new_password",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 256
-    }
+    {"name": "current_password", "isRequired": true, "type": "text"},
+    {"name": "new_password", "isRequired": true, "type": "text", "maxLength": 256}
    ]
   },
   "POST /users/{id}/totp": {
    "permission": "users.manage",
    "name": "create_user_totp",
-   "body": [
-    {
-     "name": "password",
-     "isRequired": true,
-     "type": "text"
-    }
-   ]
+   "body": [{"name": "password", "isRequired": true, "type": "text"}]
   },
   "DELETE /users/{id}/totp": {
    "permission": "users.manage",
    "name": "delete_user_totp",
    "body": [
-    {
-     "name": "password",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "otp",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 64
-    }
+    {"name": "password", "type": "text", "isNullable": true},
+    {"name": "otp", "type": "text", "isNullable": true, "maxLength": 64}
    ]
   },
   "POST /users/{id}/totp/confirm": {
    "permission": "users.manage",
    "name": "confirm_user_totp",
-   "body": [
-    {
-     "name": "code",
-     "isRequired": true,
-     "type": "text"
-    }
-   ]
+   "body": [{"name": "code", "isRequired": true, "type": "text"}]
   },
   "POST /users/{id}/totp/recovery-codes": {
    "permission": "users.manage",
    "name": "create_user_totp_recovery_code",
    "body": [
-    {
-     "name": "password",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "otp",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 64
-    }
+    {"name": "password", "type": "text", "isNullable": true},
+    {"name": "otp", "type": "text", "isNullable": true, "maxLength": 64}
    ]
   },
-  "POST /users/{id}/end-sessions": {
-   "permission": "users.manage",
-   "name": "end_user_sessions"
-  },
-  "DELETE /users/{id}/sessions/{session}": {
-   "permission": "users.manage",
-   "name": "delete_user_session"
-  }
+  "POST /users/{id}/end-sessions": {"permission": "users.manage", "name": "end_user_sessions"},
+  "DELETE /users/{id}/sessions/{session}": {"permission": "users.manage", "name": "delete_user_session"}
  }
 };
 export default subject;

@@ -5,141 +5,37 @@ const subject = {
   "/warehouse-positions": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "warehouse_id",
-     "type": "integer"
-    },
-    {
-     "name": "whs_code",
-     "type": "text"
-    },
-    {
-     "name": "bin_code",
-     "type": "text"
-    },
-    {
-     "name": "description",
-     "type": "text"
-    },
-    {
-     "name": "type",
-     "type": "text"
-    },
-    {
-     "name": "zone_id",
-     "type": "integer"
-    },
-    {
-     "name": "aisle",
-     "type": "text"
-    },
-    {
-     "name": "rack",
-     "type": "text"
-    },
-    {
-     "name": "level",
-     "type": "text"
-    },
-    {
-     "name": "slot",
-     "type": "text"
-    },
-    {
-     "name": "pick_sequence",
-     "type": "integer"
-    },
-    {
-     "name": "is_pickable",
-     "type": "boolean"
-    },
-    {
-     "name": "is_blocked",
-     "type": "boolean"
-    },
-    {
-     "name": "is_crossdock",
-     "type": "boolean"
-    },
-    {
-     "name": "disabled",
-     "type": "boolean"
-    },
-    {
-     "name": "capacity_units",
-     "type": "number"
-    },
-    {
-     "name": "capacity_weight_kg",
-     "type": "number"
-    },
-    {
-     "name": "capacity_volume_m3",
-     "type": "number"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "warehouse",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "whs_code",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "warehouse_id", "type": "integer"},
+    {"name": "whs_code", "type": "text"},
+    {"name": "bin_code", "type": "text"},
+    {"name": "description", "type": "text"},
+    {"name": "type", "type": "text"},
+    {"name": "zone_id", "type": "integer"},
+    {"name": "aisle", "type": "text"},
+    {"name": "rack", "type": "text"},
+    {"name": "level", "type": "text"},
+    {"name": "slot", "type": "text"},
+    {"name": "pick_sequence", "type": "integer"},
+    {"name": "is_pickable", "type": "boolean"},
+    {"name": "is_blocked", "type": "boolean"},
+    {"name": "is_crossdock", "type": "boolean"},
+    {"name": "disabled", "type": "boolean"},
+    {"name": "capacity_units", "type": "number"},
+    {"name": "capacity_weight_kg", "type": "number"},
+    {"name": "capacity_volume_m3", "type": "number"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "warehouse", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "whs_code", "type": "text"}, {"name": "name", "type": "text"}]}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "warehouse_id",
-     "type": "integer",
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "warehouse",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "bin_code",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "search",
-     "type": "text",
-     "maxLength": 255
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "warehouse_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "warehouse", "type": "text", "maxLength": 255},
+    {"name": "bin_code", "type": "text", "maxLength": 255},
+    {"name": "search", "type": "text", "maxLength": 255}
    ],
-   "sorts": [
-    "bin_code",
-    "pick_sequence",
-    "updated_at"
-   ],
+   "sorts": ["bin_code", "pick_sequence", "updated_at"],
    "sort": "bin_code"
   }
  },
@@ -147,108 +43,28 @@ const subject = {
   "/warehouse-positions/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "warehouse_id",
-     "type": "integer"
-    },
-    {
-     "name": "whs_code",
-     "type": "text"
-    },
-    {
-     "name": "bin_code",
-     "type": "text"
-    },
-    {
-     "name": "description",
-     "type": "text"
-    },
-    {
-     "name": "type",
-     "type": "text"
-    },
-    {
-     "name": "zone_id",
-     "type": "integer"
-    },
-    {
-     "name": "aisle",
-     "type": "text"
-    },
-    {
-     "name": "rack",
-     "type": "text"
-    },
-    {
-     "name": "level",
-     "type": "text"
-    },
-    {
-     "name": "slot",
-     "type": "text"
-    },
-    {
-     "name": "pick_sequence",
-     "type": "integer"
-    },
-    {
-     "name": "is_pickable",
-     "type": "boolean"
-    },
-    {
-     "name": "is_blocked",
-     "type": "boolean"
-    },
-    {
-     "name": "is_crossdock",
-     "type": "boolean"
-    },
-    {
-     "name": "disabled",
-     "type": "boolean"
-    },
-    {
-     "name": "capacity_units",
-     "type": "number"
-    },
-    {
-     "name": "capacity_weight_kg",
-     "type": "number"
-    },
-    {
-     "name": "capacity_volume_m3",
-     "type": "number"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "warehouse",
-     "type": "object",
-     "fields": [
-      {
-       "name": "id",
-       "type": "integer"
-      },
-      {
-       "name": "whs_code",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "warehouse_id", "type": "integer"},
+    {"name": "whs_code", "type": "text"},
+    {"name": "bin_code", "type": "text"},
+    {"name": "description", "type": "text"},
+    {"name": "type", "type": "text"},
+    {"name": "zone_id", "type": "integer"},
+    {"name": "aisle", "type": "text"},
+    {"name": "rack", "type": "text"},
+    {"name": "level", "type": "text"},
+    {"name": "slot", "type": "text"},
+    {"name": "pick_sequence", "type": "integer"},
+    {"name": "is_pickable", "type": "boolean"},
+    {"name": "is_blocked", "type": "boolean"},
+    {"name": "is_crossdock", "type": "boolean"},
+    {"name": "disabled", "type": "boolean"},
+    {"name": "capacity_units", "type": "number"},
+    {"name": "capacity_weight_kg", "type": "number"},
+    {"name": "capacity_volume_m3", "type": "number"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "warehouse", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "whs_code", "type": "text"}, {"name": "name", "type": "text"}]}
    ]
   }
  },
@@ -257,476 +73,99 @@ const subject = {
    "permission": "inventory.manage",
    "name": "create_warehouse_position",
    "body": [
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "type",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "zone_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "is_pickable",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "is_blocked",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "is_crossdock",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "disabled",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "capacity_units",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "capacity_weight_kg",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "capacity_volume_m3",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "aisle",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "rack",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "level",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "slot",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "pick_sequence",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 1000000000
-    },
-    {
-     "name": "warehouse_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "whs_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "bin_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    }
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "type", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "zone_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "is_pickable", "type": "boolean", "isNullable": true},
+    {"name": "is_blocked", "type": "boolean", "isNullable": true},
+    {"name": "is_crossdock", "type": "boolean", "isNullable": true},
+    {"name": "disabled", "type": "boolean", "isNullable": true},
+    {"name": "capacity_units", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "capacity_weight_kg", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "capacity_volume_m3", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "aisle", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "rack", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "level", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "slot", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "pick_sequence", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 1000000000},
+    {"name": "warehouse_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "whs_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50}
    ]
   },
   "POST /warehouse-positions/bulk": {
    "permission": "inventory.manage",
    "name": "create_warehouse_positions",
    "body": [
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "type",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "zone_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "is_pickable",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "is_blocked",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "is_crossdock",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "disabled",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "capacity_units",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "capacity_weight_kg",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "capacity_volume_m3",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "warehouse_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "whs_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "naming_mask",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "aisles",
-     "type": "array",
-     "items": {
-      "type": "text"
-     },
-     "isNullable": true
-    },
-    {
-     "name": "racks",
-     "type": "array",
-     "items": {
-      "type": "text"
-     },
-     "isNullable": true
-    },
-    {
-     "name": "levels",
-     "type": "array",
-     "items": {
-      "type": "text"
-     },
-     "isNullable": true
-    },
-    {
-     "name": "slots",
-     "type": "array",
-     "items": {
-      "type": "text"
-     },
-     "isNullable": true
-    },
-    {
-     "name": "pick_sequence_start",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 1000000000
-    }
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "type", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "zone_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "is_pickable", "type": "boolean", "isNullable": true},
+    {"name": "is_blocked", "type": "boolean", "isNullable": true},
+    {"name": "is_crossdock", "type": "boolean", "isNullable": true},
+    {"name": "disabled", "type": "boolean", "isNullable": true},
+    {"name": "capacity_units", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "capacity_weight_kg", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "capacity_volume_m3", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "warehouse_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "whs_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "naming_mask", "isRequired": true, "type": "text", "maxLength": 255},
+    {"name": "aisles", "type": "array", "items": {"type": "text"}, "isNullable": true},
+    {"name": "racks", "type": "array", "items": {"type": "text"}, "isNullable": true},
+    {"name": "levels", "type": "array", "items": {"type": "text"}, "isNullable": true},
+    {"name": "slots", "type": "array", "items": {"type": "text"}, "isNullable": true},
+    {"name": "pick_sequence_start", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 1000000000}
    ]
   },
   "PUT /warehouse-positions/{id}": {
    "permission": "inventory.manage",
    "name": "put_warehouse_position",
    "body": [
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "type",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "zone_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "is_pickable",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "is_blocked",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "is_crossdock",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "disabled",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "capacity_units",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "capacity_weight_kg",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "capacity_volume_m3",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "aisle",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "rack",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "level",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "slot",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "pick_sequence",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 1000000000
-    },
-    {
-     "name": "warehouse_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "whs_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "bin_code",
-     "type": "text",
-     "maxLength": 50
-    }
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "type", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "zone_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "is_pickable", "type": "boolean", "isNullable": true},
+    {"name": "is_blocked", "type": "boolean", "isNullable": true},
+    {"name": "is_crossdock", "type": "boolean", "isNullable": true},
+    {"name": "disabled", "type": "boolean", "isNullable": true},
+    {"name": "capacity_units", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "capacity_weight_kg", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "capacity_volume_m3", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "aisle", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "rack", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "level", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "slot", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "pick_sequence", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 1000000000},
+    {"name": "warehouse_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "whs_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "bin_code", "type": "text", "maxLength": 50}
    ]
   },
   "PATCH /warehouse-positions/{id}": {
    "permission": "inventory.manage",
    "name": "update_warehouse_position",
    "body": [
-    {
-     "name": "description",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "type",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "zone_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "is_pickable",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "is_blocked",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "is_crossdock",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "disabled",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "capacity_units",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "capacity_weight_kg",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "capacity_volume_m3",
-     "type": "number",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 999999999
-    },
-    {
-     "name": "aisle",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "rack",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "level",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "slot",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 32
-    },
-    {
-     "name": "pick_sequence",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 0,
-     "maximum": 1000000000
-    },
-    {
-     "name": "warehouse_id",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 999999999999
-    },
-    {
-     "name": "whs_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "bin_code",
-     "type": "text",
-     "maxLength": 50
-    }
+    {"name": "description", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "type", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "zone_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "is_pickable", "type": "boolean", "isNullable": true},
+    {"name": "is_blocked", "type": "boolean", "isNullable": true},
+    {"name": "is_crossdock", "type": "boolean", "isNullable": true},
+    {"name": "disabled", "type": "boolean", "isNullable": true},
+    {"name": "capacity_units", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "capacity_weight_kg", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "capacity_volume_m3", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
+    {"name": "aisle", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "rack", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "level", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "slot", "type": "text", "isNullable": true, "maxLength": 32},
+    {"name": "pick_sequence", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 1000000000},
+    {"name": "warehouse_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
+    {"name": "whs_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "bin_code", "type": "text", "maxLength": 50}
    ]
   },
-  "DELETE /warehouse-positions/{id}": {
-   "permission": "inventory.manage",
-   "name": "delete_warehouse_position"
-  }
+  "DELETE /warehouse-positions/{id}": {"permission": "inventory.manage", "name": "delete_warehouse_position"}
  }
 };
 export default subject;

@@ -5,92 +5,29 @@ const subject = {
   "/warehouses": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "whs_code",
-     "type": "text"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "site_code",
-     "type": "text"
-    },
-    {
-     "name": "is_virtual",
-     "type": "boolean"
-    },
-    {
-     "name": "timezone",
-     "type": "text"
-    },
-    {
-     "name": "street",
-     "type": "text"
-    },
-    {
-     "name": "block",
-     "type": "text"
-    },
-    {
-     "name": "city",
-     "type": "text"
-    },
-    {
-     "name": "state",
-     "type": "text"
-    },
-    {
-     "name": "zip_code",
-     "type": "text"
-    },
-    {
-     "name": "country",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "positions_count",
-     "type": "integer"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "whs_code", "type": "text"},
+    {"name": "name", "type": "text"},
+    {"name": "site_code", "type": "text"},
+    {"name": "is_virtual", "type": "boolean"},
+    {"name": "timezone", "type": "text"},
+    {"name": "street", "type": "text"},
+    {"name": "block", "type": "text"},
+    {"name": "city", "type": "text"},
+    {"name": "state", "type": "text"},
+    {"name": "zip_code", "type": "text"},
+    {"name": "country", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "positions_count", "type": "integer"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "whs_code",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "search",
-     "type": "text",
-     "maxLength": 255
-    },
-    {
-     "name": "is_virtual",
-     "type": "boolean"
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "whs_code", "type": "text", "maxLength": 255},
+    {"name": "search", "type": "text", "maxLength": 255},
+    {"name": "is_virtual", "type": "boolean"}
    ],
-   "sorts": [
-    "whs_code",
-    "name",
-    "updated_at"
-   ],
+   "sorts": ["whs_code", "name", "updated_at"],
    "sort": "whs_code"
   }
  },
@@ -98,415 +35,40 @@ const subject = {
   "/warehouses/{id}": {
    "permission": null,
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "whs_code",
-     "type": "text"
-    },
-    {
-     "name": "name",
-     "type": "text"
-    },
-    {
-     "name": "site_code",
-     "type": "text"
-    },
-    {
-     "name": "is_virtual",
-     "type": "boolean"
-    },
-    {
-     "name": "timezone",
-     "type": "text"
-    },
-    {
-     "name": "street",
-     "type": "text"
-    },
-    {
-     "name": "block",
-     "type": "text"
-    },
-    {
-     "name": "city",
-     "type": "text"
-    },
-    {
-     "name": "state",
-     "type": "text"
-    },
-    {
-     "name": "zip_code",
-     "type": "text"
-    },
-    {
-     "name": "country",
-     "type": "text"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "positions_count",
-     "type": "integer"
-    },
-    {
-     "name": "positions",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "id",
-        "type": "integer"
-       },
-       {
-        "name": "warehouse_id",
-        "type": "integer"
-       },
-       {
-        "name": "whs_code",
-        "type": "text"
-       },
-       {
-        "name": "bin_code",
-        "type": "text"
-       },
-       {
-        "name": "description",
-        "type": "text"
-       },
-       {
-        "name": "type",
-        "type": "text"
-       },
-       {
-        "name": "zone_id",
-        "type": "integer"
-       },
-       {
-        "name": "aisle",
-        "type": "text"
-       },
-       {
-        "name": "rack",
-        "type": "text"
-       },
-       {
-        "name": "level",
-        "type": "text"
-       },
-       {
-        "name": "slot",
-        "type": "text"
-       },
-       {
-        "name": "pick_sequence",
-        "type": "integer"
-       },
-       {
-        "name": "is_pickable",
-        "type": "boolean"
-       },
-       {
-        "name": "is_blocked",
-        "type": "boolean"
-       },
-       {
-        "name": "is_crossdock",
-        "type": "boolean"
-       },
-       {
-        "name": "disabled",
-        "type": "boolean"
-       },
-       {
-        "name": "capacity_units",
-        "type": "number"
-       },
-       {
-        "name": "capacity_weight_kg",
-        "type": "number"
-       },
-       {
-        "name": "capacity_volume_m3",
-        "type": "number"
-       },
-       {
-        "name": "created_at",
-        "type": "date-time"
-       },
-       {
-        "name": "updated_at",
-        "type": "date-time"
-       },
-       {
-        "name": "warehouse",
-        "type": "object",
-        "fields": [
-         {
-          "name": "id",
-          "type": "integer"
-         },
-         {
-          "name": "whs_code",
-          "type": "text"
-         },
-         {
-          "name": "name",
-          "type": "text"
-         }
-        ]
-       }
-      ]
-     }
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "whs_code", "type": "text"},
+    {"name": "name", "type": "text"},
+    {"name": "site_code", "type": "text"},
+    {"name": "is_virtual", "type": "boolean"},
+    {"name": "timezone", "type": "text"},
+    {"name": "street", "type": "text"},
+    {"name": "block", "type": "text"},
+    {"name": "city", "type": "text"},
+    {"name": "state", "type": "text"},
+    {"name": "zip_code", "type": "text"},
+    {"name": "country", "type": "text"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "positions_count", "type": "integer"},
+    {"name": "positions", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "warehouse_id", "type": "integer"}, {"name": "whs_code", "type": "text"}, {"name": "bin_code", "type": "text"}, {"name": "description", "type": "text"}, {"name": "type", "type": "text"}, {"name": "zone_id", "type": "integer"}, {"name": "aisle", "type": "text"}, {"name": "rack", "type": "text"}, {"name": "level", "type": "text"}, {"name": "slot", "type": "text"}, {"name": "pick_sequence", "type": "integer"}, {"name": "is_pickable", "type": "boolean"}, {"name": "is_blocked", "type": "boolean"}, {"name": "is_crossdock", "type": "boolean"}, {"name": "disabled", "type": "boolean"}, {"name": "capacity_units", "type": "number"}, {"name": "capacity_weight_kg", "type": "number"}, {"name": "capacity_volume_m3", "type": "number"}, {"name": "created_at", "type": "date-time"}, {"name": "updated_at", "type": "date-time"}, {"name": "warehouse", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "whs_code", "type": "text"}, {"name": "name", "type": "text"}]}]}}
    ]
   },
   "/warehouses/{id}/layout": {
    "permission": null,
    "fields": [
-    {
-     "name": "warehouse_code",
-     "type": "text"
-    },
-    {
-     "name": "version",
-     "type": "integer"
-    },
-    {
-     "name": "published_at",
-     "type": "date-time"
-    },
-    {
-     "name": "width_m",
-     "type": "number"
-    },
-    {
-     "name": "depth_m",
-     "type": "number"
-    },
-    {
-     "name": "grid_m",
-     "type": "number"
-    },
-    {
-     "name": "naming_mask",
-     "type": "text"
-    },
-    {
-     "name": "slots_per_level",
-     "type": "integer"
-    },
-    {
-     "name": "depot",
-     "type": "object",
-     "fields": [
-      {
-       "name": "x",
-       "type": "number"
-      },
-      {
-       "name": "y",
-       "type": "number"
-      }
-     ]
-    },
-    {
-     "name": "zones",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "code",
-        "type": "text"
-       },
-       {
-        "name": "type",
-        "type": "text"
-       },
-       {
-        "name": "polygon",
-        "type": "array",
-        "items": {
-         "type": "array",
-         "items": {
-          "type": "number"
-         }
-        }
-       },
-       {
-        "name": "color",
-        "type": "text"
-       },
-       {
-        "name": "temperature_class",
-        "type": "text"
-       },
-       {
-        "name": "naming_mask",
-        "type": "text"
-       }
-      ]
-     }
-    },
-    {
-     "name": "aisles",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "number",
-        "type": "integer"
-       },
-       {
-        "name": "x1",
-        "type": "number"
-       },
-       {
-        "name": "y1",
-        "type": "number"
-       },
-       {
-        "name": "x2",
-        "type": "number"
-       },
-       {
-        "name": "y2",
-        "type": "number"
-       },
-       {
-        "name": "width_m",
-        "type": "number"
-       },
-       {
-        "name": "one_way",
-        "type": "boolean"
-       },
-       {
-        "name": "kind",
-        "type": "text"
-       },
-       {
-        "name": "zone",
-        "type": "text"
-       }
-      ]
-     }
-    },
-    {
-     "name": "bays",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "side",
-        "type": "text"
-       },
-       {
-        "name": "number",
-        "type": "integer"
-       },
-       {
-        "name": "x",
-        "type": "number"
-       },
-       {
-        "name": "y",
-        "type": "number"
-       },
-       {
-        "name": "w",
-        "type": "number"
-       },
-       {
-        "name": "d",
-        "type": "number"
-       },
-       {
-        "name": "rotation",
-        "type": "number"
-       },
-       {
-        "name": "rack_type",
-        "type": "text"
-       },
-       {
-        "name": "aisle",
-        "type": "integer"
-       },
-       {
-        "name": "aisle_zone",
-        "type": "text"
-       },
-       {
-        "name": "levels",
-        "type": "array",
-        "items": {
-         "type": "object",
-         "fields": [
-          {
-           "name": "level_no",
-           "type": "integer"
-          },
-          {
-           "name": "z_from_m",
-           "type": "number"
-          },
-          {
-           "name": "height_m",
-           "type": "number"
-          },
-          {
-           "name": "max_weight_kg",
-           "type": "number"
-          },
-          {
-           "name": "golden",
-           "type": "boolean"
-          }
-         ]
-        }
-       }
-      ]
-     }
-    },
-    {
-     "name": "points",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "code",
-        "type": "text"
-       },
-       {
-        "name": "kind",
-        "type": "text"
-       },
-       {
-        "name": "x",
-        "type": "number"
-       },
-       {
-        "name": "y",
-        "type": "number"
-       }
-      ]
-     }
-    }
+    {"name": "warehouse_code", "type": "text"},
+    {"name": "version", "type": "integer"},
+    {"name": "published_at", "type": "date-time"},
+    {"name": "width_m", "type": "number"},
+    {"name": "depth_m", "type": "number"},
+    {"name": "grid_m", "type": "number"},
+    {"name": "naming_mask", "type": "text"},
+    {"name": "slots_per_level", "type": "integer"},
+    {"name": "depot", "type": "object", "fields": [{"name": "x", "type": "number"}, {"name": "y", "type": "number"}]},
+    {"name": "zones", "type": "array", "items": {"type": "object", "fields": [{"name": "code", "type": "text"}, {"name": "type", "type": "text"}, {"name": "polygon", "type": "array", "items": {"type": "array", "items": {"type": "number"}}}, {"name": "color", "type": "text"}, {"name": "temperature_class", "type": "text"}, {"name": "naming_mask", "type": "text"}]}},
+    {"name": "aisles", "type": "array", "items": {"type": "object", "fields": [{"name": "number", "type": "integer"}, {"name": "x1", "type": "number"}, {"name": "y1", "type": "number"}, {"name": "x2", "type": "number"}, {"name": "y2", "type": "number"}, {"name": "width_m", "type": "number"}, {"name": "one_way", "type": "boolean"}, {"name": "kind", "type": "text"}, {"name": "zone", "type": "text"}]}},
+    {"name": "bays", "type": "array", "items": {"type": "object", "fields": [{"name": "side", "type": "text"}, {"name": "number", "type": "integer"}, {"name": "x", "type": "number"}, {"name": "y", "type": "number"}, {"name": "w", "type": "number"}, {"name": "d", "type": "number"}, {"name": "rotation", "type": "number"}, {"name": "rack_type", "type": "text"}, {"name": "aisle", "type": "integer"}, {"name": "aisle_zone", "type": "text"}, {"name": "levels", "type": "array", "items": {"type": "object", "fields": [{"name": "level_no", "type": "integer"}, {"name": "z_from_m", "type": "number"}, {"name": "height_m", "type": "number"}, {"name": "max_weight_kg", "type": "number"}, {"name": "golden", "type": "boolean"}]}}]}},
+    {"name": "points", "type": "array", "items": {"type": "object", "fields": [{"name": "code", "type": "text"}, {"name": "kind", "type": "text"}, {"name": "x", "type": "number"}, {"name": "y", "type": "number"}]}}
    ]
   }
  },
@@ -515,548 +77,68 @@ const subject = {
    "permission": "inventory.manage",
    "name": "create_warehouse",
    "body": [
-    {
-     "name": "site_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "is_virtual",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "timezone",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "street",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "block",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "city",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "state",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "zip_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "country",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "whs_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "name",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 200
-    }
+    {"name": "site_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "is_virtual", "type": "boolean", "isNullable": true},
+    {"name": "timezone", "type": "text", "isNullable": true},
+    {"name": "street", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "block", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "city", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "state", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "zip_code", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "country", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "whs_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "name", "isRequired": true, "type": "text", "maxLength": 200}
    ]
   },
   "PUT /warehouses/{id}": {
    "permission": "inventory.manage",
    "name": "put_warehouse",
    "body": [
-    {
-     "name": "site_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "is_virtual",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "timezone",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "street",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "block",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "city",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "state",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "zip_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "country",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "whs_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 200
-    }
+    {"name": "site_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "is_virtual", "type": "boolean", "isNullable": true},
+    {"name": "timezone", "type": "text", "isNullable": true},
+    {"name": "street", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "block", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "city", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "state", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "zip_code", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "country", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "whs_code", "type": "text", "maxLength": 50},
+    {"name": "name", "type": "text", "maxLength": 200}
    ]
   },
   "PATCH /warehouses/{id}": {
    "permission": "inventory.manage",
    "name": "update_warehouse",
    "body": [
-    {
-     "name": "site_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "is_virtual",
-     "type": "boolean",
-     "isNullable": true
-    },
-    {
-     "name": "timezone",
-     "type": "text",
-     "isNullable": true
-    },
-    {
-     "name": "street",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "block",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "city",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "state",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "zip_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "country",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "whs_code",
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "name",
-     "type": "text",
-     "maxLength": 200
-    }
+    {"name": "site_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "is_virtual", "type": "boolean", "isNullable": true},
+    {"name": "timezone", "type": "text", "isNullable": true},
+    {"name": "street", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "block", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "city", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "state", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "zip_code", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "country", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "whs_code", "type": "text", "maxLength": 50},
+    {"name": "name", "type": "text", "maxLength": 200}
    ]
   },
-  "DELETE /warehouses/{id}": {
-   "permission": "inventory.manage",
-   "name": "delete_warehouse"
-  },
+  "DELETE /warehouses/{id}": {"permission": "inventory.manage", "name": "delete_warehouse"},
   "PUT /warehouses/{id}/layout": {
    "permission": "inventory.manage",
    "name": "put_warehouse_layout",
    "body": [
-    {
-     "name": "width_m",
-     "isRequired": true,
-     "type": "number",
-     "above": 0,
-     "maximum": 10000
-    },
-    {
-     "name": "depth_m",
-     "isRequired": true,
-     "type": "number",
-     "above": 0,
-     "maximum": 10000
-    },
-    {
-     "name": "grid_m",
-     "type": "number",
-     "isNullable": true,
-     "above": 0,
-     "maximum": 10000
-    },
-    {
-     "name": "naming_mask",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 255
-    },
-    {
-     "name": "slots_per_level",
-     "type": "integer",
-     "isNullable": true,
-     "minimum": 1,
-     "maximum": 1000
-    },
-    {
-     "name": "depot",
-     "type": "object",
-     "fields": [
-      {
-       "name": "x",
-       "isRequired": true,
-       "type": "number",
-       "minimum": 0,
-       "maximum": 10000
-      },
-      {
-       "name": "y",
-       "isRequired": true,
-       "type": "number",
-       "minimum": 0,
-       "maximum": 10000
-      }
-     ],
-     "isNullable": true
-    },
-    {
-     "name": "zones",
-     "type": "array",
-     "maxItems": 200,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "code",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "type",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 32
-       },
-       {
-        "name": "polygon",
-        "isRequired": true,
-        "type": "array",
-        "maxItems": 200,
-        "items": {
-         "type": "array",
-         "maxItems": 2,
-         "items": {
-          "type": "number",
-          "minimum": 0,
-          "maximum": 10000
-         }
-        }
-       },
-       {
-        "name": "color",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 32
-       },
-       {
-        "name": "temperature_class",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 32
-       },
-       {
-        "name": "naming_mask",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 255
-       }
-      ]
-     }
-    },
-    {
-     "name": "aisles",
-     "type": "array",
-     "maxItems": 1000,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "number",
-        "isRequired": true,
-        "type": "integer",
-        "maxLength": 32,
-        "minimum": 0
-       },
-       {
-        "name": "x1",
-        "isRequired": true,
-        "type": "number",
-        "minimum": 0,
-        "maximum": 10000
-       },
-       {
-        "name": "y1",
-        "isRequired": true,
-        "type": "number",
-        "minimum": 0,
-        "maximum": 10000
-       },
-       {
-        "name": "x2",
-        "isRequired": true,
-        "type": "number",
-        "minimum": 0,
-        "maximum": 10000
-       },
-       {
-        "name": "y2",
-        "isRequired": true,
-        "type": "number",
-        "minimum": 0,
-        "maximum": 10000
-       },
-       {
-        "name": "width_m",
-        "type": "number",
-        "isNullable": true,
-        "above": 0,
-        "maximum": 10000
-       },
-       {
-        "name": "one_way",
-        "type": "boolean"
-       },
-       {
-        "name": "kind",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 32
-       },
-       {
-        "name": "zone",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       }
-      ]
-     }
-    },
-    {
-     "name": "bays",
-     "type": "array",
-     "maxItems": 5000,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "side",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 32
-       },
-       {
-        "name": "number",
-        "isRequired": true,
-        "type": "integer",
-        "maxLength": 32,
-        "minimum": 0
-       },
-       {
-        "name": "x",
-        "isRequired": true,
-        "type": "number",
-        "minimum": 0,
-        "maximum": 10000
-       },
-       {
-        "name": "y",
-        "isRequired": true,
-        "type": "number",
-        "minimum": 0,
-        "maximum": 10000
-       },
-       {
-        "name": "w",
-        "isRequired": true,
-        "type": "number",
-        "above": 0,
-        "maximum": 10000
-       },
-       {
-        "name": "d",
-        "isRequired": true,
-        "type": "number",
-        "above": 0,
-        "maximum": 10000
-       },
-       {
-        "name": "rotation",
-        "type": "number",
-        "minimum": 0,
-        "maximum": 360
-       },
-       {
-        "name": "rack_type",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 32
-       },
-       {
-        "name": "aisle",
-        "type": "integer",
-        "maxLength": 32,
-        "minimum": 0,
-        "isNullable": true
-       },
-       {
-        "name": "aisle_zone",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 50
-       },
-       {
-        "name": "levels",
-        "type": "array",
-        "maxItems": 50,
-        "items": {
-         "type": "object",
-         "fields": [
-          {
-           "name": "level_no",
-           "isRequired": true,
-           "type": "integer",
-           "minimum": 0,
-           "maximum": 1000000000
-          },
-          {
-           "name": "z_from_m",
-           "isRequired": true,
-           "type": "number",
-           "minimum": 0,
-           "maximum": 10000
-          },
-          {
-           "name": "height_m",
-           "isRequired": true,
-           "type": "number",
-           "above": 0,
-           "maximum": 10000
-          },
-          {
-           "name": "max_weight_kg",
-           "type": "number",
-           "isNullable": true,
-           "minimum": 0,
-           "maximum": 999999999
-          },
-          {
-           "name": "golden",
-           "type": "boolean"
-          }
-         ]
-        }
-       }
-      ]
-     }
-    },
-    {
-     "name": "points",
-     "type": "array",
-     "maxItems": 5000,
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "code",
-        "isRequired": true,
-        "type": "text",
-        "maxLength": 50
-       },
-       {
-        "name": "kind",
-        "type": "text",
-        "isNullable": true,
-        "maxLength": 32
-       },
-       {
-        "name": "x",
-        "isRequired": true,
-        "type": "number",
-        "minimum": 0,
-        "maximum": 10000
-       },
-       {
-        "name": "y",
-        "isRequired": true,
-        "type": "number",
-        "minimum": 0,
-        "maximum": 10000
-       }
-      ]
-     }
-    }
+    {"name": "width_m", "isRequired": true, "type": "number", "above": 0, "maximum": 10000},
+    {"name": "depth_m", "isRequired": true, "type": "number", "above": 0, "maximum": 10000},
+    {"name": "grid_m", "type": "number", "isNullable": true, "above": 0, "maximum": 10000},
+    {"name": "naming_mask", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "slots_per_level", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 1000},
+    {"name": "depot", "type": "object", "fields": [{"name": "x", "isRequired": true, "type": "number", "minimum": 0, "maximum": 10000}, {"name": "y", "isRequired": true, "type": "number", "minimum": 0, "maximum": 10000}], "isNullable": true},
+    {"name": "zones", "type": "array", "maxItems": 200, "items": {"type": "object", "fields": [{"name": "code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "type", "type": "text", "isNullable": true, "maxLength": 32}, {"name": "polygon", "isRequired": true, "type": "array", "maxItems": 200, "items": {"type": "array", "maxItems": 2, "items": {"type": "number", "minimum": 0, "maximum": 10000}}}, {"name": "color", "type": "text", "isNullable": true, "maxLength": 32}, {"name": "temperature_class", "type": "text", "isNullable": true, "maxLength": 32}, {"name": "naming_mask", "type": "text", "isNullable": true, "maxLength": 255}]}},
+    {"name": "aisles", "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "number", "isRequired": true, "type": "integer", "maxLength": 32, "minimum": 0}, {"name": "x1", "isRequired": true, "type": "number", "minimum": 0, "maximum": 10000}, {"name": "y1", "isRequired": true, "type": "number", "minimum": 0, "maximum": 10000}, {"name": "x2", "isRequired": true, "type": "number", "minimum": 0, "maximum": 10000}, {"name": "y2", "isRequired": true, "type": "number", "minimum": 0, "maximum": 10000}, {"name": "width_m", "type": "number", "isNullable": true, "above": 0, "maximum": 10000}, {"name": "one_way", "type": "boolean"}, {"name": "kind", "type": "text", "isNullable": true, "maxLength": 32}, {"name": "zone", "type": "text", "isNullable": true, "maxLength": 50}]}},
+    {"name": "bays", "type": "array", "maxItems": 5000, "items": {"type": "object", "fields": [{"name": "side", "type": "text", "isNullable": true, "maxLength": 32}, {"name": "number", "isRequired": true, "type": "integer", "maxLength": 32, "minimum": 0}, {"name": "x", "isRequired": true, "type": "number", "minimum": 0, "maximum": 10000}, {"name": "y", "isRequired": true, "type": "number", "minimum": 0, "maximum": 10000}, {"name": "w", "isRequired": true, "type": "number", "above": 0, "maximum": 10000}, {"name": "d", "isRequired": true, "type": "number", "above": 0, "maximum": 10000}, {"name": "rotation", "type": "number", "minimum": 0, "maximum": 360}, {"name": "rack_type", "type": "text", "isNullable": true, "maxLength": 32}, {"name": "aisle", "type": "integer", "maxLength": 32, "minimum": 0, "isNullable": true}, {"name": "aisle_zone", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "levels", "type": "array", "maxItems": 50, "items": {"type": "object", "fields": [{"name": "level_no", "isRequired": true, "type": "integer", "minimum": 0, "maximum": 1000000000}, {"name": "z_from_m", "isRequired": true, "type": "number", "minimum": 0, "maximum": 10000}, {"name": "height_m", "isRequired": true, "type": "number", "above": 0, "maximum": 10000}, {"name": "max_weight_kg", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999}, {"name": "golden", "type": "boolean"}]}}]}},
+    {"name": "points", "type": "array", "maxItems": 5000, "items": {"type": "object", "fields": [{"name": "code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "kind", "type": "text", "isNullable": true, "maxLength": 32}, {"name": "x", "isRequired": true, "type": "number", "minimum": 0, "maximum": 10000}, {"name": "y", "isRequired": true, "type": "number", "minimum": 0, "maximum": 10000}]}}
    ]
   }
  }

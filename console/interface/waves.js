@@ -5,140 +5,26 @@ const subject = {
   "/waves": {
    "permission": "exits.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "warehouse_code",
-     "type": "text"
-    },
-    {
-     "name": "strategy",
-     "type": "choice",
-     "choices": [
-      "discrete",
-      "by_customer",
-      "batch",
-      "cluster",
-      "zone",
-      "pick_and_pass"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "draft",
-      "planned",
-      "released",
-      "in_progress",
-      "picked",
-      "completed",
-      "closed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "carrier_code",
-     "type": "text"
-    },
-    {
-     "name": "cutoff_at",
-     "type": "date-time"
-    },
-    {
-     "name": "released_at",
-     "type": "date-time"
-    },
-    {
-     "name": "metrics",
-     "type": "object",
-     "fields": [
-      {
-       "name": "orders",
-       "type": "number"
-      },
-      {
-       "name": "lines",
-       "type": "number"
-      },
-      {
-       "name": "units",
-       "type": "number"
-      },
-      {
-       "name": "trips",
-       "type": "number"
-      },
-      {
-       "name": "standard_minutes",
-       "type": "number"
-      },
-      {
-       "name": "ended_orders",
-       "type": "number"
-      },
-      {
-       "name": "allocated_units",
-       "type": "number"
-      },
-      {
-       "name": "short_units",
-       "type": "number"
-      }
-     ]
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "warehouse_code", "type": "text"},
+    {"name": "strategy", "type": "choice", "choices": ["discrete", "by_customer", "batch", "cluster", "zone", "pick_and_pass"]},
+    {"name": "status", "type": "choice", "choices": ["draft", "planned", "released", "in_progress", "picked", "completed", "closed", "cancelled"]},
+    {"name": "carrier_code", "type": "text"},
+    {"name": "cutoff_at", "type": "date-time"},
+    {"name": "released_at", "type": "date-time"},
+    {"name": "metrics", "type": "object", "fields": [{"name": "orders", "type": "number"}, {"name": "lines", "type": "number"}, {"name": "units", "type": "number"}, {"name": "trips", "type": "number"}, {"name": "standard_minutes", "type": "number"}, {"name": "ended_orders", "type": "number"}, {"name": "allocated_units", "type": "number"}, {"name": "short_units", "type": "number"}]},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "from",
-     "type": "date"
-    },
-    {
-     "name": "to",
-     "type": "date"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "draft",
-      "planned",
-      "released",
-      "in_progress",
-      "picked",
-      "completed",
-      "closed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "warehouse",
-     "type": "text",
-     "maxLength": 255
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "from", "type": "date"},
+    {"name": "to", "type": "date"},
+    {"name": "status", "type": "choice", "choices": ["draft", "planned", "released", "in_progress", "picked", "completed", "closed", "cancelled"]},
+    {"name": "warehouse", "type": "text", "maxLength": 255}
    ],
-   "sorts": [
-    "created_at",
-    "updated_at"
-   ],
+   "sorts": ["created_at", "updated_at"],
    "sort": "-created_at"
   }
  },
@@ -146,127 +32,18 @@ const subject = {
   "/waves/{id}": {
    "permission": "exits.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "code",
-     "type": "text"
-    },
-    {
-     "name": "warehouse_code",
-     "type": "text"
-    },
-    {
-     "name": "strategy",
-     "type": "choice",
-     "choices": [
-      "discrete",
-      "by_customer",
-      "batch",
-      "cluster",
-      "zone",
-      "pick_and_pass"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "draft",
-      "planned",
-      "released",
-      "in_progress",
-      "picked",
-      "completed",
-      "closed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "carrier_code",
-     "type": "text"
-    },
-    {
-     "name": "cutoff_at",
-     "type": "date-time"
-    },
-    {
-     "name": "released_at",
-     "type": "date-time"
-    },
-    {
-     "name": "metrics",
-     "type": "object",
-     "fields": [
-      {
-       "name": "orders",
-       "type": "number"
-      },
-      {
-       "name": "lines",
-       "type": "number"
-      },
-      {
-       "name": "units",
-       "type": "number"
-      },
-      {
-       "name": "trips",
-       "type": "number"
-      },
-      {
-       "name": "standard_minutes",
-       "type": "number"
-      },
-      {
-       "name": "ended_orders",
-       "type": "number"
-      },
-      {
-       "name": "allocated_units",
-       "type": "number"
-      },
-      {
-       "name": "short_units",
-       "type": "number"
-      }
-     ]
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    },
-    {
-     "name": "orders",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "picking_id",
-        "type": "integer"
-       },
-       {
-        "name": "status",
-        "type": "choice",
-        "choices": [
-         "pending",
-         "started",
-         "finalized",
-         "synchronized",
-         "cancelled",
-         "reverted"
-        ]
-       }
-      ]
-     }
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "code", "type": "text"},
+    {"name": "warehouse_code", "type": "text"},
+    {"name": "strategy", "type": "choice", "choices": ["discrete", "by_customer", "batch", "cluster", "zone", "pick_and_pass"]},
+    {"name": "status", "type": "choice", "choices": ["draft", "planned", "released", "in_progress", "picked", "completed", "closed", "cancelled"]},
+    {"name": "carrier_code", "type": "text"},
+    {"name": "cutoff_at", "type": "date-time"},
+    {"name": "released_at", "type": "date-time"},
+    {"name": "metrics", "type": "object", "fields": [{"name": "orders", "type": "number"}, {"name": "lines", "type": "number"}, {"name": "units", "type": "number"}, {"name": "trips", "type": "number"}, {"name": "standard_minutes", "type": "number"}, {"name": "ended_orders", "type": "number"}, {"name": "allocated_units", "type": "number"}, {"name": "short_units", "type": "number"}]},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"},
+    {"name": "orders", "type": "array", "items": {"type": "object", "fields": [{"name": "picking_id", "type": "integer"}, {"name": "status", "type": "choice", "choices": ["pending", "started", "finalized", "synchronized", "cancelled", "reverted"]}]}}
    ]
   }
  },
@@ -275,100 +52,19 @@ const subject = {
    "permission": "exits.manage",
    "name": "create_wave",
    "body": [
-    {
-     "name": "warehouse_code",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 50
-    },
-    {
-     "name": "strategy",
-     "isRequired": true,
-     "type": "choice",
-     "choices": [
-      "discrete",
-      "by_customer",
-      "batch",
-      "cluster",
-      "zone",
-      "pick_and_pass"
-     ]
-    },
-    {
-     "name": "carrier_code",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 50
-    },
-    {
-     "name": "cutoff_at",
-     "type": "date-time",
-     "isNullable": true
-    },
-    {
-     "name": "picking_ids",
-     "type": "array",
-     "isNullable": true,
-     "maxItems": 200,
-     "items": {
-      "type": "integer",
-      "minimum": 1,
-      "maximum": 999999999999
-     }
-    },
-    {
-     "name": "rule",
-     "type": "object",
-     "fields": [
-      {
-       "name": "cutoff",
-       "type": "date-time",
-       "isNullable": true
-      },
-      {
-       "name": "carrier",
-       "type": "text",
-       "isNullable": true,
-       "maxLength": 50
-      },
-      {
-       "name": "priority",
-       "type": "integer",
-       "minimum": 0,
-       "isNullable": true
-      },
-      {
-       "name": "max_orders",
-       "type": "integer",
-       "isNullable": true,
-       "minimum": 1,
-       "maximum": 200
-      }
-     ],
-     "isNullable": true
-    }
+    {"name": "warehouse_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "strategy", "isRequired": true, "type": "choice", "choices": ["discrete", "by_customer", "batch", "cluster", "zone", "pick_and_pass"]},
+    {"name": "carrier_code", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "cutoff_at", "type": "date-time", "isNullable": true},
+    {"name": "picking_ids", "type": "array", "isNullable": true, "maxItems": 200, "items": {"type": "integer", "minimum": 1, "maximum": 999999999999}},
+    {"name": "rule", "type": "object", "fields": [{"name": "cutoff", "type": "date-time", "isNullable": true}, {"name": "carrier", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "priority", "type": "integer", "minimum": 0, "isNullable": true}, {"name": "max_orders", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 200}], "isNullable": true}
    ]
   },
-  "POST /waves/{id}/plan": {
-   "permission": "exits.manage",
-   "name": "plan_wave"
-  },
-  "POST /waves/{id}/release": {
-   "permission": "exits.manage",
-   "name": "release_wave"
-  },
-  "POST /waves/{id}/cancel": {
-   "permission": "exits.manage",
-   "name": "cancel_wave"
-  },
-  "POST /waves/{id}/complete": {
-   "permission": "exits.manage",
-   "name": "complete_wave"
-  },
-  "POST /waves/{id}/close": {
-   "permission": "exits.manage",
-   "name": "close_wave"
-  }
+  "POST /waves/{id}/plan": {"permission": "exits.manage", "name": "plan_wave"},
+  "POST /waves/{id}/release": {"permission": "exits.manage", "name": "release_wave"},
+  "POST /waves/{id}/cancel": {"permission": "exits.manage", "name": "cancel_wave"},
+  "POST /waves/{id}/complete": {"permission": "exits.manage", "name": "complete_wave"},
+  "POST /waves/{id}/close": {"permission": "exits.manage", "name": "close_wave"}
  }
 };
 export default subject;

@@ -5,347 +5,46 @@ const subject = {
   "/webhooks": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "url",
-     "type": "text"
-    },
-    {
-     "name": "events",
-     "type": "array",
-     "items": {
-      "type": "choice",
-      "choices": [
-       "receipt.created",
-       "receipt.completed",
-       "picking.created",
-       "picking.completed",
-       "transfer.created",
-       "transfer.completed",
-       "transfer.dispatched",
-       "transfer.received",
-       "shipment.dispatched",
-       "return.received",
-       "return.dispositioned",
-       "packing_order.transitioned",
-       "rfid_validation.completed",
-       "product.created",
-       "product.updated",
-       "stock.updated",
-       "layout.published",
-       "wave.planned",
-       "wave.released",
-       "wave.completed",
-       "wave.cancelled"
-      ]
-     }
-    },
-    {
-     "name": "is_active",
-     "type": "boolean"
-    },
-    {
-     "name": "failure_count",
-     "type": "integer"
-    },
-    {
-     "name": "last_triggered_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "type",
-       "type": "choice",
-       "choices": [
-        "client",
-        "user",
-        "operator",
-        "anonymous"
-       ]
-      },
-      {
-       "name": "id",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "url_set_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "type",
-       "type": "choice",
-       "choices": [
-        "client",
-        "user",
-        "operator",
-        "anonymous"
-       ]
-      },
-      {
-       "name": "id",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "secret_set_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "type",
-       "type": "choice",
-       "choices": [
-        "client",
-        "user",
-        "operator",
-        "anonymous"
-       ]
-      },
-      {
-       "name": "id",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "activated_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "type",
-       "type": "choice",
-       "choices": [
-        "client",
-        "user",
-        "operator",
-        "anonymous"
-       ]
-      },
-      {
-       "name": "id",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "url", "type": "text"},
+    {"name": "events", "type": "array", "items": {"type": "choice", "choices": ["receipt.created", "receipt.completed", "picking.created", "picking.completed", "transfer.created", "transfer.completed", "transfer.dispatched", "transfer.received", "shipment.dispatched", "return.received", "return.dispositioned", "packing_order.transitioned", "rfid_validation.completed", "product.created", "product.updated", "stock.updated", "layout.published", "wave.planned", "wave.released", "wave.completed", "wave.cancelled"]}},
+    {"name": "is_active", "type": "boolean"},
+    {"name": "failure_count", "type": "integer"},
+    {"name": "last_triggered_at", "type": "date-time"},
+    {"name": "created_by", "type": "object", "fields": [{"name": "type", "type": "choice", "choices": ["client", "user", "operator", "anonymous"]}, {"name": "id", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "url_set_by", "type": "object", "fields": [{"name": "type", "type": "choice", "choices": ["client", "user", "operator", "anonymous"]}, {"name": "id", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "secret_set_by", "type": "object", "fields": [{"name": "type", "type": "choice", "choices": ["client", "user", "operator", "anonymous"]}, {"name": "id", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "activated_by", "type": "object", "fields": [{"name": "type", "type": "choice", "choices": ["client", "user", "operator", "anonymous"]}, {"name": "id", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "is_active",
-     "type": "boolean"
-    },
-    {
-     "name": "event",
-     "type": "choice",
-     "choices": [
-      "receipt.created",
-      "receipt.completed",
-      "picking.created",
-      "picking.completed",
-      "transfer.created",
-      "transfer.completed",
-      "transfer.dispatched",
-      "transfer.received",
-      "shipment.dispatched",
-      "return.received",
-      "return.dispositioned",
-      "packing_order.transitioned",
-      "rfid_validation.completed",
-      "product.created",
-      "product.updated",
-      "stock.updated",
-      "layout.published",
-      "wave.planned",
-      "wave.released",
-      "wave.completed",
-      "wave.cancelled"
-     ]
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "is_active", "type": "boolean"},
+    {"name": "event", "type": "choice", "choices": ["receipt.created", "receipt.completed", "picking.created", "picking.completed", "transfer.created", "transfer.completed", "transfer.dispatched", "transfer.received", "shipment.dispatched", "return.received", "return.dispositioned", "packing_order.transitioned", "rfid_validation.completed", "product.created", "product.updated", "stock.updated", "layout.published", "wave.planned", "wave.released", "wave.completed", "wave.cancelled"]}
    ],
-   "sorts": [
-    "id"
-   ],
+   "sorts": ["id"],
    "sort": "id"
   },
   "/webhooks/{id}/deliveries": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "text"
-    },
-    {
-     "name": "webhook_id",
-     "type": "integer"
-    },
-    {
-     "name": "event",
-     "type": "choice",
-     "choices": [
-      "receipt.created",
-      "receipt.completed",
-      "picking.created",
-      "picking.completed",
-      "transfer.created",
-      "transfer.completed",
-      "transfer.dispatched",
-      "transfer.received",
-      "shipment.dispatched",
-      "return.received",
-      "return.dispositioned",
-      "packing_order.transitioned",
-      "rfid_validation.completed",
-      "product.created",
-      "product.updated",
-      "stock.updated",
-      "layout.published",
-      "wave.planned",
-      "wave.released",
-      "wave.completed",
-      "wave.cancelled",
-      "webhook.test"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "retrying",
-      "succeeded",
-      "failed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "reason",
-     "type": "text"
-    },
-    {
-     "name": "attempts",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "at",
-        "type": "date-time"
-       },
-       {
-        "name": "status",
-        "type": "integer"
-       },
-       {
-        "name": "duration_ms",
-        "type": "integer"
-       },
-       {
-        "name": "error",
-        "type": "text"
-       },
-       {
-        "name": "response",
-        "type": "text"
-       }
-      ]
-     }
-    },
-    {
-     "name": "next_attempt_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "text"},
+    {"name": "webhook_id", "type": "integer"},
+    {"name": "event", "type": "choice", "choices": ["receipt.created", "receipt.completed", "picking.created", "picking.completed", "transfer.created", "transfer.completed", "transfer.dispatched", "transfer.received", "shipment.dispatched", "return.received", "return.dispositioned", "packing_order.transitioned", "rfid_validation.completed", "product.created", "product.updated", "stock.updated", "layout.published", "wave.planned", "wave.released", "wave.completed", "wave.cancelled", "webhook.test"]},
+    {"name": "status", "type": "choice", "choices": ["pending", "retrying", "succeeded", "failed", "cancelled"]},
+    {"name": "reason", "type": "text"},
+    {"name": "attempts", "type": "array", "items": {"type": "object", "fields": [{"name": "at", "type": "date-time"}, {"name": "status", "type": "integer"}, {"name": "duration_ms", "type": "integer"}, {"name": "error", "type": "text"}, {"name": "response", "type": "text"}]}},
+    {"name": "next_attempt_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
-    {
-     "name": "updated_since",
-     "type": "date-time"
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "retrying",
-      "succeeded",
-      "failed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "event",
-     "type": "choice",
-     "choices": [
-      "receipt.created",
-      "receipt.completed",
-      "picking.created",
-      "picking.completed",
-      "transfer.created",
-      "transfer.completed",
-      "transfer.dispatched",
-      "transfer.received",
-      "shipment.dispatched",
-      "return.received",
-      "return.dispositioned",
-      "packing_order.transitioned",
-      "rfid_validation.completed",
-      "product.created",
-      "product.updated",
-      "stock.updated",
-      "layout.published",
-      "wave.planned",
-      "wave.released",
-      "wave.completed",
-      "wave.cancelled",
-      "webhook.test"
-     ]
-    }
+    {"name": "updated_since", "type": "date-time"},
+    {"name": "status", "type": "choice", "choices": ["pending", "retrying", "succeeded", "failed", "cancelled"]},
+    {"name": "event", "type": "choice", "choices": ["receipt.created", "receipt.completed", "picking.created", "picking.completed", "transfer.created", "transfer.completed", "transfer.dispatched", "transfer.received", "shipment.dispatched", "return.received", "return.dispositioned", "packing_order.transitioned", "rfid_validation.completed", "product.created", "product.updated", "stock.updated", "layout.published", "wave.planned", "wave.released", "wave.completed", "wave.cancelled", "webhook.test"]}
    ],
-   "sorts": [
-    "created_at"
-   ],
+   "sorts": ["created_at"],
    "sort": "-created_at"
   }
  },
@@ -353,257 +52,32 @@ const subject = {
   "/webhooks/{id}": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "integer"
-    },
-    {
-     "name": "url",
-     "type": "text"
-    },
-    {
-     "name": "events",
-     "type": "array",
-     "items": {
-      "type": "choice",
-      "choices": [
-       "receipt.created",
-       "receipt.completed",
-       "picking.created",
-       "picking.completed",
-       "transfer.created",
-       "transfer.completed",
-       "transfer.dispatched",
-       "transfer.received",
-       "shipment.dispatched",
-       "return.received",
-       "return.dispositioned",
-       "packing_order.transitioned",
-       "rfid_validation.completed",
-       "product.created",
-       "product.updated",
-       "stock.updated",
-       "layout.published",
-       "wave.planned",
-       "wave.released",
-       "wave.completed",
-       "wave.cancelled"
-      ]
-     }
-    },
-    {
-     "name": "is_active",
-     "type": "boolean"
-    },
-    {
-     "name": "failure_count",
-     "type": "integer"
-    },
-    {
-     "name": "last_triggered_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "type",
-       "type": "choice",
-       "choices": [
-        "client",
-        "user",
-        "operator",
-        "anonymous"
-       ]
-      },
-      {
-       "name": "id",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "url_set_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "type",
-       "type": "choice",
-       "choices": [
-        "client",
-        "user",
-        "operator",
-        "anonymous"
-       ]
-      },
-      {
-       "name": "id",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "secret_set_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "type",
-       "type": "choice",
-       "choices": [
-        "client",
-        "user",
-        "operator",
-        "anonymous"
-       ]
-      },
-      {
-       "name": "id",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "activated_by",
-     "type": "object",
-     "fields": [
-      {
-       "name": "type",
-       "type": "choice",
-       "choices": [
-        "client",
-        "user",
-        "operator",
-        "anonymous"
-       ]
-      },
-      {
-       "name": "id",
-       "type": "text"
-      },
-      {
-       "name": "name",
-       "type": "text"
-      }
-     ]
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "integer"},
+    {"name": "url", "type": "text"},
+    {"name": "events", "type": "array", "items": {"type": "choice", "choices": ["receipt.created", "receipt.completed", "picking.created", "picking.completed", "transfer.created", "transfer.completed", "transfer.dispatched", "transfer.received", "shipment.dispatched", "return.received", "return.dispositioned", "packing_order.transitioned", "rfid_validation.completed", "product.created", "product.updated", "stock.updated", "layout.published", "wave.planned", "wave.released", "wave.completed", "wave.cancelled"]}},
+    {"name": "is_active", "type": "boolean"},
+    {"name": "failure_count", "type": "integer"},
+    {"name": "last_triggered_at", "type": "date-time"},
+    {"name": "created_by", "type": "object", "fields": [{"name": "type", "type": "choice", "choices": ["client", "user", "operator", "anonymous"]}, {"name": "id", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "url_set_by", "type": "object", "fields": [{"name": "type", "type": "choice", "choices": ["client", "user", "operator", "anonymous"]}, {"name": "id", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "secret_set_by", "type": "object", "fields": [{"name": "type", "type": "choice", "choices": ["client", "user", "operator", "anonymous"]}, {"name": "id", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "activated_by", "type": "object", "fields": [{"name": "type", "type": "choice", "choices": ["client", "user", "operator", "anonymous"]}, {"name": "id", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   },
   "/webhooks/{id}/deliveries/{delivery}": {
    "permission": "users.manage",
    "fields": [
-    {
-     "name": "id",
-     "type": "text"
-    },
-    {
-     "name": "webhook_id",
-     "type": "integer"
-    },
-    {
-     "name": "event",
-     "type": "choice",
-     "choices": [
-      "receipt.created",
-      "receipt.completed",
-      "picking.created",
-      "picking.completed",
-      "transfer.created",
-      "transfer.completed",
-      "transfer.dispatched",
-      "transfer.received",
-      "shipment.dispatched",
-      "return.received",
-      "return.dispositioned",
-      "packing_order.transitioned",
-      "rfid_validation.completed",
-      "product.created",
-      "product.updated",
-      "stock.updated",
-      "layout.published",
-      "wave.planned",
-      "wave.released",
-      "wave.completed",
-      "wave.cancelled",
-      "webhook.test"
-     ]
-    },
-    {
-     "name": "status",
-     "type": "choice",
-     "choices": [
-      "pending",
-      "retrying",
-      "succeeded",
-      "failed",
-      "cancelled"
-     ]
-    },
-    {
-     "name": "reason",
-     "type": "text"
-    },
-    {
-     "name": "attempts",
-     "type": "array",
-     "items": {
-      "type": "object",
-      "fields": [
-       {
-        "name": "at",
-        "type": "date-time"
-       },
-       {
-        "name": "status",
-        "type": "integer"
-       },
-       {
-        "name": "duration_ms",
-        "type": "integer"
-       },
-       {
-        "name": "error",
-        "type": "text"
-       },
-       {
-        "name": "response",
-        "type": "text"
-       }
-      ]
-     }
-    },
-    {
-     "name": "next_attempt_at",
-     "type": "date-time"
-    },
-    {
-     "name": "created_at",
-     "type": "date-time"
-    },
-    {
-     "name": "updated_at",
-     "type": "date-time"
-    }
+    {"name": "id", "type": "text"},
+    {"name": "webhook_id", "type": "integer"},
+    {"name": "event", "type": "choice", "choices": ["receipt.created", "receipt.completed", "picking.created", "picking.completed", "transfer.created", "transfer.completed", "transfer.dispatched", "transfer.received", "shipment.dispatched", "return.received", "return.dispositioned", "packing_order.transitioned", "rfid_validation.completed", "product.created", "product.updated", "stock.updated", "layout.published", "wave.planned", "wave.released", "wave.completed", "wave.cancelled", "webhook.test"]},
+    {"name": "status", "type": "choice", "choices": ["pending", "retrying", "succeeded", "failed", "cancelled"]},
+    {"name": "reason", "type": "text"},
+    {"name": "attempts", "type": "array", "items": {"type": "object", "fields": [{"name": "at", "type": "date-time"}, {"name": "status", "type": "integer"}, {"name": "duration_ms", "type": "integer"}, {"name": "error", "type": "text"}, {"name": "response", "type": "text"}]}},
+    {"name": "next_attempt_at", "type": "date-time"},
+    {"name": "created_at", "type": "date-time"},
+    {"name": "updated_at", "type": "date-time"}
    ]
   }
  },
@@ -612,128 +86,31 @@ const subject = {
    "permission": "users.manage",
    "name": "create_webhook",
    "body": [
-    {
-     "name": "url",
-     "isRequired": true,
-     "type": "text",
-     "maxLength": 2000
-    },
-    {
-     "name": "events",
-     "isRequired": true,
-     "type": "array",
-     "maxItems": 21,
-     "items": {
-      "type": "choice",
-      "choices": [
-       "receipt.created",
-       "receipt.completed",
-       "picking.created",
-       "picking.completed",
-       "transfer.created",
-       "transfer.completed",
-       "transfer.dispatched",
-       "transfer.received",
-       "shipment.dispatched",
-       "return.received",
-       "return.dispositioned",
-       "packing_order.transitioned",
-       "rfid_validation.completed",
-       "product.created",
-       "product.updated",
-       "stock.updated",
-       "layout.published",
-       "wave.planned",
-       "wave.released",
-       "wave.completed",
-       "wave.cancelled"
-      ]
-     }
-    },
-    {
-     "name": "secret",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 128
-    }
+    {"name": "url", "isRequired": true, "type": "text", "maxLength": 2000},
+    {"name": "events", "isRequired": true, "type": "array", "maxItems": 21, "items": {"type": "choice", "choices": ["receipt.created", "receipt.completed", "picking.created", "picking.completed", "transfer.created", "transfer.completed", "transfer.dispatched", "transfer.received", "shipment.dispatched", "return.received", "return.dispositioned", "packing_order.transitioned", "rfid_validation.completed", "product.created", "product.updated", "stock.updated", "layout.published", "wave.planned", "wave.released", "wave.completed", "wave.cancelled"]}},
+    {"name": "secret", "type": "text", "isNullable": true, "maxLength": 128}
    ]
   },
   "PATCH /webhooks/{id}": {
    "permission": "users.manage",
    "name": "update_webhook",
    "body": [
-    {
-     "name": "url",
-     "type": "text",
-     "maxLength": 2000
-    },
-    {
-     "name": "events",
-     "type": "array",
-     "maxItems": 21,
-     "items": {
-      "type": "choice",
-      "choices": [
-       "receipt.created",
-       "receipt.completed",
-       "picking.created",
-       "picking.completed",
-       "transfer.created",
-       "transfer.completed",
-       "transfer.dispatched",
-       "transfer.received",
-       "shipment.dispatched",
-       "return.received",
-       "return.dispositioned",
-       "packing_order.transitioned",
-       "rfid_validation.completed",
-       "product.created",
-       "product.updated",
-       "stock.updated",
-       "layout.published",
-       "wave.planned",
-       "wave.released",
-       "wave.completed",
-       "wave.cancelled"
-      ]
-     }
-    },
-    {
-     "name": "is_active",
-     "type": "boolean"
-    }
+    {"name": "url", "type": "text", "maxLength": 2000},
+    {"name": "events", "type": "array", "maxItems": 21, "items": {"type": "choice", "choices": ["receipt.created", "receipt.completed", "picking.created", "picking.completed", "transfer.created", "transfer.completed", "transfer.dispatched", "transfer.received", "shipment.dispatched", "return.received", "return.dispositioned", "packing_order.transitioned", "rfid_validation.completed", "product.created", "product.updated", "stock.updated", "layout.published", "wave.planned", "wave.released", "wave.completed", "wave.cancelled"]}},
+    {"name": "is_active", "type": "boolean"}
    ]
   },
-  "DELETE /webhooks/{id}": {
-   "permission": "users.manage",
-   "name": "delete_webhook"
-  },
+  "DELETE /webhooks/{id}": {"permission": "users.manage", "name": "delete_webhook"},
   "POST /webhooks/{id}/rotate-secret": {
    "permission": "users.manage",
    "name": "rotate_webhook_secret",
    "body": [
-    {
-     "name": "secret",
-     "type": "text",
-     "isNullable": true,
-     "maxLength": 128
-    },
-    {
-     "name": "overlap_hours",
-     "type": "integer",
-     "minimum": 0,
-     "maximum": 168
-    }
+    {"name": "secret", "type": "text", "isNullable": true, "maxLength": 128},
+    {"name": "overlap_hours", "type": "integer", "minimum": 0, "maximum": 168}
    ]
   },
-  "POST /webhooks/{id}/test": {
-   "permission": "users.manage",
-   "name": "test_webhook"
-  },
-  "POST /webhooks/{id}/deliveries/{delivery}/redeliver": {
-   "permission": "users.manage",
-   "name": "redeliver_webhook_delivery"
-  }
+  "POST /webhooks/{id}/test": {"permission": "users.manage", "name": "test_webhook"},
+  "POST /webhooks/{id}/deliveries/{delivery}/redeliver": {"permission": "users.manage", "name": "redeliver_webhook_delivery"}
  }
 };
 export default subject;

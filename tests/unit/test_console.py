@@ -43,7 +43,6 @@ OTHERS = [
     f"{FILES}/main.js.gz",
     f"{FILES}/index.html",
     f"{FILES}/tsconfig.json",
-    f"{FILES}/types/interface.ts",
     f"{FILES}/vendor/preact.d.ts",
     f"{FILES}/../app.py",
     f"{FILES}/..%2fapp.py",

@@ -1,22 +1,30 @@
-"""Write the generated files of the console, or check that they are current. Needs npm."""
+"""Write the generated files of the console, or check that they are current. Needs npm.
+
+The types of the interface are only for the checker and for editors. They are written to `.local`,
+also when the files are compared, and not committed.
+"""
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.console.interface import document, modules
+from tools.console.interface import document, modules, operations
 from tools.console.vendor import libraries
 from tools.openapi.declared import ROOT
 
+_TYPES = ROOT / ".local" / "console" / "types"
 _GENERATOR = ROOT / ".local" / "node" / "node_modules" / ".bin" / "openapi-ts"
 
 
-def types() -> str:
-    """Return the types of all bodies, as @hey-api/openapi-ts writes them."""
+def write_types() -> None:
+    """Write the types of all bodies, as @hey-api/openapi-ts has them, and those of the calls."""
+    _TYPES.mkdir(parents=True, exist_ok=True)
+    (_TYPES / "operations.d.ts").write_text(operations())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         bodies = {**document(), "paths": {}, "webhooks": {}}
@@ -27,14 +35,13 @@ def types() -> str:
             stdout=subprocess.DEVNULL,
             cwd=folder,
         )
-        return (folder / "types" / "types.gen.ts").read_text()
+        shutil.copy(folder / "types" / "types.gen.ts", _TYPES / "interface.ts")
 
 
 def _files() -> Iterator[tuple[str, str]]:
     for folder, texts in (("vendor", libraries()), ("interface", modules())):
         for name, text in texts.items():
             yield f"{folder}/{name}", text
-    yield "types/interface.ts", types()
 
 
 def main() -> int:
@@ -43,6 +50,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     check = parser.parse_args().check
     subprocess.run([ROOT / "tools" / "node" / "install.sh"], check=True)
+    write_types()
     console, stale = ROOT / "console", []
     files = dict(_files())
     for name, text in files.items():
