@@ -2,16 +2,15 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAliasType, get_args
+from typing import TypeAliasType, get_args
 
 import click
 import pytest
 
 from cli.main import main
 from shared.identity.audit.models import AuditAction
-from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.identity.tenancy import directory
 from shared.identity.tenancy.tenant import State
 from shared.kernel.errors import CODES
@@ -20,10 +19,8 @@ from shared.warehouse.transfer_orders.models import OrderStatus
 from shared.warehouse.transfers import models as transfers
 from shared.warehouse.waves import models as waves
 from shared.warehouse.work_records import WorkStatus
-from tests.template import Template
 
 ROOT = Path(__file__).parents[2]
-TEMPLATE = Template({})
 
 
 def _rows(name: str, header: str) -> list[str]:
@@ -47,20 +44,6 @@ def test_page_lists_the_actions_of_the_audit_log() -> None:
     assert sorted(found) == sorted(get_args(AuditAction.__value__))
 
 
-@pytest.mark.parametrize(
-    ("name", "header", "rights"),
-    [
-        ("docs/users.md", "| Permission | What it covers |", PERMISSIONS),
-        ("docs/access.md", "| Scope | What it gives |", SCOPES),
-    ],
-)
-def test_page_describes_each_right_as_the_code_does(
-    name: str, header: str, rights: Mapping[str, str]
-) -> None:
-    rows = [f"| `{right}` | {gives} |" for right, gives in rights.items()]
-    assert _rows(name, header) == rows
-
-
 def test_page_lists_the_states_of_a_tenant() -> None:
     header = "| State | API requests | Token requests | Webhooks, imports | Data |"
     states = {*get_args(State.__value__), *directory.HIDDEN_STATES}
@@ -70,16 +53,6 @@ def test_page_lists_the_states_of_a_tenant() -> None:
 def test_page_lists_the_strategies_of_waves() -> None:
     names = _column("docs/warehouse-operations.md", "| Strategy | Trips |")
     assert sorted(names) == sorted(get_args(waves.Strategy.__value__))
-
-
-def test_page_lists_the_parameters_of_the_template_with_their_defaults() -> None:
-    lines = _rows("docs/deploy.md", "| Parameter | Default | Meaning |")
-    rows = [[cell.strip(" `") for cell in line.split("|")[1:3]] for line in lines]
-
-    declared = TEMPLATE._document["Parameters"].items()
-    assert dict(rows) == {
-        name: str(parameter["Default"]) or "empty" for name, parameter in declared
-    }
 
 
 def test_page_lists_what_the_settings_route_changes() -> None:
@@ -108,32 +81,6 @@ def test_state_diagrams_have_the_statuses_of_the_code(
     assert {state for move in moves for state in move} - {"[*]"} == set(
         get_args(statuses.__value__)
     )
-
-
-def _concurrency(function: Mapping[str, Any]) -> str:
-    """Return what limits the concurrent executions of a function."""
-    if reserved := function.get("ReservedConcurrentExecutions"):
-        return f"account, or `{reserved['Fn::If'][1]['Ref']}`"
-    for event in function.get("Events", {}).values():
-        match event["Properties"]:
-            case {"ScalingConfig": {"MaximumConcurrency": {"Ref": parameter}}}:
-                return f"`{parameter}` per queue"
-            case {"ScalingConfig": {"MaximumConcurrency": number}}:
-                return str(number)
-            case {"ParallelizationFactor": number}:
-                return f"{number} per shard of the stream"
-    return "account"
-
-
-def test_page_lists_the_settings_of_the_functions() -> None:
-    memory = TEMPLATE.memory_sizes()
-    rows = [
-        f"| `{name}` | {memory[name]} | {function.get('Timeout', 29)} | {_concurrency(function)} |"
-        for name, function in TEMPLATE.resources("AWS::Serverless::Function").items()
-    ]
-    header = "| Function | Memory (MB) | Timeout (s) | Concurrent executions |\n|---|---|---|---|\n"
-    text = (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
-    assert header + "\n".join(rows) + "\n\n" in text
 
 
 def test_page_lists_the_codes_of_the_command_line() -> None:

@@ -4,48 +4,17 @@ from pathlib import Path
 from typing import get_args
 
 from shared.identity.tenancy.tenant import PLANS
-from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kind_access import ACCESS_OF_KIND
 from shared.integration.imports.models import (
     MAX_FILE_BYTES,
     MAX_REQUEST_FILE_BYTES,
-    ImportKind,
     ImportStatus,
     megabytes,
 )
 from shared.integration.imports.report.rejected_rows import REPORT_HEADERS
 from shared.kernel.spreadsheets.table import MAX_CELL_CHARACTERS, MAX_COLUMNS
 from shared.warehouse.documents.models import MAX_LINES
-from tests.unit.imports.layouts import EACH_KIND, LAYOUTS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "imports.md").read_text(encoding="utf-8")
-
-
-def further_headers(layout: FileLayout, column: Column) -> list[str]:
-    """Return the headers under which a column is recognized besides its own."""
-    ambiguous = [f"{one.header} (†)" for one in layout.ambiguous if one.field == column.field]
-    synonyms = [f"{header} (=)" for header in column.synonyms]
-    return [*synonyms, *column.aliases, *ambiguous]
-
-
-def column_table(kind: ImportKind) -> str:
-    """Return the section with the columns of a kind."""
-    layout = LAYOUTS[kind]
-    head = f"### {layout.title.en}: `{kind}`\n\n"
-    titles = "| Column | Spanish header | Field | Also | Content |\n|---|---|---|---|---|\n"
-    rows = [
-        f"| {column.header.en}{r' \*' if column.required else ''} | {column.header.es} |"
-        f" `{column.field}` | {', '.join(further_headers(layout, column))} |"
-        f" {column.description.en} |\n"
-        for column in layout.columns
-    ]
-    return head + titles + "".join(rows)
-
-
-@EACH_KIND
-def test_the_table_of_each_kind_lists_all_columns(kind: ImportKind) -> None:
-    section = PAGE.partition(f"### {LAYOUTS[kind].title.en}: ")
-    assert (section[1] + section[2]).startswith(column_table(kind) + "\n")
 
 
 def test_the_page_explains_every_status() -> None:
@@ -73,9 +42,3 @@ def test_the_page_has_the_limits_of_the_code() -> None:
 def test_the_page_names_the_headers_of_the_report() -> None:
     for header in REPORT_HEADERS:
         assert f"`{header.en}`" in PAGE
-
-
-def test_the_page_has_the_rights_of_each_kind() -> None:
-    for kind, access in ACCESS_OF_KIND.items():
-        cells = (kind, access.read_scope, access.write_scope, access.permission)
-        assert "| " + " | ".join(f"`{cell}`" for cell in cells) + " |" in PAGE

@@ -1,0 +1,23 @@
+"""Every part of the pages that is made from the code: its name → the function that returns it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+from shared.identity.auth.scopes import PERMISSIONS, SCOPES
+from shared.integration.imports.models import IMPORT_KINDS
+from tools.pages import deployment, imports
+from tools.pages.markers import table
+
+
+def _rights(header: tuple[str, str], rights: Iterable[tuple[str, str]]) -> str:
+    return table(header, ((f"`{right}`", gives) for right, gives in rights))
+
+
+PARTS: Mapping[str, Callable[[], str]] = {
+    "scopes": lambda: _rights(("Scope", "What it gives"), SCOPES.items()),
+    "permissions": lambda: _rights(("Permission", "What it covers"), PERMISSIONS.items()),
+    "parameters": deployment.parameters,
+    "functions": deployment.functions,
+    "rights of imports": imports.rights,
+    **{f"columns of {kind}": partial(imports.columns, kind) for kind in IMPORT_KINDS},
+}
