@@ -1,5 +1,8 @@
 """Routes of pickings."""
 
+from functools import partial
+from typing import Any
+
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
@@ -16,7 +19,7 @@ from shared.warehouse.picking.models import (
     StoredPicking,
 )
 from shared.warehouse.settings.values import settings_of
-from shared.warehouse.waves import picking_status
+from shared.warehouse.waves.picking_status import record_in_wave
 
 routes = Routes()
 
@@ -70,10 +73,16 @@ def create_picking(tx: Transaction, request: Request[Checked[PickingDraft]]) -> 
     return ResourceResponse(views.picking_in_detail(record), 201, f"/pickings/{record.id}")
 
 
+def _waves(request: Request[Any]) -> service.PickingHook:
+    """Return the hook through which waves learn that a picking was started or has ended."""
+    return partial(record_in_wave, settings=settings_of(request.tenant))
+
+
 @routes.write("POST", "/pickings/{id}/start", "Start a picking", _WRITE)
 def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Start a picking."""
-    return ResourceResponse(views.picking_in_detail(picking_status.start_picking(tx, request.id)))
+    record = service.start_picking(tx, request.id, _waves(request))
+    return ResourceResponse(views.picking_in_detail(record))
 
 
 @routes.write(
@@ -137,7 +146,7 @@ def undo_pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> Resource
 def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> ResourceResponse:
     """Finalize a picking."""
     limit = settings_of(request.tenant).approval_shortage_percent
-    record = picking_status.finalize_picking(tx, request.id, request.body, limit)
+    record = service.finalize_picking(tx, request.id, request.body, _waves(request), limit)
     return ResourceResponse(views.picking_in_detail(record))
 
 
@@ -151,7 +160,7 @@ def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> 
 )
 def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel a picking."""
-    record = picking_status.cancel_picking(tx, request.id, settings_of(request.tenant))
+    record = service.cancel_picking(tx, request.id, _waves(request))
     return ResourceResponse(views.picking_in_detail(record))
 
 

@@ -1,7 +1,7 @@
 """Use cases of pickings: create, allocate, start, finalize, cancel and revert them."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -42,6 +42,10 @@ from shared.warehouse.work_records import (
     operator_problems,
     read_operator,
 )
+
+type PickingHook = Callable[[Transaction, Record[StoredPicking]], None]
+"""Called in the transaction in which a picking of exit documents is started, finalized or
+cancelled, with the picking afterwards. Routes pass that of waves, which pickings cannot import."""
 
 _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
 
@@ -187,18 +191,20 @@ def insert_picking(tx: Transaction, picking: StoredPicking) -> Record[StoredPick
     return record
 
 
-# Status changes; routes start, finalize and cancel through `waves.picking_status`, for the wave
+# Status changes
 
 
-def start_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+def start_picking(tx: Transaction, number: int, hook: PickingHook) -> Record[StoredPicking]:
     """Start a pending picking."""
     record, acting = run_all(lambda: get_exit_picking(tx.store, number), lambda: read_operator(tx))
     picking = record.entity
     ensure_status("Picking", picking, "pending")
     operator = operator_from_start(picking.operator, picking.user_id, acting)
-    return PICKINGS.save(
+    started = PICKINGS.save(
         tx, record, picking, status="started", started_at=tx.now, operator=operator
     )
+    hook(tx, started)
+    return started
 
 
 def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
@@ -216,6 +222,7 @@ def finalize_picking(
     tx: Transaction,
     number: int,
     end: Checked[PickingEnd],
+    hook: PickingHook,
     shortage_limit: Decimal | None = None,
 ) -> Record[StoredPicking]:
     """Finalize a started picking, release its remaining allocations and raise picking.completed.
@@ -227,7 +234,9 @@ def finalize_picking(
     """
     reads = [] if shortage_limit is None else approvals.reads_ahead(tx)
     record, *_ = run_all(lambda: get_exit_picking(tx.store, number), *reads)
-    return release_and_finalize(tx, record, end, record_exit_progress, shortage_limit)
+    ended = release_and_finalize(tx, record, end, record_exit_progress, shortage_limit)
+    hook(tx, ended)
+    return ended
 
 
 def release_and_finalize(
@@ -282,10 +291,12 @@ def mark_finalized(
     return changed
 
 
-def cancel_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+def cancel_picking(tx: Transaction, number: int, hook: PickingHook) -> Record[StoredPicking]:
     """Cancel a picking that has not ended: its allocated and staged goods become available."""
     ensure_status("Picking", get_exit_picking(tx.store, number).entity, "pending", "started")
-    return undo_picking(tx, number, record_exit_progress, "cancelled", "pending", "started")
+    ended = undo_picking(tx, number, record_exit_progress, "cancelled", "pending", "started")
+    hook(tx, ended)
+    return ended
 
 
 def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
