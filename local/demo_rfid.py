@@ -4,7 +4,7 @@ from typing import Any
 
 from local.demo_session import Demo
 from local.tags import tag_of
-from shared.warehouse.gs1 import check_digit
+from shared.warehouse.gs1.numbers import check_digit
 
 type Body = dict[str, Any]
 

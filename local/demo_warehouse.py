@@ -15,7 +15,7 @@ from operations.scenarios import (
     picks_of,
     stock_sums,
 )
-from shared.warehouse.gs1 import check_digit
+from shared.warehouse.gs1.numbers import check_digit
 
 _WAVE_ORDERS = 10
 

@@ -1,6 +1,6 @@
 """RFID tags of goods, for the demo and the sample data."""
 
-from shared.warehouse.gs1 import gtin_14
+from shared.warehouse.gs1.numbers import gtin_14
 
 _PREFIX_DIGITS = 7
 

@@ -1,9 +1,9 @@
 """Encodes EPCs as the GS1 EPC Tag Data Standard describes it: field by field, as text of bits.
 
-Independent of `shared.warehouse.rfid.epc`; tests use it to make tags and to check the decoder.
+Independent of `shared.warehouse.gs1.epc`; tests use it to make tags and to check the decoder.
 """
 
-from shared.warehouse.gs1 import GTIN_DIGITS
+from shared.warehouse.gs1.numbers import GTIN_DIGITS
 
 _PREFIX_BITS = {12: 40, 11: 37, 10: 34, 9: 30, 8: 27, 7: 24, 6: 20}
 _OWN_DIGITS = 7

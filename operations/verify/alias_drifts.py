@@ -11,14 +11,15 @@ from operations.verify.table_access import (
     check_unchanged,
     ids_in,
 )
+from shared.kernel import references
 from shared.kernel.clock import now_ms
 from shared.kernel.db.alias_entries import alias_entries
 from shared.kernel.db.items import Item, Key, key_of, update_of
 from shared.kernel.db.records import Record
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse import references
 from shared.warehouse.catalog import repository as catalog
+from shared.warehouse.master_data import uses
 
 _MARK_GRACE_MS = 60_000
 
@@ -91,7 +92,7 @@ def alias_drifts(read: ReadItems, kind: str, alias: Item) -> Iterator[Drift]:
         return
     if kind in {"product", "warehouse", "position"}:
         yield from _mark_drifts(key, alias)
-    if kind == "position" and alias.get(references.ASSIGNED):
+    if kind == "position" and alias.get(uses.ASSIGNED):
         yield from _assignment_drifts(read, key, alias)
 
 
@@ -117,12 +118,12 @@ def pick_face_drifts(read: ReadItems, subject: str, record: Record[Any]) -> Iter
     """Yield a drift if the alias of the position lacks the product of a pick face."""
     face, key = record.entity, position_alias(record.entity)
     alias = read.items.get(key)
-    if alias is None or face.product_id in alias.get(references.ASSIGNED, ()):
+    if alias is None or face.product_id in alias.get(uses.ASSIGNED, ()):
         return
 
     def add(tx: Transaction) -> None:
         check_unchanged(tx, COLLECTIONS["pick_face"], record)
-        tx.add_to_set(key, references.ASSIGNED, face.product_id)
+        tx.add_to_set(key, uses.ASSIGNED, face.product_id)
 
     fix = Fix(("assigned", subject), add)
     yield Drift("assigned.missing", name_of(key), "assigned", None, f"product {face.product_id}",
@@ -135,12 +136,12 @@ def _assignment_drifts(read: ReadItems, key: Key, alias: Item) -> Iterator[Drift
     bin_code = key[0].rpartition("\x1f")[2]
     there = faces.get_many(read.store, ids_in(read.store, faces, "bin_code", bin_code))
     assigned = {face.entity.product_id for face in there if position_alias(face.entity) == key}
-    extra = sorted(alias[references.ASSIGNED] - assigned)
+    extra = sorted(alias[uses.ASSIGNED] - assigned)
     products = {each.id: each for each in COLLECTIONS["product"].get_many(read.store, extra)}
     for number in extra:
         product = products.get(number)
         face = (
-            references.assignment_key(catalog.code_key(product.entity.item_code), key)
+            uses.assignment_key(catalog.code_key(product.entity.item_code), key)
             if product
             else None
         )
@@ -150,7 +151,7 @@ def _assignment_drifts(read: ReadItems, key: Key, alias: Item) -> Iterator[Drift
                 tx.check(face, condition=f"attribute_not_exists({PARTITION_KEY})")
             tx.update(
                 key, "DELETE #assigned :product",
-                names={"#assigned": references.ASSIGNED}, values={":product": {number}},
+                names={"#assigned": uses.ASSIGNED}, values={":product": {number}},
             )  # fmt: skip
 
         fix = Fix(("assigned", key, number), remove)

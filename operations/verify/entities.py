@@ -8,6 +8,7 @@ from typing import Any
 
 from shared.identity.users import repository as users
 from shared.integration.webhooks.repository import WEBHOOKS
+from shared.kernel import references
 from shared.kernel.clock import now_ms
 from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.records import Record
@@ -19,11 +20,11 @@ from shared.kernel.db.table import (
     VOLATILE_FACETS,
     index_keys,
 )
-from shared.warehouse import references
 from shared.warehouse.approvals import repository as approvals
 from shared.warehouse.approvals.rules import status_at
 from shared.warehouse.catalog import repository as catalog
 from shared.warehouse.documents import repository as documents
+from shared.warehouse.master_data import uses
 from shared.warehouse.packing.repository import sscc_key
 from shared.warehouse.partners.repository import document_id_key
 from shared.warehouse.returns import repository as returns
@@ -98,7 +99,7 @@ def _document_aliases(kind: Any) -> Callable[[Any], list[Item]]:
 def _pick_face_items(face: Any) -> list[Item]:
     product = catalog.code_key(face.item_code)
     position = warehouses.position_key(face.whs_code, face.bin_code)
-    return [item_at(references.assignment_key(product, position), id=face.id)]
+    return [item_at(uses.assignment_key(product, position), id=face.id)]
 
 
 def _open_approvals(approval: Any) -> list[Item]:

@@ -30,6 +30,7 @@ from operations.verify.table_access import (
     set_number,
 )
 from shared.integration.webhooks.repository import REGISTER_KEY
+from shared.kernel import references
 from shared.kernel.clock import now_ms
 from shared.kernel.db.counters import read_totals
 from shared.kernel.db.facets import ID_DIGITS
@@ -38,7 +39,6 @@ from shared.kernel.db.records import HEAD
 from shared.kernel.db.search import SEARCH_ITEM
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
-from shared.warehouse import references
 
 PAGE = 200
 """Items of a page."""

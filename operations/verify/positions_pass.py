@@ -11,7 +11,7 @@ from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
-from shared.warehouse.references import stock_count_key
+from shared.warehouse.master_data.uses import stock_count_key
 from shared.warehouse.stock.models import StockRow
 from shared.warehouse.stock.repository import STOCK
 from shared.warehouse.warehouses.models import StoredPosition

@@ -8,11 +8,11 @@ from operations.verify import entities
 from shared.identity.users.logins import login_key
 from shared.identity.users.repository import role_count_key
 from shared.integration.webhooks.repository import REGISTER_KEY, health_key
+from shared.kernel import references
 from shared.kernel.db.items import Item, Key, key_of
 from shared.kernel.db.records import HEAD, Record, tail_keys
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.warehouse import references
 
 OWNERS = {"login": "user", "role_users": "role", "rfid_passed": "packing_order"}
 """Beginnings of the partition keys of items that belong to one entity → its kind."""

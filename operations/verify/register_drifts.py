@@ -11,12 +11,12 @@ from operations.verify.table_access import check_unchanged, put_with, read_entri
 from shared.identity.users.logins import login_key
 from shared.identity.users.repository import USERS, role_count_key
 from shared.integration.webhooks.repository import REGISTER_KEY, health_key
+from shared.kernel import references
 from shared.kernel.db.facets import id_of
 from shared.kernel.db.items import Item, item_at, key_of
 from shared.kernel.db.records import Record
 from shared.kernel.db.table import UPDATES, index_keys
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse import references
 
 
 def registered_drifts(

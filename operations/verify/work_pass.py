@@ -16,6 +16,7 @@ from operations.verify import work_rules as rules
 from operations.verify.findings import ComparedEntity, Drift, Fix, shown
 from operations.verify.table_access import ids_in
 from operations.verify.work_rules import Lot
+from shared.kernel import references
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import id_text
 from shared.kernel.db.parallel import map_concurrently
@@ -23,7 +24,6 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
-from shared.warehouse import references
 from shared.warehouse.documents.repository import ENTRIES, EXITS
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS

@@ -6,8 +6,9 @@ import pytest
 
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.references import undo_retirement
 from shared.warehouse.catalog.service import product_key
-from shared.warehouse.references import retire, undo_retirement
+from shared.warehouse.master_data.uses import retire
 from shared.warehouse.waves import repository as waves
 from tests.clock import Clock
 from tests.gateway import Erp, Response

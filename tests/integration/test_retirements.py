@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.identity.tenancy.directory import directory
-from shared.warehouse.references import REFERENCING_KINDS
+from shared.warehouse.master_data.uses import REFERENCING_KINDS
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, Recording, stuck_after
 from tests.gateway import Erp, Response

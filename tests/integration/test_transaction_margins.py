@@ -18,7 +18,7 @@ from shared.integration.imports.commit import _IMPORT_ACTIONS
 from shared.integration.imports.kinds.products import ProductImporter
 from shared.kernel.db.actions import MAX_ACTIONS, MAX_PLANNED_ACTIONS
 from shared.warehouse.catalog.models import MAX_GTINS
-from shared.warehouse.gs1 import check_digit
+from shared.warehouse.gs1.numbers import check_digit
 from shared.warehouse.packing.models import MAX_PICKINGS as MAX_PACKED_PICKINGS
 from shared.warehouse.picking.models import MAX_DOCUMENTS
 from shared.warehouse.picking.models import MAX_SERIALS as MAX_PICKED_SERIALS

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse.gs1 import check_digit
+from shared.warehouse.gs1.numbers import check_digit
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from tests.lists import spec

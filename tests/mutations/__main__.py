@@ -58,7 +58,7 @@ _WALL_SECONDS = 900
 _KILLERS = {
     "shared/kernel/db/collection.py": "integration/stock/test_conditions.py",
     "shared/kernel/db/counters.py": "integration/test_concurrent_requests.py",
-    "shared/warehouse/references.py": "integration/test_concurrent_requests.py",
+    "shared/kernel/references.py": "integration/test_concurrent_requests.py",
     "shared/warehouse/stock/posting.py": "integration/test_late_changes.py",
 }
 """Source → tests of its conditions, which other tests reach as well but do not examine."""

@@ -10,8 +10,8 @@ EXPLAINED: dict[str, str] = {
     "kernel/events/outbox.py request_redelivery: put instead of insert in"
     " tx.insert(item, table=tx.store.outbox)": _RANDOM_ID,
     "kernel/db/alias_entries.py bring_alias_up_to_date: without condition 'id = :id'": _VERSION,
-    "warehouse/references.py rename_alias: without condition 'id = :id'": _VERSION,
-    "warehouse/references.py give_up_code: without raise StaleRead": (
+    "kernel/references.py rename_alias: without condition 'id = :id'": _VERSION,
+    "kernel/references.py give_up_code: without raise StaleRead": (
         "The mark of a retirement is valid for longer than a request may take, so nobody else"
         " deletes the alias meanwhile; the check is for clocks that differ."
     ),

@@ -40,7 +40,8 @@ _STEPS_OF_THE_STOCK = frozenset(
 
 _COLLECTION = "shared/kernel/db/collection.py"
 _STOCK = ("shared/warehouse/stock/posting.py", "shared/warehouse/stock/rules.py")
-_WITH_REFUSALS = (*_STOCK, "shared/warehouse/references.py")
+_REFERENCES = "shared/kernel/references.py"
+_WITH_REFUSALS = (*_STOCK, _REFERENCES, "shared/warehouse/master_data/uses.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ def sources() -> list[str]:
     """Return the files that are mutated."""
     folders = ("shared/warehouse", "shared/kernel/db", "shared/kernel/events")
     found = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
-    return [*sorted(str(path.relative_to(ROOT)) for path in found), "shared/http/idempotency.py"]
+    more = [_REFERENCES, "shared/http/idempotency.py"]
+    return [*sorted(str(path.relative_to(ROOT)) for path in found), *more]
 
 
 def mutants() -> Iterator[Mutant]:
@@ -86,7 +88,7 @@ def _mutants() -> Iterator[Mutant]:
     for path in sources():
         if path != _COLLECTION:
             yield from _conditions(path)
-        if path.startswith("shared/warehouse/"):
+        if path.startswith("shared/warehouse/") or path == _REFERENCES:
             yield from _without_statements(path)
         if path in _WITH_REFUSALS:
             yield from _without_refusals(path)

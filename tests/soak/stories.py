@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from operations.scenarios import order_of, picks_of
-from shared.warehouse.gs1 import check_digit
+from shared.warehouse.gs1.numbers import check_digit
 from tests.epc_encoding import tag_of
 from tests.soak.caller import Caller
 from tests.soak.journal import Journal, StartedImport

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from shared.warehouse.differences import differing_lines
+from shared.kernel.differences import differing_lines
 from shared.warehouse.documents.models import LineDraft
 
 

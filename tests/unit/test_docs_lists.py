@@ -18,7 +18,7 @@ from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.transfer_orders.models import OrderStatus
 from shared.warehouse.transfers import models as transfers
 from shared.warehouse.waves import models as waves
-from shared.warehouse.work_records import WorkStatus
+from shared.warehouse.work.models import WorkStatus
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,7 +13,7 @@ import pytest
 from local.sample import ACME, read_records
 from shared.kernel.json_text import loads
 from shared.kernel.validation import check, ensure_valid, problems_of
-from shared.warehouse.gs1 import check_digit
+from shared.warehouse.gs1.numbers import check_digit
 from shared.warehouse.layout.models import LayoutDraft
 from shared.warehouse.layout.rules import layout_problems
 from shared.warehouse.partners.models import ClientCreate, ProviderCreate

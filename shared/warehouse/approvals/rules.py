@@ -15,7 +15,7 @@ from shared.warehouse.approvals.models import (
     OpenApproval,
     StoredApproval,
 )
-from shared.warehouse.work_records import ensure_status_in
+from shared.warehouse.work.rules import ensure_status_in
 
 LIFETIME_MS = 24 * 3_600_000
 USED_MS = 60_000

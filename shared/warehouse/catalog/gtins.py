@@ -20,7 +20,7 @@ from shared.kernel.fields import MAX_QUANTITY, plain
 from shared.kernel.validation import Checked, InvalidBody, invalid_fields, problems_of
 from shared.warehouse.catalog.models import GoodsDraft, StoredProduct
 from shared.warehouse.catalog.repository import PRODUCTS, gtin_key, ids_by_barcode
-from shared.warehouse.gs1 import gtin_14, gtin_forms, gtin_problem
+from shared.warehouse.gs1.numbers import gtin_14, gtin_forms, gtin_problem
 
 MAX_BARCODES = 100
 """Most GTINs that are looked up as barcodes of products that were not expected: each takes up to

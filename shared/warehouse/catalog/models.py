@@ -24,7 +24,7 @@ from shared.kernel.fields import (
     Word,
 )
 from shared.kernel.list_parameters import ListParameters, Search, Text
-from shared.warehouse.gs1 import gtin_problem
+from shared.warehouse.gs1.numbers import gtin_problem
 
 _ADDRESS = re.compile(r"https?://[^\s\x00-\x20\x7f\"<>\\^`{|}]+")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from shared.kernel import references
 from shared.kernel.db.alias_entries import alias_entries
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
@@ -15,7 +16,6 @@ from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse import references
 from shared.warehouse.catalog.models import (
     Category,
     KnownProduct,
@@ -23,7 +23,7 @@ from shared.warehouse.catalog.models import (
     ProductParameters,
     StoredProduct,
 )
-from shared.warehouse.gs1 import gtin_14
+from shared.warehouse.gs1.numbers import gtin_14
 
 
 def search_text(item_code: str, name: str | None) -> str:

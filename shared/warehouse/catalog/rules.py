@@ -11,7 +11,7 @@ from shared.warehouse.catalog.models import (
     ProductChange,
     ProductCreate,
 )
-from shared.warehouse.gs1 import gtin_14
+from shared.warehouse.gs1.numbers import gtin_14
 
 _MANAGEMENT = ("man_btch_num", "man_ser_num", "inventory_item")
 

@@ -12,6 +12,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
+from shared.kernel.references import drop_code, give_up_code, present_aliases, rename_alias
 from shared.kernel.validation import Checked, ensure_valid, invalid_fields
 from shared.warehouse.catalog import repository, rules, views
 from shared.warehouse.catalog.models import (
@@ -25,14 +26,7 @@ from shared.warehouse.catalog.models import (
     StoredProduct,
 )
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
-from shared.warehouse.references import (
-    code_refusal,
-    drop_code,
-    give_up_code,
-    present_aliases,
-    rename_alias,
-    retire_unused,
-)
+from shared.warehouse.master_data.uses import code_refusal, retire_unused
 
 type RenameStock = Callable[[Transaction, Product, Product, Callable[[], None]], None]
 """Commits the new code and name of a product to its stock rows and levels; takes the product before

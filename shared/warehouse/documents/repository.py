@@ -12,7 +12,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents.models import Document, EntryParameters, ExitParameters
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
-from shared.warehouse.ranks import RANK, by_rank, rank_of
+from shared.warehouse.work.ranks import RANK, by_rank, rank_of
 
 _facets = facets_of(
     "status", "type", "external_ref", "card_code", "source",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
+from shared.kernel.differences import differing_fields, differing_lines
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
@@ -14,7 +15,6 @@ from shared.warehouse.catalog.lines import (
     numbered,
 )
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.differences import differing_fields, differing_lines
 from shared.warehouse.documents.models import (
     Document,
     DocumentLine,
@@ -24,8 +24,8 @@ from shared.warehouse.documents.models import (
     ExitDraft,
     LineDraft,
 )
-from shared.warehouse.master_data import MasterData
-from shared.warehouse.work_records import ensure_status_in
+from shared.warehouse.master_data.named_codes import MasterData
+from shared.warehouse.work.rules import ensure_status_in
 
 
 def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LineProblems:

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from shared.kernel import references
 from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import CreatedRecord, Record
@@ -12,7 +13,6 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
-from shared.warehouse import references
 from shared.warehouse.catalog.lines import LineProblems, ensure_no_problems, numbered
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents import repository, rules, views
@@ -24,10 +24,10 @@ from shared.warehouse.documents.models import (
     LineDraft,
 )
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind, doc_num
-from shared.warehouse.master_data import MasterData, NamedCodes
+from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.stock import service as stock
 from shared.warehouse.warehouses.models import KnownWarehouse
-from shared.warehouse.work_records import DocumentReference
+from shared.warehouse.work.models import DocumentReference
 
 _NUMBER = re.compile(r"(EX-)?([1-9][0-9]{0,14})", re.IGNORECASE)
 """The number of an exit document, or its id."""

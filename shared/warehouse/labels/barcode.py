@@ -2,7 +2,7 @@
 
 from barcode.codex import Gs1_128
 
-from shared.warehouse.gs1 import sscc_problem
+from shared.warehouse.gs1.numbers import sscc_problem
 
 APPLICATION_IDENTIFIER = "00"
 """Application identifier of an SSCC in GS1-128."""

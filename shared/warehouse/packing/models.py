@@ -23,7 +23,7 @@ from shared.kernel.fields import (
 from shared.kernel.list_parameters import IdParameter, ListParameters, PeriodParameters, Text
 from shared.warehouse.catalog.models import GoodsDraft
 from shared.warehouse.documents.models import ExitDocument
-from shared.warehouse.work_records import Operator
+from shared.warehouse.work.models import Operator
 
 type PackingStatus = Literal["open", "in_progress", "packed", "shipped", "cancelled"]
 type UnitType = Literal["carton", "pallet", "tote", "other"]

@@ -24,7 +24,7 @@ from shared.warehouse.packing.models import (
     unit_code,
 )
 from shared.warehouse.picking.models import Pick, StoredPicking, packing_order_code, picking_code
-from shared.warehouse.work_records import ensure_status_in
+from shared.warehouse.work.rules import ensure_status_in
 
 SHOWN = 10
 """Most things that one message names."""

@@ -13,7 +13,7 @@ from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
-from shared.warehouse.master_data import MasterData, NamedCodes
+from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.packing import contents_rules, repository, rules, views
 from shared.warehouse.packing.models import (
     PackingEnd,
@@ -27,7 +27,7 @@ from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.models import StoredPicking, packing_order_code
 from shared.warehouse.settings.values import Settings
-from shared.warehouse.work_records import read_operator
+from shared.warehouse.work.operators import read_operator
 
 _MAX_PARTS = MAX_PLANNED_ACTIONS - 20
 """Items of the pickings of a packing order. The other 20 actions are for the order and the stored

@@ -11,6 +11,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.catalog.gtins import gtin_resolved
+from shared.warehouse.gs1.sscc import sscc
 from shared.warehouse.packing import contents_rules, repository, rules
 from shared.warehouse.packing.models import (
     ContentsDraft,
@@ -21,9 +22,8 @@ from shared.warehouse.packing.models import (
 )
 from shared.warehouse.packing.repository import PACKING_ORDERS, SSCC_SEQUENCE, UNITS
 from shared.warehouse.packing.service import change_order
-from shared.warehouse.packing.sscc import sscc
 from shared.warehouse.settings.values import Settings
-from shared.warehouse.work_records import read_operator
+from shared.warehouse.work.operators import read_operator
 
 type _Unit = Record[StoredUnit]
 type _Order = Record[StoredPackingOrder]

@@ -7,7 +7,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_lines
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
 
 MAX_PRODUCTS = 1000

@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 
+from shared.kernel import references
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import CreatedRecord, Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
-from shared.warehouse.master_data import MasterData, NamedCodes
+from shared.warehouse.master_data import uses
+from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.pick_faces import rules
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
 from shared.warehouse.pick_faces.repository import PICK_FACES
@@ -46,7 +47,7 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> CreatedR
         created_at=tx.now,
         updated_at=tx.now,
     )
-    references.assign(tx, *_aliases(face), product_id=face.product_id, pick_face_id=number)
+    uses.assign(tx, *_aliases(face), product_id=face.product_id, pick_face_id=number)
     return CreatedRecord(PICK_FACES.insert(tx, number, face), new=True)
 
 
@@ -88,7 +89,7 @@ def _assignment_key(draft: Checked[PickFaceDraft]) -> Key | None:
     if item_code is None or whs_code is None or bin_code is None:
         return None
     position = warehouses.position_key(whs_code, bin_code)
-    return references.assignment_key(catalog.product_key(item_code), position)
+    return uses.assignment_key(catalog.product_key(item_code), position)
 
 
 def _look_up(
@@ -108,7 +109,7 @@ def _look_up(
 def remove_pick_face(tx: Transaction, number: int) -> Record[PickFace]:
     """Remove a pick face and return its last state."""
     record = PICK_FACES.get(tx.store, number)
-    references.unassign(tx, *_aliases(record.entity), product_id=record.entity.product_id)
+    uses.unassign(tx, *_aliases(record.entity), product_id=record.entity.product_id)
     PICK_FACES.remove(tx, record)
     return record
 

@@ -10,7 +10,7 @@ from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
-from shared.warehouse.master_data import NamedCodes, picking_refusal
+from shared.warehouse.master_data.named_codes import NamedCodes, picking_refusal
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import (
     ENDED_STATUSES,

@@ -7,10 +7,10 @@ from itertools import batched
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.fields import ZERO, plain
+from shared.kernel.references import open_records
 from shared.warehouse.documents import service as documents
 from shared.warehouse.picking.models import StoredPicking, picking_code
 from shared.warehouse.picking.repository import PICKINGS, transfer_pickings
-from shared.warehouse.references import open_documents
 from shared.warehouse.stock.models import StockRow
 
 _SHOWN = 10
@@ -60,7 +60,7 @@ def _open_pickings(store: Store, row: StockRow, most: int | None = None) -> list
 
     `most` is the number of exit documents that are read; None for all.
     """
-    named = list(open_documents(store, "product", row.product_id))
+    named = list(open_records(store, "product", row.product_id))
     exits = sorted(number for kind, number in named if kind == "exit")[:most]
     found = documents.get_documents(store, "exit", exits) if exits else []
     numbers = {work for one in found if one.entity.whs_code == row.whs_code

@@ -21,12 +21,7 @@ from shared.kernel.fields import (
     exactly_one_of,
 )
 from shared.warehouse.catalog.models import GoodsDraft
-from shared.warehouse.work_records import (
-    DocumentReference,
-    StoredWork,
-    WorkParameters,
-    WorkView,
-)
+from shared.warehouse.work.models import DocumentReference, StoredWork, WorkParameters, WorkView
 
 type PickStatus = Literal["open", "partial", "picked", "short"]
 """Status of a line of a picking."""

@@ -12,7 +12,7 @@ from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.documents import service as documents
-from shared.warehouse.master_data import NamedCodes, picking_refusal
+from shared.warehouse.master_data.named_codes import NamedCodes, picking_refusal
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.allocation import MAX_INDEX_LAG_MS
 from shared.warehouse.picking.holders import allocating_pickings
@@ -35,7 +35,8 @@ from shared.warehouse.stock.models import (
     StockRow,
 )
 from shared.warehouse.stock.posting import StockPosting
-from shared.warehouse.work_records import ensure_status, operator_from_start, read_operator
+from shared.warehouse.work.operators import operator_from_start, read_operator
+from shared.warehouse.work.rules import ensure_status
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from shared.kernel.db.lists.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.warehouse.picking.models import PendingPicking, PickingParameters, StoredPicking
-from shared.warehouse.ranks import RANK, by_rank, rank_of
-from shared.warehouse.work_records import DocumentReference, work_facets
+from shared.warehouse.work.models import DocumentReference, work_facets
+from shared.warehouse.work.ranks import RANK, by_rank, rank_of
 
 
 def _picking_facets(picking: StoredPicking) -> Facets:

@@ -23,9 +23,9 @@ from shared.warehouse.picking.models import (
     StoredPickingLine,
     picking_code,
 )
-from shared.warehouse.ranks import rank_of
 from shared.warehouse.settings.values import Substitution
 from shared.warehouse.stock.models import StockRow
+from shared.warehouse.work.ranks import rank_of
 
 _MAX_LINES = 1000
 

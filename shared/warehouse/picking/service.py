@@ -34,14 +34,9 @@ from shared.warehouse.picking.models import (
 )
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.undo_picking import RecordProgress, undo_work
-from shared.warehouse.work_records import (
-    Operator,
-    WorkStatus,
-    ensure_status,
-    operator_from_start,
-    operator_problems,
-    read_operator,
-)
+from shared.warehouse.work.models import Operator, WorkStatus
+from shared.warehouse.work.operators import operator_from_start, operator_problems, read_operator
+from shared.warehouse.work.rules import ensure_status
 
 type PickingHook = Callable[[Transaction, Record[StoredPicking]], None]
 """Called in the transaction in which a picking of exit documents is started, finalized or

@@ -15,7 +15,7 @@ from shared.warehouse.picking.undo_picking import (
 )
 from shared.warehouse.stock.models import MovementCause
 from shared.warehouse.stock.posting import StockPosting
-from shared.warehouse.work_records import ensure_status
+from shared.warehouse.work.rules import ensure_status
 
 
 def undo_pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[StoredPicking]:

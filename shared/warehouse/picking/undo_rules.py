@@ -17,7 +17,7 @@ from shared.warehouse.picking.models import (
 )
 from shared.warehouse.picking.rules import matches, with_allocation, with_line
 from shared.warehouse.stock.models import StockRow
-from shared.warehouse.work_records import place_problems
+from shared.warehouse.work.rules import place_problems
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.tenant import Tenant
+from shared.kernel import references
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
@@ -12,14 +13,13 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
-from shared.warehouse import references
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import Approver
 from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.catalog.lines import parts_of
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
-from shared.warehouse.master_data import NamedCodes
+from shared.warehouse.master_data.named_codes import NamedCodes
 from shared.warehouse.receiving import rules
 from shared.warehouse.receiving.models import (
     ReceiptApproval,
@@ -34,7 +34,8 @@ from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.warehouses.models import KnownWarehouse
-from shared.warehouse.work_records import ensure_status, read_operator
+from shared.warehouse.work.operators import read_operator
+from shared.warehouse.work.rules import ensure_status
 
 _AUDITED_FIELDS = ("item_code", "qty", "ordered_qty", "allowed_qty", "received_qty")
 """Fields of an approval that are copied into its entry of the audit log."""

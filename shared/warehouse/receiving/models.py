@@ -22,12 +22,7 @@ from shared.warehouse.approvals.models import Approver
 from shared.warehouse.catalog.models import GoodsDraft
 from shared.warehouse.documents.models import Difference
 from shared.warehouse.stock.models import ShelfStatus
-from shared.warehouse.work_records import (
-    DocumentReference,
-    StoredWork,
-    WorkParameters,
-    WorkView,
-)
+from shared.warehouse.work.models import DocumentReference, StoredWork, WorkParameters, WorkView
 
 
 class StoredReceiptLine(Stored):

@@ -3,7 +3,7 @@
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.warehouse.receiving.models import StoredReceipt
-from shared.warehouse.work_records import work_facets
+from shared.warehouse.work.models import work_facets
 
 RECEIPTS = Collection(
     kind="receipt",

@@ -11,11 +11,11 @@ from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods, tracking_problems
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Difference, DifferenceKind, Document, DocumentLine
-from shared.warehouse.master_data import placing_refusal
+from shared.warehouse.master_data.named_codes import placing_refusal
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.warehouses.models import KnownPosition
-from shared.warehouse.work_records import place_problems
+from shared.warehouse.work.rules import place_problems
 
 MAX_LINES = 1000
 MAX_DIFFERENCES = 10_000

@@ -16,12 +16,8 @@ from shared.warehouse.documents.models import Difference, Document, DocumentProg
 from shared.warehouse.receiving import rules, views
 from shared.warehouse.receiving.models import ReceiptDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.repository import RECEIPTS
-from shared.warehouse.work_records import (
-    ensure_status,
-    operator_from_start,
-    operator_problems,
-    read_operator,
-)
+from shared.warehouse.work.operators import operator_from_start, operator_problems, read_operator
+from shared.warehouse.work.rules import ensure_status
 
 
 def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[StoredReceipt]:

@@ -19,7 +19,8 @@ from shared.warehouse.receiving.service import entry_document_of
 from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.models import MovementCause, StockRefused
 from shared.warehouse.stock.posting import StockPosting, fence_master_data, read_ahead
-from shared.warehouse.work_records import WorkStatus, ensure_status
+from shared.warehouse.work.models import WorkStatus
+from shared.warehouse.work.rules import ensure_status
 
 _ACTIONS_PER_ROW = 2
 """Actions that a stock row takes at least: itself and its movement."""

@@ -17,7 +17,7 @@ from shared.warehouse.catalog.lines import (
     parts_of,
     repeated_serials,
 )
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.returns.limits import NamedGoods, Origin, limit_problems
 from shared.warehouse.returns.models import (
     DispositionDraft,

@@ -12,7 +12,7 @@ from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import numbered, parts_of
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.returns.arrival_rules import goods_problems, lines_without_problems
 from shared.warehouse.returns.models import (
     Disposition,

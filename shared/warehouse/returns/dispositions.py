@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
+from shared.kernel import references
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
@@ -11,9 +12,8 @@ from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, ensure_valid, problems_of
-from shared.warehouse import references
 from shared.warehouse.catalog.gtins import line_gtins_resolved
-from shared.warehouse.master_data import MasterData, NamedCodes
+from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.returns import disposition_rules as rules
 from shared.warehouse.returns import provider, views
 from shared.warehouse.returns.models import (

@@ -22,7 +22,7 @@ from shared.kernel.fields import (
 from shared.kernel.list_parameters import IdParameter, PeriodParameters, Text
 from shared.warehouse.catalog.models import GoodsDraft
 from shared.warehouse.documents.models import Source
-from shared.warehouse.work_records import Operator
+from shared.warehouse.work.models import Operator
 
 
 def return_code(number: int) -> str:

@@ -8,7 +8,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import ExitDraft, LineDraft
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.picking import service as picking
 from shared.warehouse.picking.models import Allocation, StoredPickingLine
 from shared.warehouse.returns.models import (

@@ -4,7 +4,7 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import facets_of
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.warehouse.references import ExternalReferences
+from shared.kernel.references import ExternalReferences
 from shared.warehouse.returns.models import ReturnedGoods, StoredReturn
 
 LINE_SEQUENCE = "return_line"

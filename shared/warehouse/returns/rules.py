@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from shared.kernel.differences import differing_fields, differing_lines
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines, numbered
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.differences import differing_fields, differing_lines
 from shared.warehouse.documents.models import Document
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.returns.limits import NamedGoods, Origin, limit_problems
 from shared.warehouse.returns.models import (
     ReturnDraft,
@@ -21,7 +21,7 @@ from shared.warehouse.returns.models import (
     return_code,
 )
 from shared.warehouse.settings.values import Settings
-from shared.warehouse.work_records import ensure_status_in
+from shared.warehouse.work.rules import ensure_status_in
 
 
 def ensure_status(one: StoredReturn, *allowed: ReturnStatus) -> None:

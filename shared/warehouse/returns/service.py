@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from shared.kernel import references
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
@@ -14,12 +15,11 @@ from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, problems_of
-from shared.warehouse import references
 from shared.warehouse.catalog.gtins import line_gtins_resolved
 from shared.warehouse.catalog.lines import LineProblems, ensure_no_problems, parts_of
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
-from shared.warehouse.master_data import MasterData, NamedCodes
+from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.picking import service as picking
 from shared.warehouse.returns import arrival_rules, limits, repository, rules, views
 from shared.warehouse.returns.models import (
@@ -34,7 +34,7 @@ from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.warehouses import service as warehouses
-from shared.warehouse.work_records import read_operator
+from shared.warehouse.work.operators import read_operator
 
 type _Part = tuple[int, int, Decimal, StockRow]
 """Index of a line of an arrival, number of a part of it, its quantity, and the row it increases."""

@@ -6,7 +6,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.validation import Checked, ensure_valid, problems_of
 from shared.warehouse.catalog.gtins import line_gtins_resolved
-from shared.warehouse.master_data import NamedCodes
+from shared.warehouse.master_data.named_codes import NamedCodes
 from shared.warehouse.returns import arrival_rules
 from shared.warehouse.returns.dispositions import quarantined, row_key
 from shared.warehouse.returns.models import ReturnArrival, StoredReturn

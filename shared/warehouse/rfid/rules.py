@@ -10,7 +10,7 @@ from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, given_fields
 from shared.warehouse.catalog.gtins import CountedProduct
-from shared.warehouse.rfid.epc import Epc, UnreadableEpcError, decode
+from shared.warehouse.gs1.epc import Epc, UnreadableEpcError, decode
 from shared.warehouse.rfid.models import (
     SUBJECT_KINDS,
     RfidValidationDraft,

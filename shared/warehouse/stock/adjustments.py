@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 from shared.identity.audit import service as audit
+from shared.kernel import references
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, ensure_valid, given_fields, of_valid_fields
-from shared.warehouse import references
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.master_data import MasterData, NamedCodes
+from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.stock.corrections import correct_expiry_date, is_correction
 from shared.warehouse.stock.expiry import ensure_not_expired
 from shared.warehouse.stock.models import (

@@ -17,7 +17,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid, given_fields, invalid_fields
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.master_data import NamedCodes
+from shared.warehouse.master_data.named_codes import NamedCodes
 from shared.warehouse.stock.batches import (
     Batch,
     batch_from_rows,

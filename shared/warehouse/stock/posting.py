@@ -22,8 +22,8 @@ from shared.kernel.db.steps import commit_in_steps, has_room
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.outbox import combines_events, raise_record_event
 from shared.kernel.fields import ZERO
-from shared.warehouse import references
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.master_data import uses
 from shared.warehouse.stock import rules, views
 from shared.warehouse.stock.batches import Batches, lot_of
 from shared.warehouse.stock.models import (
@@ -320,7 +320,7 @@ class StockPosting:
         self._post_movements()
         held = rules.stock_count_changes(self.changes.stored, changed)
         for position, more in sorted(held.items()):
-            references.change_stock_count(self._tx, position, more)
+            uses.change_stock_count(self._tx, position, more)
 
     def update_due_levels(self, due: set[Place]) -> None:
         """Update `due`, the levels whose events earlier steps have left, after `post`."""

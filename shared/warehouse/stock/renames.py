@@ -20,10 +20,10 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.steps import commit_in_steps
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.references import reserve_code
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import Product, ProductChange, StoredProduct
-from shared.warehouse.references import reserve_code
 from shared.warehouse.stock.models import StockRow
 from shared.warehouse.stock.repository import LEVELS, STOCK, TOTALS, level_id, row_key
 from shared.warehouse.warehouses import service as warehouses

@@ -26,7 +26,7 @@ from shared.kernel.db.records import HEAD
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.kernel.fields import LEAST_QUANTITY
-from shared.warehouse import references
+from shared.warehouse.master_data import uses
 from shared.warehouse.stock.models import (
     CauseType,
     FreeRow,
@@ -116,7 +116,7 @@ LEVELS = Collection(
 
 def _total_facets(total: StoredLevel) -> Facets:
     stocked = bool(total.on_hand or total.in_transit)
-    return {**_level_facets(total), references.STOCKED: flag_text(stocked)}
+    return {**_level_facets(total), uses.STOCKED: flag_text(stocked)}
 
 
 def _total_key(product: str) -> Key:
@@ -125,12 +125,12 @@ def _total_key(product: str) -> Key:
 
 
 TOTALS = Collection(
-    kind=references.TOTAL_KIND,
+    kind=uses.TOTAL_KIND,
     noun="Stock level",
     model=StoredLevel,
     facets=_total_facets,
     totals_within=STOCK.kind,
-    volatile=frozenset({references.STOCKED}),
+    volatile=frozenset({uses.STOCKED}),
     sorts={"item_code": 1, "updated_at": 2},
     lookups={"product_id": lambda product: [_total_key(product)]},
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from shared.kernel import references
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
@@ -9,7 +10,6 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.validation import Checked, ensure_valid, of_valid_fields
-from shared.warehouse import references
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import picks, undo_picks
 from shared.warehouse.picking import service as picking_service
@@ -24,13 +24,8 @@ from shared.warehouse.transfer_orders.models import (
     order_code,
 )
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
-from shared.warehouse.work_records import (
-    DocumentReference,
-    Operator,
-    WorkStatus,
-    operator_problems,
-    read_operator,
-)
+from shared.warehouse.work.models import DocumentReference, Operator, WorkStatus
+from shared.warehouse.work.operators import operator_problems, read_operator
 
 _OPEN: Sequence[WorkStatus] = ("pending", "started")
 _ENDED: Sequence[WorkStatus] = ("finalized", "synchronized")

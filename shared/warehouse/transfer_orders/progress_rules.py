@@ -14,7 +14,7 @@ from shared.warehouse.catalog.lines import (
     parts_of,
     repeated_serials,
 )
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.picking.models import Pick, StoredPicking, StoredPickingLine
 from shared.warehouse.transfer_orders.models import (
     Arrival,
@@ -28,7 +28,7 @@ from shared.warehouse.transfer_orders.models import (
     TransferOrderDraft,
     order_code,
 )
-from shared.warehouse.work_records import ensure_status_in
+from shared.warehouse.work.rules import ensure_status_in
 
 _MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 8
 """Actions for the lines of one request. The other 8 are for the order, its event, the counters and

@@ -7,7 +7,7 @@ from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse.references import ExternalReferences
+from shared.kernel.references import ExternalReferences
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.progress_rules import has_discrepancy
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from shared.kernel.differences import differing_fields, differing_lines
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines, numbered
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.differences import differing_fields, differing_lines
-from shared.warehouse.master_data import MasterData
-from shared.warehouse.ranks import rank_of
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.transfer_orders.models import (
     OrderSource,
     StoredTransferLine,
@@ -19,7 +18,9 @@ from shared.warehouse.transfer_orders.models import (
 )
 from shared.warehouse.transfer_orders.progress_rules import missing_picker
 from shared.warehouse.warehouses.models import KnownWarehouse
-from shared.warehouse.work_records import Operator, operator_problems
+from shared.warehouse.work.models import Operator
+from shared.warehouse.work.operators import operator_problems
+from shared.warehouse.work.ranks import rank_of
 
 
 def examine(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from shared.kernel import references
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import CreatedRecord
@@ -12,9 +13,8 @@ from shared.kernel.errors import Problem, ServiceError
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody
-from shared.warehouse import references
 from shared.warehouse.catalog.lines import ensure_no_problems
-from shared.warehouse.master_data import MasterData, NamedCodes
+from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.transfer_orders import repository, rules, views
 from shared.warehouse.transfer_orders.models import (
@@ -26,7 +26,8 @@ from shared.warehouse.transfer_orders.order_picking import create_picking_for
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import WarehouseParameters
-from shared.warehouse.work_records import Operator, read_operator
+from shared.warehouse.work.models import Operator
+from shared.warehouse.work.operators import read_operator
 
 
 def create_transfer_order(

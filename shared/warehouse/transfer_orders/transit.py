@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from shared.kernel import references
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.parallel import run_all
@@ -17,9 +18,8 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse import references
 from shared.warehouse.catalog.lines import parts_of
-from shared.warehouse.master_data import MasterData, NamedCodes
+from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.dispatch import mark_dispatched
 from shared.warehouse.picking.models import Pick, StoredPicking

@@ -21,7 +21,7 @@ from shared.kernel.fields import (
 )
 from shared.kernel.list_parameters import PeriodParameters, Text
 from shared.warehouse.stock.models import ShelfStatus
-from shared.warehouse.work_records import Operator
+from shared.warehouse.work.models import Operator
 
 type TransferStatus = Literal["pending", "error", "transferred"]
 

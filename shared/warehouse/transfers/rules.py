@@ -6,7 +6,7 @@ from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods, numbered, repeated_serials
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.transfers.models import (
     StoredTransfer,
     TransferDraft,
@@ -14,7 +14,8 @@ from shared.warehouse.transfers.models import (
     TransferMove,
     TransferStatus,
 )
-from shared.warehouse.work_records import Operator, ensure_status_in
+from shared.warehouse.work.models import Operator
+from shared.warehouse.work.rules import ensure_status_in
 
 MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 12
 """Actions for the lines of a transfer. The other 12 are for the transfer, its two events, the

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from shared.kernel import references
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
@@ -12,9 +13,8 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
-from shared.warehouse import references
 from shared.warehouse.catalog.lines import parts_of
-from shared.warehouse.master_data import MasterData, NamedCodes
+from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row
 from shared.warehouse.transfers import rules, views
@@ -26,7 +26,7 @@ from shared.warehouse.transfers.models import (
     TransferMove,
 )
 from shared.warehouse.transfers.repository import TRANSFERS
-from shared.warehouse.work_records import operator_from_start, operator_problems, read_operator
+from shared.warehouse.work.operators import operator_from_start, operator_problems, read_operator
 
 type _Line = Checked[TransferMove] | TransferLine
 type _Move = tuple[StockRow, StockRow, Decimal]

@@ -17,8 +17,8 @@ from shared.kernel.db.steps import commit_in_steps, fitting_items
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
+from shared.kernel.references import is_former, present_aliases, put_code
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse.references import is_former, present_aliases, put_code
 from shared.warehouse.warehouses import repository, rules, service, views
 from shared.warehouse.warehouses.models import (
     KnownWarehouse,

@@ -23,7 +23,8 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import list_of
-from shared.warehouse.references import ASSIGNED, is_former
+from shared.kernel.references import is_former
+from shared.warehouse.master_data.uses import ASSIGNED
 from shared.warehouse.warehouses import rules
 from shared.warehouse.warehouses.models import (
     KnownPosition,

@@ -9,20 +9,18 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
-from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse.references import (
-    code_refusal,
+from shared.kernel.references import (
     drop_code,
     give_up_code,
     is_former,
-    is_on_open_document,
+    is_registered,
     present_aliases,
     put_code,
     rename_alias,
-    retire,
-    retire_unused,
     undo_retirement,
 )
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.master_data.uses import code_refusal, retire, retire_unused
 from shared.warehouse.warehouses import repository, rules, views
 from shared.warehouse.warehouses.models import (
     KnownPosition,
@@ -113,7 +111,7 @@ def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) ->
     mark = retire(tx, alias)
     positions, is_on_document = run_all(
         lambda: repository.position_count(tx.store, warehouse.id),
-        lambda: is_on_open_document(tx.store, "warehouse", warehouse.id),
+        lambda: is_registered(tx.store, "warehouse", warehouse.id),
     )
     reason = None
     if positions:

@@ -20,7 +20,7 @@ from shared.kernel.fields import (
 )
 from shared.kernel.list_parameters import PeriodParameters, Text
 from shared.warehouse.documents.vocabulary import PRIORITIES
-from shared.warehouse.work_records import WorkStatus
+from shared.warehouse.work.models import WorkStatus
 
 MAX_PICKINGS = 200
 

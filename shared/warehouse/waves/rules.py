@@ -14,7 +14,6 @@ from shared.warehouse.picking.models import (
     StoredPicking,
     picking_code,
 )
-from shared.warehouse.ranks import rank_of
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.waves.models import (
     StoredWave,
@@ -24,7 +23,9 @@ from shared.warehouse.waves.models import (
     WaveRule,
     WaveStatus,
 )
-from shared.warehouse.work_records import WorkStatus, ensure_status_in
+from shared.warehouse.work.models import WorkStatus
+from shared.warehouse.work.ranks import rank_of
+from shared.warehouse.work.rules import ensure_status_in
 
 RELEASED_STATUSES: frozenset[WaveStatus] = frozenset({"released", "in_progress"})
 """Statuses of a wave whose status follows from its pickings."""

@@ -6,7 +6,7 @@ import pytest
 
 from shared.warehouse.catalog import gtins
 from shared.warehouse.catalog.gtins import CountedProduct, products_by_gtin
-from shared.warehouse.gs1 import gtin_14
+from shared.warehouse.gs1.numbers import gtin_14
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.conftest import BeforeNextCommit

@@ -8,7 +8,7 @@ import pytest
 from operations.verify import verify_tenant
 from shared.kernel.db.items import to_attributes
 from shared.warehouse.catalog.models import MAX_GTINS
-from shared.warehouse.gs1 import check_digit
+from shared.warehouse.gs1.numbers import check_digit
 from tests.gateway import Erp, Response
 from tests.integration.conftest import BeforeNextCommit
 from tests.interleaving import Act, Scheduler, each_seed

@@ -2,7 +2,7 @@
 
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.catalog import service
-from shared.warehouse.references import retire
+from shared.warehouse.master_data.uses import retire
 from tests.clock import Clock
 from tests.integration.documents.bodies import document_body
 from tests.stack import Stack

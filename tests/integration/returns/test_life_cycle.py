@@ -1,6 +1,6 @@
 """Returns from the announcement to the disposition of the last unit."""
 
-from shared.warehouse.references import UNUSED
+from shared.kernel.references import UNUSED
 from shared.warehouse.warehouses.repository import warehouse_key
 from tests.faults import AwsFaults
 from tests.gateway import Erp

@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 from shared.kernel.db.items import Key
+from shared.kernel.references import UNUSED
 from shared.warehouse.catalog.service import product_key
-from shared.warehouse.references import UNUSED
 from shared.warehouse.warehouses.repository import position_key, warehouse_key
 from tests.faults import AwsFaults, before_first
 from tests.gateway import Erp

@@ -10,7 +10,7 @@ from shared.kernel.db.facets import SEPARATOR, id_text
 from shared.kernel.db.sequences import sequence_key
 from shared.kernel.fields import ZERO
 from shared.warehouse.catalog.repository import code_key, gtin_key
-from shared.warehouse.references import assignment_key, stock_count_key
+from shared.warehouse.master_data.uses import assignment_key, stock_count_key
 from shared.warehouse.stock.repository import row_key
 from shared.warehouse.warehouses.repository import position_key
 from tests.integration.verify import changes

@@ -4,7 +4,7 @@ import pytest
 
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse.references import retire
+from shared.warehouse.master_data.uses import retire
 from shared.warehouse.warehouses import service
 from tests.gateway import Erp
 from tests.integration.conftest import BeforeNextCommit

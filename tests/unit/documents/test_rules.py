@@ -12,7 +12,7 @@ from shared.warehouse.catalog.lines import LineProblems
 from shared.warehouse.documents import rules
 from shared.warehouse.documents.models import Document, DocumentProgress, EntryDraft, ExitDraft
 from shared.warehouse.documents.vocabulary import PRIORITIES, TYPES
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from tests.master_data import YARD, known_position, known_products
 
 NOW = "2026-03-01T09:30:00.000Z"

@@ -19,7 +19,7 @@ _MODULES = (
     "shared.warehouse.catalog.service",
     "shared.warehouse.documents.rules",
     "shared.warehouse.documents.vocabulary",
-    "shared.warehouse.master_data",
+    "shared.warehouse.master_data.named_codes",
     "shared.warehouse.pick_faces.rules",
     "shared.warehouse.returns.rules",
     "shared.warehouse.stock.batches",

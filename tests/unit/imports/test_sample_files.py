@@ -19,7 +19,7 @@ from shared.kernel.validation import check, problems_of
 from shared.warehouse.catalog.models import KnownProduct, ProductCreate
 from shared.warehouse.documents.models import EntryDraft, ExitDraft
 from shared.warehouse.documents.rules import examine
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 from tools.sample_imports.__main__ import FOLDER, files
 

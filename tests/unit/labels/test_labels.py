@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shared.warehouse.gs1 import check_digit
+from shared.warehouse.gs1.numbers import check_digit
 from shared.warehouse.labels import label
 from shared.warehouse.labels.label_pdf import label_pdf
 from shared.warehouse.labels.label_zpl import label_zpl

@@ -7,7 +7,7 @@ import pytest
 from shared.kernel.db.records import Record
 from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.pick_faces import rules
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
 from shared.warehouse.pick_faces.rules import MAX_PRODUCTS

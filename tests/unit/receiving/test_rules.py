@@ -31,7 +31,8 @@ from shared.warehouse.receiving.rules import (
     with_undone,
 )
 from shared.warehouse.warehouses.models import KnownPosition
-from shared.warehouse.work_records import DocumentReference, ensure_status
+from shared.warehouse.work.models import DocumentReference
+from shared.warehouse.work.rules import ensure_status
 
 AT = "2026-03-01T09:30:00.000Z"
 CEMENT = KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.returns import arrival_rules, disposition_rules, limits, rules
 from shared.warehouse.returns.models import (
     DispositionDraft,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.warehouse.catalog.gtins import CountedProduct
-from shared.warehouse.gs1 import gtin_14
+from shared.warehouse.gs1.numbers import gtin_14
 from shared.warehouse.rfid import rules
 from shared.warehouse.rfid.models import TagGoods
 from shared.warehouse.rfid.rules import Comparison, ExpectedGoods

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from shared.kernel.validation import check, ensure_valid
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.transfer_orders import rules
 from shared.warehouse.transfer_orders.models import TransferOrderDraft
-from shared.warehouse.work_records import Operator
+from shared.warehouse.work.models import Operator
 from tests.master_data import SHOP, YARD, known_products
 
 KNOWN = MasterData(

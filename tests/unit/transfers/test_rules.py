@@ -6,10 +6,10 @@ import pytest
 
 from shared.kernel.errors import Conflict
 from shared.kernel.validation import Checked, check, ensure_valid, problems_of
-from shared.warehouse.master_data import MasterData
+from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.transfers import rules
 from shared.warehouse.transfers.models import ErpAnswer, TransferDraft
-from shared.warehouse.work_records import Operator
+from shared.warehouse.work.models import Operator
 from tests.cases import each_case
 from tests.master_data import SHOP, YARD, known_position, known_products
 

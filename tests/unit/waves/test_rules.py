@@ -11,7 +11,7 @@ from shared.warehouse.picking.models import PendingPicking, StoredPicking
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.waves import rules
 from shared.warehouse.waves.models import StoredWave, Strategy, WaveDraft, WaveRule, WaveStatus
-from shared.warehouse.work_records import WorkStatus
+from shared.warehouse.work.models import WorkStatus
 from tests.cases import each_case
 
 AT = "2026-03-01T09:30:00.000Z"

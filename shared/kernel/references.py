@@ -1,21 +1,20 @@
-"""References to master data, which cannot be deleted while something refers to it.
+"""References to entities with codes, which cannot be deleted while something refers to them.
 
-- Every open document has one small item with the ids that it refers to (the register).
-- Every position has a count of its stock rows. Whether a product has stock is a facet of its total.
-- Every pick face is recorded at the aliases of its product and its position.
+Every open record (such as an order) has one small item with the ids of the entities that it refers
+to (the register). Other references are for the caller to look for.
 
-A use case that deletes or renames master data first *retires* it, in steps that can be repeated:
+A use case that deletes or renames such an entity first *retires* it, in steps that can be repeated:
 
 1. It commits a mark in the alias. A creation that reads the alias from now on sees the mark.
 2. It invalidates the fences. A creation that read the alias before the mark has read its fence
    even earlier, so it either has committed by now or never commits.
-3. It looks for references: those of step 2 that have committed are in the register.
+3. It looks for references: those of step 2 that have committed are recorded by now.
 
 A mark that remains after a crash expires. Fences that remain invalidated only cause retries.
 
-A code that master data gives up keeps its alias, as a *former* code, if documents or movements may
-have been recorded under it: nothing else gets the code as long as its owner exists. The alias of a
-code that was never used says so (`unused`), until the first document or movement names the code.
+A code that an entity gives up keeps its alias, as a *former* code, if something may have recorded
+it: nothing else gets the code as long as its owner exists. The alias of a code that was never used
+says so (`unused`), until it is named for the first time.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,92 +23,55 @@ from dataclasses import dataclass
 from itertools import batched
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
-from shared.kernel.db.facets import flag_text, id_text
 from shared.kernel.db.fences import invalidate_fences
 from shared.kernel.db.items import Item, Key, alias_key, item_at, key_of, update_of
-from shared.kernel.db.parallel import run_all
-from shared.kernel.db.records import HEAD
 from shared.kernel.db.steps import has_room
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, VOLATILE_FACETS
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Conflict, Gone, NotFound, ServiceUnavailable
+from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
 
-TOTAL_KIND, STOCKED = "level_total", "stocked"
-"""Kind of the totals of products, and their facet that says whether there is stock."""
 REGISTER = "open"
 """Partition key of the register of open work."""
-_ASSIGNMENT = "FACE#"
-ASSIGNED = "assigned"
-"""Attribute of a position's alias: the set of ids of the products assigned to the position."""
 FORMER, UNUSED = "former", "unused"
 """Attributes of an alias: of a code that its owner has given up or is about to get; of a code that
-no document and no movement has named so far."""
+nothing has named so far."""
 _MARK_MS = 30_000
 """Lifetime of a mark; longer than any invocation, so that it outlives its use case."""
 _WAIT_MS = 3_000
 """How long a use case waits for a retirement to end. It takes longer only after a crash."""
 
-REFERENCING_KINDS = (
-    "entry", "exit", "pick_face", "position", "return", "stock", "transfer", "transfer_order",
-)  # fmt: skip
-"""Kinds that refer to master data and call `Transaction.fence`. Positions refer to their warehouse.
-
-Each costs a retirement one plain update per shard with fences, and no transaction an action."""
-
 
 def register_references(
     tx: Transaction, kind: str, number: int, ids_by_facet: Mapping[str, Iterable[int]]
 ) -> None:
-    """Add the register item of an open document, named by its kind and id.
+    """Add the register item of an open record, named by its kind and id.
 
-    `ids_by_facet` has the ids of the master data by facet (product, warehouse, position).
+    `ids_by_facet` has the ids of the entities by facet.
     """
     tx.put(register_item(kind, number, ids_by_facet))
 
 
 def register_item(kind: str, number: int, ids_by_facet: Mapping[str, Iterable[int]]) -> Item:
-    """Return the register item of an open document."""
+    """Return the register item of an open record."""
     ids = {facet: set(numbers) for facet, numbers in ids_by_facet.items()}
     present = {facet: numbers for facet, numbers in ids.items() if numbers}
     return {PARTITION_KEY: REGISTER, SORT_KEY: f"{kind}#{number}", **present}
 
 
 def release_references(tx: Transaction, kind: str, number: int) -> None:
-    """Delete the register item of a document that is no longer open."""
+    """Delete the register item of a record that is no longer open."""
     tx.delete((REGISTER, f"{kind}#{number}"))
 
 
-def change_stock_count(tx: Transaction, position_id: int, difference: int) -> None:
-    """Change the number of stock rows of a position by `difference`."""
-    tx.update(stock_count_key(position_id), "ADD holds :more", values={":more": difference})
+def is_registered(store: Store, facet: str, number: int) -> bool:
+    """Return whether an open record refers to the entity. Reads the whole register."""
+    return any(True for _ in open_records(store, facet, number))
 
 
-def _has_stock(store: Store, facet: str, number: int) -> bool:
-    """Return whether a product or a position has stock."""
-    is_product = facet == "product"
-    key = (f"{TOTAL_KIND}#{id_text(number)}", HEAD) if is_product else stock_count_key(number)
-    # An item that was read before the fences were invalidated does not show the last creations.
-    item = store.get_many([key], uncached=True).get(key, {})
-    if is_product:
-        stocked: str | None = item.get(VOLATILE_FACETS, {}).get(STOCKED)
-        return stocked == flag_text(True)
-    return int(item.get("holds", 0)) > 0
-
-
-def stock_count_key(position_id: int) -> Key:
-    """Return the key of the item with the number of stock rows of a position."""
-    return (f"held#position#{position_id}", "COUNT")
-
-
-def is_on_open_document(store: Store, facet: str, number: int) -> bool:
-    """Return whether an open document refers to the master data. Reads the whole register."""
-    return any(True for _ in open_documents(store, facet, number))
-
-
-def open_documents(store: Store, facet: str, number: int) -> Iterator[tuple[str, int]]:
-    """Yield kind and id of each open document that refers to the master data.
+def open_records(store: Store, facet: str, number: int) -> Iterator[tuple[str, int]]:
+    """Yield kind and id of each open record that refers to the entity.
 
     Reads the whole register.
     """
@@ -121,40 +83,8 @@ def open_documents(store: Store, facet: str, number: int) -> Iterator[tuple[str,
         ConsistentRead=True,
     )
     for item in found:
-        kind, _, document = item[SORT_KEY].partition("#")
-        yield kind, int(document)
-
-
-def assignment_key(product: Key, position: Key) -> Key:
-    """Return the key of the item that records the assignment of a product to a position.
-
-    Both are given by the keys of their aliases. The item is in the partition of the product's
-    alias, so that one Query finds all assignments of a product.
-    """
-    return (product[0], f"{_ASSIGNMENT}{position[0]}")
-
-
-def assign(
-    tx: Transaction, product: Key, position: Key, *, product_id: int, pick_face_id: int
-) -> None:
-    """Record that the pick face with the id `pick_face_id` assigns a product to a position.
-
-    The commit raises StaleRead when the assignment exists. The change must call
-    `Transaction.fence` before it reads the product and the position.
-    """
-    tx.insert(item_at(assignment_key(product, position), id=pick_face_id))
-    tx.add_to_set(position, ASSIGNED, product_id)
-
-
-def unassign(tx: Transaction, product: Key, position: Key, *, product_id: int) -> None:
-    """Remove an assignment."""
-    tx.delete(assignment_key(product, position))
-    tx.update(
-        position,
-        "DELETE #assigned :product",
-        names={"#assigned": ASSIGNED},
-        values={":product": {product_id}},
-    )
+        kind, _, referrer = item[SORT_KEY].partition("#")
+        yield kind, int(referrer)
 
 
 def existing_id(found: Mapping[Key, Item], key: Key | None) -> int | None:
@@ -164,7 +94,7 @@ def existing_id(found: Mapping[Key, Item], key: Key | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ExternalReferences:
-    """The aliases that make the external references of one kind of document unique."""
+    """The aliases that make the external references of one kind unique."""
 
     name: str
 
@@ -173,34 +103,24 @@ class ExternalReferences:
         return [] if reference is None else [alias_key(self.name, reference)]
 
     def put(self, tx: Transaction, reference: str | None, number: int) -> None:
-        """Add the alias of a reference, if any; StaleRead when another document has it."""
+        """Add the alias of a reference, if any; StaleRead when another entity has it."""
         for key in self.keys(reference):
             tx.insert(item_at(key, id=number))
 
     def holder(self, found: Mapping[Key, Item], reference: str | None) -> int | None:
-        """Return the id of the document with a reference, if its alias was found."""
+        """Return the id of the entity with a reference, if its alias was found."""
         return next((existing_id(found, key) for key in self.keys(reference)), None)
-
-
-def _has_assignment(store: Store, alias: Key) -> bool:
-    """Return whether the product or position with the key `alias` of its alias has a pick face."""
-    page = store.query(
-        KeyConditionExpression=f"{PARTITION_KEY} = :partition",
-        values={":partition": alias[0]},
-        ConsistentRead=True,
-        Limit=2,
-    )
-    return any(ASSIGNED in item or item[SORT_KEY] != alias[1] for item in page.items)
 
 
 class _MarkReplaced(Exception):
     """The mark was removed, or it expired and another use case wrote its own."""
 
 
-def retire(tx: Transaction, alias: Key) -> str:
-    """Mark master data as being deleted or renamed, invalidate the fences, and return the mark.
+def retire(tx: Transaction, alias: Key, *, kinds: Iterable[str]) -> str:
+    """Mark an entity as being deleted or renamed, invalidate the fences, and return the mark.
 
-    Look for references afterwards. Repeating this is safe, and a mark alone changes nothing.
+    `kinds` are those that may refer to it; their creations call `Transaction.fence`. Look for
+    references afterwards. Repeating this is safe, and a mark alone changes nothing.
 
     Raises:
         StaleRead: Another use case has marked it, or the alias does not exist.
@@ -217,40 +137,12 @@ def retire(tx: Transaction, alias: Key) -> str:
         values={":mark": mark, ":until": marking.now_ms + _MARK_MS, ":now": marking.now_ms},
     )
     marking.commit()
-    invalidate_fences(tx.store, REFERENCING_KINDS)
-    return mark
-
-
-def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refusal: str) -> str:
-    """Retire master data that nothing refers to, and return the mark.
-
-    `facet` is `product`, `warehouse` or `position`; `refusal` is the message of the Conflict, with
-    `{use}` for the kind of reference.
-
-    Raises:
-        Conflict: Something refers to it; the mark is removed again.
-    """
-    mark = retire(tx, alias)
-    stocked, documented, assigned = run_all(
-        lambda: _has_stock(tx.store, facet, number),
-        lambda: is_on_open_document(tx.store, facet, number),
-        lambda: _has_assignment(tx.store, alias),
-    )
-    use = None
-    if stocked:
-        use = "in stock" if facet == "product" else "in use by stock"
-    elif documented:
-        use = "on open documents"
-    elif assigned:
-        use = "in use by pick faces"
-    if use:
-        undo_retirement(tx, alias, mark)
-        raise Conflict(refusal.format(use=use))
+    invalidate_fences(tx.store, kinds)
     return mark
 
 
 def undo_retirement(tx: Transaction, alias: Key, mark: str) -> None:
-    """Remove a mark immediately, because the master data is kept."""
+    """Remove a mark immediately, because the entity is kept."""
 
     def undo(unmarking: Transaction) -> None:
         unmarking.update(
@@ -305,20 +197,21 @@ def present_aliases[C](
     return aliases
 
 
-def code_refusal(
+def code_refusal(  # noqa: PLR0913 - the facts of one code
     store: Store,
     key: Key,
     owner_code: Callable[[int], str],
     *,
     noun: str,
+    users: str,
     number: int | None = None,
 ) -> str | None:
-    """Return why a code cannot be given to master data; None if it can.
+    """Return why a code cannot be given to an entity; None if it can.
 
     `key` is that of the alias of the code, `number` the id of what the code is for, if it exists
     and has another code.
-    `owner_code` returns the present code of the master data with an id, and raises Gone. `noun` is
-    what the message calls other master data, such as "product".
+    `owner_code` returns the present code of the entity with an id, and raises Gone. `noun` is
+    what the message calls another owner, and `users` what may have recorded its former code.
 
     Raises:
         StaleRead: The code is the present one of `number`: it was renamed a moment ago.
@@ -334,10 +227,7 @@ def code_refusal(
     if owner == number:
         return None
     with suppress(Gone, NotFound):
-        return (
-            f"was the code of {owner_code(owner)} ({noun}, id {owner});"
-            " documents or stock movements name it"
-        )
+        return f"was the code of {owner_code(owner)} ({noun}, id {owner}); {users} name it"
     return None
 
 
@@ -359,7 +249,7 @@ def put_code(tx: Transaction, alias: Item) -> None:
 
 
 def rename_alias(tx: Transaction, alias: Item, entries: Item | None = None) -> None:
-    """Write the new name of master data into its alias, and search entries for it.
+    """Write the new name of an entity into its alias, and search entries for it.
 
     A retirement mark is kept. Without `entries`, searches go on to find what they found before.
     """
@@ -374,7 +264,7 @@ def reserve_code(tx: Transaction, key: Key, number: int) -> None:
 
 
 def drop_code(tx: Transaction, key: Key, mark: str) -> None:
-    """Delete the alias of deleted master data, which was retired under `mark`."""
+    """Delete the alias of a deleted entity, which was retired under `mark`."""
     tx.delete(key, condition="retired_by = :mark", values={":mark": mark})
 
 
@@ -399,7 +289,7 @@ def give_up_code(tx: Transaction, key: Key, mark: str, *, new: Key) -> None:
 
 
 def record_use(tx: Transaction, found: Iterable[Item]) -> None:
-    """Record that a document or a movement names the codes of the aliases in `found`.
+    """Record that something names the codes of the aliases in `found`.
 
     Call it after everything else is added, in a use case that called `Transaction.fence` before it
     read the aliases. It writes once per code: within the transaction if there is room, otherwise

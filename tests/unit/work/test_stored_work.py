@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from shared.warehouse.picking.models import Allocation, Pick, StoredPicking, StoredPickingLine
 from shared.warehouse.receiving.models import StoredReceipt, StoredReceiptLine
 from shared.warehouse.transfers.models import StoredTransfer, TransferLine
-from shared.warehouse.work_records import DocumentReference, Operator
+from shared.warehouse.work.models import DocumentReference, Operator
 
 AT = "2026-03-01T09:30:00.000Z"
 UUID = "7f6cb3a2-58f4-4d2c-9a0b-2c1f6f3f9e11"

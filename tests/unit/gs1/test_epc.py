@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.warehouse.gs1 import check_digit
-from shared.warehouse.rfid.epc import Epc, UnreadableEpcError, decode
+from shared.warehouse.gs1.epc import Epc, UnreadableEpcError, decode
+from shared.warehouse.gs1.numbers import check_digit
 from tests import epc_encoding as encoding
 from tests.cases import each_case
 

@@ -4,7 +4,7 @@ GS1 General Specifications, section 3.2: an extension digit, the company prefix 
 assigned, a serial reference of the company, and a check digit.
 """
 
-from shared.warehouse.gs1 import check_digit
+from shared.warehouse.gs1.numbers import check_digit
 
 _DIGITS = 17
 """Digits before the check digit."""

@@ -3,7 +3,7 @@
 import biip
 import pytest
 
-from shared.warehouse.gs1 import (
+from shared.warehouse.gs1.numbers import (
     check_digit,
     gtin_14,
     gtin_forms,

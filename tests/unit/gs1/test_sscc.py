@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.warehouse.packing.sscc import sscc
+from shared.warehouse.gs1.sscc import sscc
 
 
 @pytest.mark.parametrize("prefix", ["4006", "4006381", "400638133393"])

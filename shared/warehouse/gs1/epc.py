@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from shared.warehouse.gs1 import check_digit
+from shared.warehouse.gs1.numbers import check_digit
 
 _PARTITIONS = ((12, 40), (11, 37), (10, 34), (9, 30), (8, 27), (7, 24), (6, 20))
 """Digits and bits of the company prefix, by partition."""

@@ -1,0 +1,1 @@
+"""The numbers and codes of GS1: GTIN, SSCC, EPC."""

@@ -1,0 +1,1 @@
+"""Master data that requests name, and what refers to it."""

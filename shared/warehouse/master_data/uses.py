@@ -1,0 +1,139 @@
+"""What refers to master data: stock, open documents and pick faces.
+
+- Every open document is in the register of `shared.kernel.references`.
+- Every position has a count of its stock rows. Whether a product has stock is a facet of its total.
+- Every pick face is recorded at the aliases of its product and its position.
+"""
+
+from functools import partial
+
+from shared.kernel import references
+from shared.kernel.db.facets import flag_text, id_text
+from shared.kernel.db.items import Key, item_at
+from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import HEAD
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, VOLATILE_FACETS
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict
+from shared.kernel.references import is_registered, undo_retirement
+
+TOTAL_KIND, STOCKED = "level_total", "stocked"
+"""Kind of the totals of products, and their facet that says whether there is stock."""
+_ASSIGNMENT = "FACE#"
+ASSIGNED = "assigned"
+"""Attribute of a position's alias: the set of ids of the products assigned to the position."""
+
+REFERENCING_KINDS = (
+    "entry", "exit", "pick_face", "position", "return", "stock", "transfer", "transfer_order",
+)  # fmt: skip
+"""Kinds that refer to master data and call `Transaction.fence`. Positions refer to their warehouse.
+
+Each costs a retirement one plain update per shard with fences, and no transaction an action."""
+
+retire = partial(references.retire, kinds=REFERENCING_KINDS)
+"""Marks master data as being deleted or renamed; see `references.retire`."""
+code_refusal = partial(references.code_refusal, users="documents or stock movements")
+"""Returns why a code cannot be given to master data; see `references.code_refusal`."""
+
+
+# Stock
+
+
+def change_stock_count(tx: Transaction, position_id: int, difference: int) -> None:
+    """Change the number of stock rows of a position by `difference`."""
+    tx.update(stock_count_key(position_id), "ADD holds :more", values={":more": difference})
+
+
+def _has_stock(store: Store, facet: str, number: int) -> bool:
+    """Return whether a product or a position has stock."""
+    is_product = facet == "product"
+    key = (f"{TOTAL_KIND}#{id_text(number)}", HEAD) if is_product else stock_count_key(number)
+    # An item that was read before the fences were invalidated does not show the last creations.
+    item = store.get_many([key], uncached=True).get(key, {})
+    if is_product:
+        stocked: str | None = item.get(VOLATILE_FACETS, {}).get(STOCKED)
+        return stocked == flag_text(True)
+    return int(item.get("holds", 0)) > 0
+
+
+def stock_count_key(position_id: int) -> Key:
+    """Return the key of the item with the number of stock rows of a position."""
+    return (f"held#position#{position_id}", "COUNT")
+
+
+# Pick faces
+
+
+def assignment_key(product: Key, position: Key) -> Key:
+    """Return the key of the item that records the assignment of a product to a position.
+
+    Both are given by the keys of their aliases. The item is in the partition of the product's
+    alias, so that one Query finds all assignments of a product.
+    """
+    return (product[0], f"{_ASSIGNMENT}{position[0]}")
+
+
+def assign(
+    tx: Transaction, product: Key, position: Key, *, product_id: int, pick_face_id: int
+) -> None:
+    """Record that the pick face with the id `pick_face_id` assigns a product to a position.
+
+    The commit raises StaleRead when the assignment exists. The change must call
+    `Transaction.fence` before it reads the product and the position.
+    """
+    tx.insert(item_at(assignment_key(product, position), id=pick_face_id))
+    tx.add_to_set(position, ASSIGNED, product_id)
+
+
+def unassign(tx: Transaction, product: Key, position: Key, *, product_id: int) -> None:
+    """Remove an assignment."""
+    tx.delete(assignment_key(product, position))
+    tx.update(
+        position,
+        "DELETE #assigned :product",
+        names={"#assigned": ASSIGNED},
+        values={":product": {product_id}},
+    )
+
+
+def _has_assignment(store: Store, alias: Key) -> bool:
+    """Return whether the product or position with the key `alias` of its alias has a pick face."""
+    page = store.query(
+        KeyConditionExpression=f"{PARTITION_KEY} = :partition",
+        values={":partition": alias[0]},
+        ConsistentRead=True,
+        Limit=2,
+    )
+    return any(ASSIGNED in item or item[SORT_KEY] != alias[1] for item in page.items)
+
+
+# Retirement
+
+
+def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refusal: str) -> str:
+    """Retire master data that nothing refers to, and return the mark.
+
+    `facet` is `product`, `warehouse` or `position`; `refusal` is the message of the Conflict, with
+    `{use}` for the kind of reference.
+
+    Raises:
+        Conflict: Something refers to it; the mark is removed again.
+    """
+    mark = retire(tx, alias)
+    stocked, documented, assigned = run_all(
+        lambda: _has_stock(tx.store, facet, number),
+        lambda: is_registered(tx.store, facet, number),
+        lambda: _has_assignment(tx.store, alias),
+    )
+    use = None
+    if stocked:
+        use = "in stock" if facet == "product" else "in use by stock"
+    elif documented:
+        use = "on open documents"
+    elif assigned:
+        use = "in use by pick faces"
+    if use:
+        undo_retirement(tx, alias, mark)
+        raise Conflict(refusal.format(use=use))
+    return mark

@@ -1,0 +1,1 @@
+"""What the kinds of work share: receipts, pickings, transfers and others that people carry out."""

@@ -1,0 +1,1 @@
+"""Tests of what the kinds of work share."""
