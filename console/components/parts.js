@@ -1,13 +1,40 @@
 /**
- * The fields of a resource, and the parts of an object, by name.
+ * A value of the interface; the fields of a resource and the parts of an object, by name.
  */
 
 import { isId, linkOf } from '../core/links.js';
-import { fieldLabel } from '../core/words.js';
+import { fieldLabel, text, valueLabel } from '../core/words.js';
 import { h } from '../vendor/preact.js';
-import { plain, Value } from './value.js';
+import { plain } from './value.js';
 
 /** @typedef {import('../core/subject.js').Field} Field */
+
+/**
+ * @param {object} props
+ * @param {Omit<Field, 'name'> & {name?: string}} props.field
+ * @param {unknown} props.value
+ */
+export function Value({ field, value }) {
+  if (isEmpty(value)) {
+    return h('span', { class: 'quiet' }, text('not_set'));
+  }
+  if (field.type === 'object' && field.fields?.length === 0) {
+    return h(Parts, { fields: [], values: /** @type {Record<string, unknown>} */ (value) });
+  }
+  if (field.type === 'choice' && field.name === 'status') {
+    return h('span', { class: `status ${value}` }, valueLabel(value));
+  }
+  if (field.type === 'date-time') {
+    return h('time', { dateTime: String(value) }, plain(field, value));
+  }
+  return plain(field, value);
+}
+
+/** @param {unknown} value */
+function isEmpty(value) {
+  const isHollow = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return value === null || value === undefined || value === '' || isHollow;
+}
 
 /**
  * The fields of a resource.

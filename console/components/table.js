@@ -7,7 +7,7 @@ import { linkInRow } from '../core/links.js';
 import { fieldLabel, text } from '../core/words.js';
 import { useMemo } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
-import { Value } from './value.js';
+import { Value } from './parts.js';
 
 /**
  * @typedef {import('../core/subject.js').Field & {label?: string}} Field `label`: instead of its words

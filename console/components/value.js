@@ -1,12 +1,10 @@
 /**
- * A value of the interface as people read it.
+ * A value of the interface as text for people.
  */
 
 import { locale } from '../core/app.js';
 import { formatDate, formatInstant, formatNumber } from '../core/format.js';
 import { text, valueLabel } from '../core/words.js';
-import { h } from '../vendor/preact.js';
-import { Parts } from './parts.js';
 
 /** @typedef {import('../core/subject.js').Field} Field */
 
@@ -15,33 +13,6 @@ const NAMES = ['doc_num', 'bin_code', 'name', 'whs_code', 'item_code', 'external
 
 /** Names of integers that count nothing. */
 const IDS = /(^|_)ids?$|^line_num$|^version$/;
-
-/**
- * @param {object} props
- * @param {Omit<Field, 'name'> & {name?: string}} props.field
- * @param {unknown} props.value
- */
-export function Value({ field, value }) {
-  if (isEmpty(value)) {
-    return h('span', { class: 'quiet' }, text('not_set'));
-  }
-  if (field.type === 'object' && field.fields?.length === 0) {
-    return h(Parts, { fields: [], values: /** @type {Record<string, unknown>} */ (value) });
-  }
-  if (field.type === 'choice' && field.name === 'status') {
-    return h('span', { class: `status ${value}` }, valueLabel(value));
-  }
-  if (field.type === 'date-time') {
-    return h('time', { dateTime: String(value) }, plain(field, value));
-  }
-  return plain(field, value);
-}
-
-/** @param {unknown} value */
-function isEmpty(value) {
-  const isHollow = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-  return value === null || value === undefined || value === '' || isHollow;
-}
 
 /**
  * Return a value as text.

@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -92,6 +93,25 @@ def test_every_import_names_a_file_that_is_served() -> None:
             r"""(?:^import|\bfrom|\bimport\()\s?['"]([\w@./][^'"]*)['"]""", text
         ):
             assert urljoin(name, target) in TREE.files, f"{name}: {target}"
+
+
+def test_no_two_modules_import_each_other() -> None:
+    """An `import()` when something is used is not counted: all modules are complete by then."""
+    imported = {
+        name: {
+            urljoin(name, target)
+            for target in re.findall(
+                r"^(?:import|export)\s(?:[^'\";]*\sfrom\s)?['\"]([^'\"]+)", text, re.MULTILINE
+            )
+        }
+        for name in TREE.files
+        if name.endswith(".js") and (text := (CONSOLE / name).read_text())
+    }
+    assert imported["components/table.js"] >= {"components/parts.js", "core/links.js"}
+    try:
+        TopologicalSorter(imported).prepare()
+    except CycleError as error:
+        pytest.fail(f"import cycle: {error.args[1]}")
 
 
 def test_the_first_page_needs_the_shell_and_no_screen_of_a_subject() -> None:
