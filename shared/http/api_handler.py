@@ -7,22 +7,20 @@ service adds the problems of its rules and refuses it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import quote
 
 from pydantic import BaseModel
 
 from shared.http import conditional, idempotency
+from shared.http.call import ApiCall, path_values, raw_body, request_of
 from shared.http.envelope import HttpResponse, error_response, path_of, request_id_of, to_gateway
-from shared.http.form import read_form
 from shared.http.idempotency import IdempotencyClaim
-from shared.http.paging import with_cursor
 from shared.http.rate_limit import limiter
-from shared.http.request import Request, headers_of, read_json_object, repeated_parameters
+from shared.http.request import Request, headers_of
 from shared.http.results import file_to_http, list_to_http, resource_to_http, shown_by
 from shared.http.routes import (
     DeferredRoutes,
@@ -60,11 +58,10 @@ from shared.kernel.errors import (
     Unauthenticated,
     ValidationFailed,
 )
-from shared.kernel.list_parameters import ListParameters
 from shared.kernel.observability import add_to_log, bind, log_response, logger, request_id
 from shared.kernel.sent_request import SentRequest
 from shared.kernel.tracing import span
-from shared.kernel.validation import InvalidBody, check, ensure_valid
+from shared.kernel.validation import InvalidBody
 from shared.warehouse.approvals.models import ApprovalNotRequested
 
 if TYPE_CHECKING:
@@ -72,64 +69,6 @@ if TYPE_CHECKING:
 
 _RESERVE_MS = 1_500
 """Part of the invocation's time that is kept for the error response."""
-
-_MOST_IGNORED, _IGNORED_CHARACTERS = 10, 64
-"""Ignored query parameters that a response names; characters of each, which the caller chose."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """An authenticated call of the gateway, and the operations on its path by method."""
-
-    event: Mapping[str, Any]
-    path: str
-    headers: Mapping[str, str]
-    caller: Caller
-    tenant: Tenant
-    deadline: Deadline
-    matches: Mapping[str, RouteMatch]
-
-    @property
-    def method(self) -> str:
-        method: str = self.event["httpMethod"]
-        return method
-
-    @property
-    def address(self) -> str:
-        address: str = self.event["requestContext"].get("identity", {}).get("sourceIp", "")
-        return address
-
-    @property
-    def query(self) -> Mapping[str, str]:
-        return self.event.get("queryStringParameters") or {}
-
-    @property
-    def ignored_header(self) -> dict[str, str]:
-        """The header that names the query parameters that the route does not have."""
-        match = self.matches.get(self.method)
-        if match is None:
-            return {}
-        ignored = [name for name in self.query if name not in match.operation.parameter_names]
-        names = [_shortened(name) for name in ignored[:_MOST_IGNORED]]
-        return {"X-Ignored-Parameters": ", ".join(names)} if names else {}
-
-    @property
-    def deprecation_headers(self) -> Mapping[str, str]:
-        """The headers that announce the end of a deprecated route; not for other routes."""
-        match = self.matches.get(self.method)
-        deprecation = match.operation.deprecation if match else None
-        return deprecation.headers(config().docs_base) if deprecation else {}
-
-
-def _shortened(name: str) -> str:
-    """Return the beginning of a name, percent-encoded; no character is cut in two."""
-    shown = ""
-    for char in name[:_IGNORED_CHARACTERS]:
-        encoded = quote(char, safe="")
-        if len(shown) + len(encoded) > _IGNORED_CHARACTERS:
-            break
-        shown += encoded
-    return shown
 
 
 def _caller_of_authorizer(event: Mapping[str, Any]) -> Caller:
@@ -189,7 +128,7 @@ class ApiHandler:
             more |= call.ignored_header
         return replace(response, headers={**response.headers, **more})
 
-    def _identify(self, event: Mapping[str, Any], context: "LambdaContext") -> _Call:
+    def _identify(self, event: Mapping[str, Any], context: "LambdaContext") -> ApiCall:
         """Find out who calls, for which tenant and which route."""
         caller = self._caller(event)
         tenant = directory.tenant(caller.tenant)
@@ -201,9 +140,9 @@ class ApiHandler:
         route = match.operation.name if match else None
         add_to_log(route=route, tenant=tenant.slug, kind=caller.kind, subject=caller.subject)
         deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
-        return _Call(event, path, headers_of(event), caller, tenant, deadline, matches)
+        return ApiCall(event, path, headers_of(event), caller, tenant, deadline, matches)
 
-    def _respond(self, call: _Call) -> HttpResponse:
+    def _respond(self, call: ApiCall) -> HttpResponse:
         """Check the call in the order of the interface, then run the operation."""
         ensure_active(call.tenant)
         ensure_not_revoked(call.tenant, call.caller)
@@ -213,8 +152,8 @@ class ApiHandler:
         _ensure_authorized(call, match)
         _ensure_in_plan(call.tenant, match.operation)
         key = _idempotency_key(call, match.operation)
-        raw = _raw_body(match.operation, call.event)
-        request = _request(call, match, raw)
+        raw = raw_body(match.operation, call.event)
+        request = request_of(call, match, raw)
         route = match.operation.name
         with span(route, tenant=call.tenant.slug, route=route, request_id=request_id()):
             if match.operation.writes:
@@ -234,7 +173,7 @@ class ApiHandler:
 
     def _write_once(  # noqa: PLR0913, PLR0917 - the facts of one write
         self,
-        call: _Call,
+        call: ApiCall,
         operation: Operation,
         store: Store,
         request: Request[Any, Any],
@@ -278,7 +217,7 @@ class ApiHandler:
 
     def _write(  # noqa: PLR0913, PLR0917 - the facts of one write
         self,
-        call: _Call,
+        call: ApiCall,
         operation: Operation,
         request: Request[Any, Any],
         sent: SentRequest,
@@ -302,13 +241,13 @@ class ApiHandler:
             claim.complete(tx, response)
         return response
 
-    def _may_read(self, call: _Call, result: ResourceResponse) -> bool:
+    def _may_read(self, call: ApiCall, result: ResourceResponse) -> bool:
         """Return whether the caller may read a resource; every user of a company may."""
         read = self._match(result.location or call.path)["GET"].operation
         return call.caller.kind != "client" or read.scope in call.caller.scopes
 
     def _etag(
-        self, call: _Call, operation: Operation, result: ResourceResponse, response: HttpResponse
+        self, call: ApiCall, operation: Operation, result: ResourceResponse, response: HttpResponse
     ) -> str | None:
         """Return the ETag that GET of the written resource responds with, or None.
 
@@ -323,7 +262,7 @@ class ApiHandler:
             response = resource_to_http(shown_by(match.operation, result), call.tenant.base_url)
         return conditional.etag_of(response.body, match.operation.volatile_fields)
 
-    def _ensure_if_match(self, tx: Transaction, call: _Call, request: Request[Any, Any]) -> None:
+    def _ensure_if_match(self, tx: Transaction, call: ApiCall, request: Request[Any, Any]) -> None:
         """Compare If-Match with what GET would respond now, unless own steps have changed that.
 
         Uses GET of the same path; if there is none, GET of the resource (`/x/{id}`). No scope is
@@ -349,7 +288,7 @@ class ApiHandler:
         conditional.ensure_match(current, if_match, match.operation.volatile_fields)
 
 
-def _find_route(call: _Call) -> RouteMatch:
+def _find_route(call: ApiCall) -> RouteMatch:
     """Return the operation of the call.
 
     Raises:
@@ -366,7 +305,7 @@ def _find_route(call: _Call) -> RouteMatch:
     raise MethodNotAllowed(call.method, sorted(call.matches))
 
 
-def _ensure_authorized(call: _Call, match: RouteMatch) -> None:
+def _ensure_authorized(call: ApiCall, match: RouteMatch) -> None:
     """Refuse a caller that may not use the operation."""
     operation = match.operation
     authorize(
@@ -376,7 +315,7 @@ def _ensure_authorized(call: _Call, match: RouteMatch) -> None:
         write=operation.writes,
         allows_mobile=operation.allows_mobile,
         own=operation.allows_self
-        and _path_values(match, call.caller).get("id") == call.caller.subject,
+        and path_values(match, call.caller).get("id") == call.caller.subject,
     )
 
 
@@ -388,7 +327,7 @@ def _ensure_in_plan(tenant: Tenant, operation: Operation) -> None:
         ensure_module(tenant, operation.module)
 
 
-def _idempotency_key(call: _Call, operation: Operation) -> str | None:
+def _idempotency_key(call: ApiCall, operation: Operation) -> str | None:
     """Return the Idempotency-Key of a write; None for a read and for a write without one."""
     if not operation.writes:
         return None
@@ -399,47 +338,8 @@ def _idempotency_key(call: _Call, operation: Operation) -> str | None:
     return key
 
 
-def _raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the body; None if the route takes none. A body that it ignores must be valid, too."""
-    takes_none = operation.body is None
-    if (takes_none or operation.body_optional) and not event.get("body"):
-        return None if takes_none else {}
-    raw = read_form(event) if operation.is_form else read_json_object(event)
-    return None if takes_none else raw
-
-
-def _request(call: _Call, match: RouteMatch, raw: object) -> Request[Any, Any]:
-    """Validate query and body: every problem of the query is raised, an invalid body is kept."""
-    operation = match.operation
-    body = None if operation.body is None else check(operation.body, raw)
-    parameters = None
-    if operation.parameters is not None:
-        parameters = ensure_valid(
-            check(operation.parameters, call.query),
-            repeated_parameters(call.event, operation.parameter_names),
-        )
-    if isinstance(parameters, ListParameters):
-        parameters = with_cursor(parameters, call.tenant.slug, call.path)
-    return Request(
-        caller=call.caller,
-        tenant=call.tenant,
-        address=call.address,
-        path_values=_path_values(match, call.caller),
-        body=body,
-        parameters=parameters,
-    )
-
-
-def _path_values(match: RouteMatch, caller: Caller) -> Mapping[str, str]:
-    """Return the values of the path's parameters; `me` becomes the id of the calling user."""
-    values = match.path_values
-    if match.operation.allows_self and values.get("id") == "me" and caller.kind == "user":
-        return {**values, "id": caller.subject}
-    return values
-
-
 def _claim_key(
-    call: _Call, operation: Operation, store: Store, key: str, raw: object
+    call: ApiCall, operation: Operation, store: Store, key: str, raw: object
 ) -> IdempotencyClaim | HttpResponse:
     """Claim the key of a write, or return the stored response of the first request with it."""
     salt = f"{call.tenant.slug} {key}" if operation.request_has_secret else None
@@ -451,7 +351,7 @@ def _claim_key(
 
 
 def _end_claim(
-    claim: IdempotencyClaim | None, error: ServiceError, call: _Call
+    claim: IdempotencyClaim | None, error: ServiceError, call: ApiCall
 ) -> HttpResponse | None:
     """End the claim of a refused write, if it has one; see `IdempotencyClaim.end_with_error`."""
     return claim.end_with_error(error, _error_response(error, call.event)) if claim else None
@@ -475,7 +375,7 @@ def _reject_invalid_body(
 
 
 def _read(
-    call: _Call, operation: Operation, store: Store, request: Request[Any, Any]
+    call: ApiCall, operation: Operation, store: Store, request: Request[Any, Any]
 ) -> HttpResponse:
     """Run a read; 304 without a body when the caller has the current response already."""
     result = operation.handler(store, request)

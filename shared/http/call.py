@@ -1,0 +1,117 @@
+"""A call of the gateway: who calls what with which values, and the validated request in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from shared.http.form import read_form
+from shared.http.paging import with_cursor
+from shared.http.request import Request, read_json_object, repeated_parameters
+from shared.http.routes import Operation, RouteMatch
+from shared.identity.tenancy.tenant import Tenant
+from shared.kernel.caller import Caller
+from shared.kernel.clock import Deadline
+from shared.kernel.config import config
+from shared.kernel.list_parameters import ListParameters
+from shared.kernel.validation import check, ensure_valid
+
+_MOST_IGNORED, _IGNORED_CHARACTERS = 10, 64
+"""Ignored query parameters that a response names; characters of each, which the caller chose."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCall:
+    """An authenticated call of the gateway, and the operations on its path by method."""
+
+    event: Mapping[str, Any]
+    path: str
+    headers: Mapping[str, str]
+    caller: Caller
+    tenant: Tenant
+    deadline: Deadline
+    matches: Mapping[str, RouteMatch]
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+        method: str = self.event["httpMethod"]
+        return method
+
+    @property
+    def address(self) -> str:
+        """The IP address of the caller."""
+        address: str = self.event["requestContext"].get("identity", {}).get("sourceIp", "")
+        return address
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """The query parameters; of a repeated one, the last value."""
+        return self.event.get("queryStringParameters") or {}
+
+    @property
+    def ignored_header(self) -> dict[str, str]:
+        """The header that names the query parameters that the route does not have."""
+        match = self.matches.get(self.method)
+        if match is None:
+            return {}
+        ignored = [name for name in self.query if name not in match.operation.parameter_names]
+        names = [_shortened(name) for name in ignored[:_MOST_IGNORED]]
+        return {"X-Ignored-Parameters": ", ".join(names)} if names else {}
+
+    @property
+    def deprecation_headers(self) -> Mapping[str, str]:
+        """The headers that announce the end of a deprecated route; not for other routes."""
+        match = self.matches.get(self.method)
+        deprecation = match.operation.deprecation if match else None
+        return deprecation.headers(config().docs_base) if deprecation else {}
+
+
+def _shortened(name: str) -> str:
+    """Return the beginning of a name, percent-encoded; no character is cut in two."""
+    shown = ""
+    for char in name[:_IGNORED_CHARACTERS]:
+        encoded = quote(char, safe="")
+        if len(shown) + len(encoded) > _IGNORED_CHARACTERS:
+            break
+        shown += encoded
+    return shown
+
+
+def raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the body; None if the route takes none. A body that it ignores must be valid, too."""
+    takes_none = operation.body is None
+    if (takes_none or operation.body_optional) and not event.get("body"):
+        return None if takes_none else {}
+    raw = read_form(event) if operation.is_form else read_json_object(event)
+    return None if takes_none else raw
+
+
+def request_of(call: ApiCall, match: RouteMatch, raw: object) -> Request[Any, Any]:
+    """Validate query and body: every problem of the query is raised, an invalid body is kept."""
+    operation = match.operation
+    body = None if operation.body is None else check(operation.body, raw)
+    parameters = None
+    if operation.parameters is not None:
+        parameters = ensure_valid(
+            check(operation.parameters, call.query),
+            repeated_parameters(call.event, operation.parameter_names),
+        )
+    if isinstance(parameters, ListParameters):
+        parameters = with_cursor(parameters, call.tenant.slug, call.path)
+    return Request(
+        caller=call.caller,
+        tenant=call.tenant,
+        address=call.address,
+        path_values=path_values(match, call.caller),
+        body=body,
+        parameters=parameters,
+    )
+
+
+def path_values(match: RouteMatch, caller: Caller) -> Mapping[str, str]:
+    """Return the values of the path's parameters; `me` becomes the id of the calling user."""
+    values = match.path_values
+    if match.operation.allows_self and values.get("id") == "me" and caller.kind == "user":
+        return {**values, "id": caller.subject}
+    return values
