@@ -10,7 +10,6 @@ import click
 import pytest
 
 from cli.main import main
-from shared.identity.audit.models import AuditAction
 from shared.identity.tenancy import directory
 from shared.identity.tenancy.tenant import State
 from shared.kernel.errors import CODES
@@ -35,24 +34,10 @@ def _column(name: str, header: str) -> list[str]:
     return [part for cell in cells for part in re.findall(r"`([^`]+)`", cell)]
 
 
-def test_page_lists_the_actions_of_the_audit_log() -> None:
-    found = list[str]()
-    for action in _column("docs/settings.md", "| Actions | Target |"):
-        subject = found[-1].partition(".")[0] if action.startswith(".") else ""
-        found.append(subject + action)
-
-    assert sorted(found) == sorted(get_args(AuditAction.__value__))
-
-
 def test_page_lists_the_states_of_a_tenant() -> None:
     header = "| State | API requests | Token requests | Webhooks, imports | Data |"
     states = {*get_args(State.__value__), *directory.HIDDEN_STATES}
     assert set(_column("docs/operating.md", header)) == states
-
-
-def test_page_lists_the_strategies_of_waves() -> None:
-    names = _column("docs/warehouse-operations.md", "| Strategy | Trips |")
-    assert sorted(names) == sorted(get_args(waves.Strategy.__value__))
 
 
 def test_page_lists_what_the_settings_route_changes() -> None:

@@ -82,15 +82,9 @@ FILES = {
 
 
 @pytest.mark.parametrize(
-    ("function", "rate", "burst", "files"),
-    [
-        ("ReferenceFunction", 10, 40, "the files of `/docs`"),
-        ("ConsoleFunction", 100, 500, "the files of `/console`"),
-    ],
+    ("function", "rate", "burst"), [("ReferenceFunction", 10, 40), ("ConsoleFunction", 100, 500)]
 )
-def test_files_that_need_no_token_have_a_limit(
-    function: str, rate: int, burst: int, files: str
-) -> None:
+def test_files_that_need_no_token_have_a_limit(function: str, rate: int, burst: int) -> None:
     """The document and the page are large, and everyone can request them."""
     resources = [one.resource for one in TEMPLATE.events() if one.function == function]
     assert tuple(resources) == FILES[function]
@@ -98,8 +92,6 @@ def test_files_that_need_no_token_have_a_limit(
         limits = _limits_of(resource)
         assert limits.keys() == {"GET", "HEAD"}, resource
         assert {*limits.values()} == {(rate, burst)}
-    page = (PATH.parent / "docs/limits.md").read_text()
-    assert f"{files}; no parameter sets it | {rate}, {burst} |" in page
 
 
 def test_no_other_route_has_a_limit_of_its_own() -> None:
@@ -317,16 +309,3 @@ def test_access_logs_are_off_by_default_and_expire() -> None:
 def test_stack_does_not_set_the_role_of_the_account() -> None:
     """All APIs of the account and Region use it, and it must outlive this stack."""
     assert "AWS::ApiGateway::Account" not in PATH.read_text()
-
-
-def test_reservations_are_explained_with_what_an_execution_serves() -> None:
-    """Lambda limits an execution environment to 10 requests per second, however short they are."""
-    deploy, scale = ((PATH.parent / f"docs/{name}.md").read_text() for name in ("deploy", "scale"))
-    assert "`AuthorizerConcurrency=100` allows 1 000 calls" in deploy
-    assert "`FallbackConcurrency=20` allows 200 unknown" in deploy
-    for name in ("AuthorizerConcurrency", "FallbackConcurrency"):
-        assert "at most 10 requests per second" in TEMPLATE.parameter(name)["Description"]
-    requests_per_change = 4
-    each = requests_per_change / 10
-    assert f"executions (\N{MULTIPLICATION SIGN} {each}) | {each} | {each * 10:.0f} |" in scale
-    assert f"| {1_000 / each:,.0f} changes per second (".replace(",", " ") in scale

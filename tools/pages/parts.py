@@ -6,6 +6,7 @@ from functools import partial
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.integration.imports.models import IMPORT_KINDS
 from tools.pages import deployment, imports
+from tools.pages.limits import LIMITS
 from tools.pages.markers import table
 
 
@@ -20,4 +21,5 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "functions": deployment.functions,
     "rights of imports": imports.rights,
     **{f"columns of {kind}": partial(imports.columns, kind) for kind in IMPORT_KINDS},
+    **LIMITS,
 }
