@@ -26,19 +26,6 @@ def cost(what: str) -> str:
     return price
 
 
-def test_alarms_are_listed_with_their_pages() -> None:
-    listed = {
-        name: re.findall(r"\(runbooks/([a-z-]+)\.md\)", row[1])
-        for row in rows("Alarms")
-        for name in re.findall(r"`(\w+Alarm)`", row[0])
-    }
-    linked = {
-        name: [alarm["AlarmDescription"]["Fn::Sub"][0].rpartition("/")[2]]
-        for name, alarm in ALARMS.items()
-    }
-    assert listed == linked
-
-
 def test_widgets_are_listed_in_their_rows() -> None:
     (dashboard,) = TEMPLATE.resources("AWS::CloudWatch::Dashboard").values()
     at: dict[int, list[str]] = {}

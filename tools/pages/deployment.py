@@ -1,6 +1,6 @@
-"""Tables of docs/deploy.md: what the template declares."""
+"""Tables of what the template declares, in docs/deploy.md, docs/watching.md and the runbooks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,15 @@ _SECTIONS: Mapping[str, str] = {
 """Parameter → the section that says more about it."""
 
 
+_ROOT = Path(__file__).resolve().parents[2]
+_RUNBOOKS = _ROOT / "docs" / "runbooks"
+
+
 @cache
 def template() -> Mapping[str, Any]:
     """Return the content of `template.yaml`."""
-    path = Path(__file__).resolve().parents[2] / "template.yaml"
-    content: Mapping[str, Any] = yaml_parse(path.read_text(encoding="utf-8"))
+    text = (_ROOT / "template.yaml").read_text(encoding="utf-8")
+    content: Mapping[str, Any] = yaml_parse(text)
     return content
 
 
@@ -87,3 +91,44 @@ def _concurrency(function: Mapping[str, Any]) -> str:
             case {"ParallelizationFactor": number}:
                 return f"{number} per shard of the stream"
     return "account"
+
+
+def alarms() -> str:
+    """Return the alarms that a person must act on, with the title of the page of each."""
+    rows = []
+    for page, names in _alarms_of_pages().items():
+        title = (_RUNBOOKS / f"{page}.md").read_text(encoding="utf-8").partition("\n")[0]
+        listed = ", ".join(f"`{name}`" for name in names)
+        rows.append((listed, f"[{title.removeprefix('# ')}](runbooks/{page}.md)"))
+    return table(("Alarm", "Page"), rows)
+
+
+def conditions(page: str) -> str:
+    """Return when the alarms of a page are raised."""
+    declared = resources("AWS::CloudWatch::Alarm")
+    rows = {tuple(_condition(declared[name])): None for name in _alarms_of_pages()[page]}
+    return table(("Metric", "Raised when", "Missing data"), rows)
+
+
+def pages_of_alarms() -> list[str]:
+    """Return the names of the pages to which the alarms link."""
+    return list(_alarms_of_pages())
+
+
+@cache
+def _alarms_of_pages() -> Mapping[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, alarm in sorted(resources("AWS::CloudWatch::Alarm").items()):
+        if not name.endswith("DeploymentAlarm"):
+            text = alarm["AlarmDescription"]["Fn::Sub"][0]
+            found.setdefault(text.rpartition("/")[2], []).append(name)
+    return found
+
+
+def _condition(alarm: Mapping[str, Any]) -> Iterator[str]:
+    statistic = alarm.get("Statistic") or alarm["ExtendedStatistic"]
+    periods = alarm["EvaluationPeriods"]
+    points = alarm.get("DatapointsToAlarm", periods)
+    yield f"`{alarm['Namespace']}` `{alarm['MetricName']}`, {statistic}"
+    yield f"> {alarm['Threshold']} in {points} of {periods} periods of {alarm['Period']} s"
+    yield {"notBreaching": "not breaching", "breaching": "breaching"}[alarm["TreatMissingData"]]

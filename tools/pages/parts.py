@@ -19,6 +19,11 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "permissions": lambda: _rights(("Permission", "What it covers"), PERMISSIONS.items()),
     "parameters": deployment.parameters,
     "functions": deployment.functions,
+    "alarms": deployment.alarms,
+    **{
+        f"conditions of {page}": partial(deployment.conditions, page)
+        for page in deployment.pages_of_alarms()
+    },
     "rights of imports": imports.rights,
     **{f"columns of {kind}": partial(imports.columns, kind) for kind in IMPORT_KINDS},
     **LIMITS,
