@@ -2,6 +2,8 @@
 
 import pytest
 
+from shared.kernel.db.table import INDEX_COUNT
+from tools.pages import storage
 from tools.pages.markers import replaced, table
 
 _PAGE = "# A\n<!-- generated: a b -->\nold\n\n| old |\n<!-- end: a b -->\ntext\n"
@@ -30,3 +32,14 @@ def test_wrong_markers_are_refused(page: str, message: str) -> None:
 
 def test_table_has_a_row_for_each_entry() -> None:
     assert table(("Plan", "Users:"), [("A", 1)]) == "| Plan | Users |\n|---|---:|\n| A | 1 |\n"
+
+
+def test_every_index_is_in_a_table() -> None:
+    used = {
+        kind: {index for index, _ in storage.entries_of(one)}
+        for kind, one in storage.collections().items()
+    }
+    assert {kind for kind, found in used.items() if found} == {
+        kind for kinds in storage.KINDS.values() for kind in kinds
+    }
+    assert max(index for found in used.values() for index in found) == INDEX_COUNT

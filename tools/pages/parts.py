@@ -5,7 +5,7 @@ from functools import partial
 
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.integration.imports.models import IMPORT_KINDS
-from tools.pages import deployment, imports
+from tools.pages import deployment, imports, storage
 from tools.pages.limits import LIMITS
 from tools.pages.markers import table
 
@@ -26,5 +26,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     },
     "rights of imports": imports.rights,
     **{f"columns of {kind}": partial(imports.columns, kind) for kind in IMPORT_KINDS},
+    **{
+        f"indexes of {name}": partial(storage.indexes, *kinds)
+        for name, kinds in storage.KINDS.items()
+    },
     **LIMITS,
 }
