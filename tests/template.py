@@ -165,8 +165,10 @@ class Template:
         match value:
             case {"Ref": name}:
                 return self._name(name)
-            case {"Fn::GetAtt": path}:
+            case {"Fn::GetAtt": str(path)}:
                 return self._name(path)
+            case {"Fn::GetAtt": [*path]}:  # as SAM writes it
+                return self._name(".".join(path))
             case {"Fn::Sub": str(pattern)}:
                 return self._substituted(pattern, {})
             case {"Fn::Sub": [str(pattern), variables]}:

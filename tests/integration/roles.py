@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from tests.aws_calls import Arns, Made
+from tests.expanded_template import expanded_of, statements_of
 from tests.iam import Access, Policy, Statement, allows, like, read_policy
 from tests.stack import ACCOUNT, REGION, Stack
 from tests.template import Template
@@ -47,31 +48,18 @@ class Roles:
         for bucket in template.resources("AWS::S3::Bucket"):
             names[f"{bucket}.Arn"] = f"arn:aws:s3:::{names[bucket]}"
         self._template = template
-        self._managed = template.resources("AWS::IAM::ManagedPolicy")
-        roles = dict(template.resources("AWS::IAM::Role"))
+        roles = {name: one["Properties"] for name, one in expanded_of("AWS::IAM::Role").items()}
         self.functions: dict[str, Policy] = {}
         self.role_names: dict[str, str] = {}
-        for name, function in template.resources("AWS::Serverless::Function").items():
-            handler = function["Handler"]
-            role = f"{name}Role"
-            policies = function.get("Policies", ())
-            if "Role" in function:
-                assert function["Role"] == {"Fn::GetAtt": f"{role}.Arn"}, "names are trusted"
-                own = roles.pop(role)
-                documents = [policy["PolicyDocument"] for policy in own["Policies"]]
-                policies = [*own["ManagedPolicyArns"], *documents]
-            self.functions[handler] = self._of_function(policies)
+        for name, function in expanded_of("AWS::Lambda::Function").items():
+            handler, role = function["Properties"]["Handler"], f"{name}Role"
+            named = function["Properties"]["Role"]
+            assert named == {"Fn::GetAtt": [role, "Arn"]}, "names are trusted"
+            self.functions[handler] = self._rights(roles.pop(role))
             self.role_names[handler] = f"{names['AWS::StackName']}-{role}-1A2B3C4D5E6F"
         self._data_roles = roles
         self._arns = {name: names[f"{name}.Arn"] for name in self._data_roles}
-        self.data_roles: dict[str, Policy] = {
-            name: [
-                statement
-                for policy in role["Policies"]
-                for statement in self._read(policy["PolicyDocument"])
-            ]
-            for name, role in self._data_roles.items()
-        }
+        self.data_roles = {name: self._rights(role) for name, role in self._data_roles.items()}
         """Logical id of a data role → its policy."""
 
     @classmethod
@@ -87,15 +75,8 @@ class Roles:
         fewer.data_roles = _without(self.data_roles, removed)
         return fewer
 
-    def _of_function(self, policies: Sequence[Mapping[str, Any]]) -> Policy:
-        documents = (
-            self._managed[policy["Ref"]]["PolicyDocument"] if "Ref" in policy else policy
-            for policy in policies
-        )
-        return [statement for document in documents for statement in self._read(document)]
-
-    def _read(self, document: Mapping[str, Any]) -> Policy:
-        return read_policy(document["Statement"], self._template.text)
+    def _rights(self, role: Mapping[str, Any]) -> Policy:
+        return read_policy(statements_of(role), self._template.text)
 
     def functions_assuming(self, role: str) -> set[str]:
         """Return the handlers that may assume a data role and are trusted by it."""

@@ -9,6 +9,7 @@ from shared.integration.webhooks.http_client import AttemptResult
 from shared.integration.webhooks.rules import MAX_FAILURES
 from tests.aws_calls import Watch
 from tests.cases import each_case
+from tests.expanded_template import expanded_of
 from tests.iam import Access, allows
 from tests.integration.roles import ARNS, Roles, concerns
 from tests.stack import Stack
@@ -193,25 +194,32 @@ def test_a_removed_permission_is_detected(
 
 def test_queue_and_stream_consumers_read_only_their_own_sources(roles: Roles, stack: Stack) -> None:
     """The policies that SAM generates would allow all queues and streams of the account."""
-    template = stack.template
-    queues = template.resources("AWS::SQS::Queue")
-    consumers = {"SQS": 0, "DynamoDB": 0}
-    for function in template.resources("AWS::Serverless::Function").values():
-        sources = [
-            (event["Type"], event["Properties"])
-            for event in function.get("Events", {}).values()
-            if event["Type"] in consumers
-        ]
-        for kind, _ in sources:
-            consumers[kind] += 1
-        assert not sources or "Role" in function, function["Handler"]
-        own = {properties["Queue"]["Fn::GetAtt"] for kind, properties in sources if kind == "SQS"}
-        policy = roles.functions[function["Handler"]]
-        for action in ("ReceiveMessage", "DeleteMessage"):
-            permissions = {
-                f"{queue}.Arn"
-                for queue in queues
-                if allows(policy, Access(f"sqs:{action}", ARNS.queue(template._names[queue])))
-            }
-            assert permissions == own, function["Handler"]
-    assert consumers == {"SQS": 3, "DynamoDB": 1}
+    names = stack.template._names
+    actions = {
+        "sqs": ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes"),
+        "dynamodb": ("DescribeStream", "GetRecords", "GetShardIterator"),
+    }
+    every: dict[str, dict[str, str]] = {"sqs": {}, "dynamodb": {}}
+    for queue in stack.template.resources("AWS::SQS::Queue"):
+        every["sqs"][f"{queue}.Arn"] = ARNS.queue(names[queue])
+    for table in stack.template.resources("AWS::DynamoDB::Table"):
+        every["dynamodb"][f"{table}.StreamArn"] = f"{ARNS.table(names[table])}/stream/1"
+    mappings = [
+        one["Properties"] for one in expanded_of("AWS::Lambda::EventSourceMapping").values()
+    ]
+    assert len(mappings) == 4
+    for name, function in expanded_of("AWS::Lambda::Function").items():
+        own = {
+            ".".join(one["EventSourceArn"]["Fn::GetAtt"])
+            for one in mappings
+            if one["FunctionName"] == {"Ref": f"{name}Aliaslive"}
+        }
+        policy = roles.functions[function["Properties"]["Handler"]]
+        for service, sources in every.items():
+            for action in actions[service]:
+                allowed = {
+                    source
+                    for source, arn in sources.items()
+                    if allows(policy, Access(f"{service}:{action}", arn))
+                }
+                assert allowed == own & sources.keys(), (name, action)

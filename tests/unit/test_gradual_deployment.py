@@ -147,5 +147,5 @@ def test_a_release_that_answers_5xx_or_is_slow_raises_the_alarm(function: str) -
     healthy: dict[str, float | None] = {"invocations": 200, "errors": 0, "p95": 300}
     assert evaluated(function, **healthy, answers_5xx=2) == 0
     assert evaluated(function, **healthy, answers_5xx=20) == 1
-    timeout = TEMPLATE.resources("AWS::Serverless::Function")[function].get("Timeout", 29)
+    timeout = expanded()[function]["Properties"]["Timeout"]
     assert evaluated(function, **healthy | {"p95": timeout * 1000}, answers_5xx=0) == 1

@@ -1,5 +1,6 @@
 """Metrics of the template: which are billed, and whether the alarms match what functions write."""
 
+from tests.expanded_template import expanded_of
 from tests.template import Template
 
 TEMPLATE = Template({})
@@ -7,8 +8,9 @@ TEMPLATE = Template({})
 
 def test_gateway_writes_no_metrics_per_method() -> None:
     """There would be five for each method; those of the whole stage are free."""
-    (api,) = TEMPLATE.resources("AWS::Serverless::Api").values()
-    assert not [one for one in api.get("MethodSettings", ()) if one.get("MetricsEnabled")]
+    (stage,) = expanded_of("AWS::ApiGateway::Stage").values()
+    settings = stage["Properties"]["MethodSettings"]
+    assert not [one for one in settings if one.get("MetricsEnabled")]
 
 
 def test_alarms_of_the_gateway_watch_metrics_of_the_stage() -> None:

@@ -36,7 +36,7 @@ def test_a_longer_stack_name_is_refused() -> None:
 def test_role_names_are_not_shortened() -> None:
     """Policies trust roles by the beginning of their names."""
     roles = expanded_of("AWS::IAM::Role")
-    assert len(roles) > len(TEMPLATE.resources("AWS::IAM::Role"))
+    assert len(roles) > 20
     longest = max(roles, key=len)
     assert _limit() + len(f"-{longest}") + _RANDOM <= 64, longest
 

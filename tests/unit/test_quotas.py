@@ -64,11 +64,12 @@ def test_a_function_keeps_within_the_quotas_of_lambda(name: str) -> None:
 def _queue_consumers() -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the timeout of a function and its queue."""
     queues = TEMPLATE.resources("AWS::SQS::Queue")
-    for function in FUNCTIONS.values():
-        for event in function.get("Events", {}).values():
-            if event["Type"] == "SQS":
-                name = event["Properties"]["Queue"]["Fn::GetAtt"].removesuffix(".Arn")
-                yield function["Timeout"], queues[name]
+    functions = expanded_of("AWS::Lambda::Function")
+    for one in expanded_of("AWS::Lambda::EventSourceMapping").values():
+        source, attribute = one["Properties"]["EventSourceArn"]["Fn::GetAtt"]
+        if attribute == "Arn":
+            function = one["Properties"]["FunctionName"]["Ref"].removesuffix("Aliaslive")
+            yield functions[function]["Properties"]["Timeout"], queues[source]
 
 
 def test_messages_stay_invisible_for_six_times_the_timeout() -> None:

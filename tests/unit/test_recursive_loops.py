@@ -5,27 +5,35 @@ from typing import Any
 
 import pytest
 
+from tests.expanded_template import expanded_of, statements_of
 from tests.template import Template
 
 TEMPLATE = Template({})
-FUNCTIONS = TEMPLATE.resources("AWS::Serverless::Function")
-ROLES = TEMPLATE.resources("AWS::IAM::Role")
+CONSUMERS = ["ImportWorkerFunction", "WebhookWorkerFunction"]
+"""The functions that read from a queue."""
 
 
-def consumed_queues(function: Mapping[str, Any]) -> set[str]:
-    return {
-        event["Properties"]["Queue"]["Fn::GetAtt"]
-        for event in function.get("Events", {}).values()
-        if event["Type"] == "SQS"
+def _role(name: str) -> Mapping[str, Any]:
+    properties: Mapping[str, Any] = expanded_of("AWS::IAM::Role")[name]["Properties"]
+    return properties
+
+
+def consumed_queues(name: str) -> set[str]:
+    """Return the ARNs of the queues from which the function reads."""
+    sources = [one["Properties"] for one in expanded_of("AWS::Lambda::EventSourceMapping").values()]
+    arns = {
+        ".".join(source["EventSourceArn"]["Fn::GetAtt"])
+        for source in sources
+        if source["FunctionName"] == {"Ref": f"{name}Aliaslive"}
     }
+    return {arn for arn in arns if arn.endswith(".Arn")}  # not a stream
 
 
 def queues_sent_to(name: str) -> set[str]:
     """Return the ARNs of the queues to which the function's own role may send."""
     return {
-        resource["Fn::GetAtt"]
-        for policy in ROLES.get(f"{name}Role", {"Policies": []})["Policies"]
-        for statement in policy["PolicyDocument"]["Statement"]
+        ".".join(resource["Fn::GetAtt"])
+        for statement in statements_of(_role(f"{name}Role"))
         if "sqs:SendMessage" in _listed(statement["Action"])
         for resource in _listed(statement["Resource"])
     }
@@ -35,16 +43,12 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-CONSUMERS = [name for name, function in FUNCTIONS.items() if consumed_queues(function)]
-
-
 def test_detection_is_off_for_exactly_the_functions_that_send_to_their_own_queues() -> None:
-    recursive = {
-        name for name in CONSUMERS if consumed_queues(FUNCTIONS[name]) & queues_sent_to(name)
-    }
-    assert recursive == {"ImportWorkerFunction", "WebhookWorkerFunction"}
+    functions = expanded_of("AWS::Lambda::Function")
+    assert {name for name in functions if consumed_queues(name)} == set(CONSUMERS)
+    recursive = {name for name in functions if consumed_queues(name) & queues_sent_to(name)}
     assert recursive == {
-        name for name, function in FUNCTIONS.items() if function.get("RecursiveLoop") == "Allow"
+        name for name, one in functions.items() if one["Properties"].get("RecursiveLoop") == "Allow"
     }
 
 
@@ -62,11 +66,11 @@ def test_an_alarm_reports_stopped_invocations_of_each_queue_consumer(name: str) 
 
 
 def test_schedules_send_to_the_queues_of_deliveries_only() -> None:
-    role = ROLES["WebhookScheduleRole"]
+    role = _role("WebhookScheduleRole")
     (policy,) = role["Policies"]
     (statement,) = policy["PolicyDocument"]["Statement"]
     assert statement["Action"] == "sqs:SendMessage"
-    assert {resource["Fn::GetAtt"] for resource in statement["Resource"]} == {
+    assert {".".join(resource["Fn::GetAtt"]) for resource in statement["Resource"]} == {
         "WebhookQueue.Arn",
         "WebhookSlowQueue.Arn",
     }
@@ -75,16 +79,15 @@ def test_schedules_send_to_the_queues_of_deliveries_only() -> None:
     # Without these conditions, schedules of other accounts could use the role.
     assert trust["Condition"]["StringEquals"] == {
         "aws:SourceAccount": {"Ref": "AWS::AccountId"},
-        "aws:SourceArn": {"Fn::GetAtt": "WebhookSchedules.Arn"},
+        "aws:SourceArn": {"Fn::GetAtt": ["WebhookSchedules", "Arn"]},
     }
 
 
 def test_only_the_webhook_worker_creates_schedules() -> None:
     creators = {
         name
-        for name, role in ROLES.items()
-        for policy in role.get("Policies", ())
-        for statement in policy["PolicyDocument"]["Statement"]
+        for name in expanded_of("AWS::IAM::Role")
+        for statement in statements_of(_role(name))
         if {"scheduler:CreateSchedule", "iam:PassRole"} & set(_listed(statement["Action"]))
     }
     assert creators == {"WebhookWorkerFunctionRole"}

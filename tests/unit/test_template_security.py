@@ -1,6 +1,6 @@
 """The template: what is open to everyone, what policies may grant, and how data is protected."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import boto3
@@ -8,7 +8,7 @@ import pytest
 from samcli.yamlhelper import yaml_parse
 
 from shared.kernel.db.table import table_definition
-from tests.expanded_template import expanded_of
+from tests.expanded_template import expanded, expanded_of, statements_of
 from tests.template import PATH, Template
 
 TEMPLATE = Template({})
@@ -25,42 +25,72 @@ _ANY_RESOURCE = {
 
 
 def test_only_the_open_paths_need_no_token() -> None:
-    assert {event.resource for event in TEMPLATE.events() if not event.authorized} == OPEN_PATHS
+    operations = [
+        (path, operation["security"])
+        for path, methods in _api()["Body"]["paths"].items()
+        for operation in methods.values()
+    ]
+    assert len(operations) == len(list(TEMPLATE.events()))
+    assert {path for path, security in operations if security == [{"NONE": []}]} == OPEN_PATHS
+    guarded = [security for path, security in operations if path not in OPEN_PATHS]
+    assert all(security == [{"TokenAuthorizer": []}] for security in guarded)
 
 
-def _statements() -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the statements of all policies that grant something, with the name of the owner."""
-    for kind in ("AWS::IAM::Role", "AWS::IAM::ManagedPolicy", "AWS::Serverless::Function"):
-        for name, owner in TEMPLATE.resources(kind).items():
-            documents = [owner.get("PolicyDocument", {})]
-            documents += [one.get("PolicyDocument", one) for one in owner.get("Policies", ())]
-            for document in documents:
-                for statement in document.get("Statement", ()):
-                    yield name, statement
+def _roles() -> Mapping[str, Mapping[str, Any]]:
+    """Return logical id → properties of every role of a stack with all that parameters add."""
+    roles = expanded_of("AWS::IAM::Role", DeploymentStrategy="Canary10Percent5Minutes")
+    return {name: one["Properties"] for name, one in roles.items()}
 
 
 def _texts(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+def test_every_role_is_in_the_template() -> None:
+    """SAM makes a role for each function without one, with policies of AWS for all log groups."""
+    assert _roles().keys() == TEMPLATE.resources("AWS::IAM::Role").keys()
+    for name, function in expanded_of("AWS::Lambda::Function").items():
+        assert function["Properties"]["Role"] == {"Fn::GetAtt": [f"{name}Role", "Arn"]}
+    assert not {one["Type"] for one in expanded().values()} & {
+        "AWS::IAM::Policy", "AWS::IAM::RolePolicy", "AWS::IAM::UserPolicy",
+    }  # fmt: skip
+
+
 def test_policies_name_their_actions_and_resources() -> None:
-    statements = list(_statements())
-    assert statements
-    for owner, statement in statements:
-        actions = _texts(statement["Action"])
-        assert not [action for action in actions if "*" in action], owner
-        if "*" in _texts(statement["Resource"]):
-            assert set(actions) <= _ANY_RESOURCE, owner
+    for owner, role in _roles().items():
+        statements = list(statements_of(role))  # raises for a policy of AWS
+        assert statements, owner
+        for statement in statements:
+            actions = _texts(statement["Action"])
+            assert not [action for action in actions if "*" in action], owner
+            if "*" in _texts(statement["Resource"]):
+                assert set(actions) <= _ANY_RESOURCE, owner
 
 
-def test_functions_have_no_policies_of_aws_or_sam() -> None:
-    """Those of SAM reach the resources of the whole account."""
-    named = TEMPLATE.resources("AWS::IAM::ManagedPolicy")
-    for name, function in TEMPLATE.resources("AWS::Serverless::Function").items():
-        for policy in function.get("Policies", ()):
-            assert policy.get("Ref") in named or policy.keys() == {"Statement"}, name
-    for name, role in TEMPLATE.resources("AWS::IAM::Role").items():
-        assert all(one["Ref"] in named for one in role.get("ManagedPolicyArns", ())), name
+def test_functions_write_to_their_own_log_group_only() -> None:
+    for name, function in expanded_of("AWS::Lambda::Function").items():
+        group = function["Properties"]["LoggingConfig"]["LogGroup"]["Ref"]
+        assert group == f"{name.removesuffix('Function')}Logs"
+        writing = [
+            (_texts(statement["Action"]), statement["Resource"])
+            for statement in statements_of(_roles()[f"{name}Role"])
+            if any(action.startswith("logs:") for action in _texts(statement["Action"]))
+        ]
+        allowed = ["logs:CreateLogStream", "logs:PutLogEvents"]
+        assert writing == [(allowed, {"Fn::GetAtt": [group, "Arn"]})], name
+
+
+def test_functions_send_traces_only_if_tracing_is_on() -> None:
+    """The other policies have no rights of X-Ray."""
+    policy = expanded()["TracingPolicy"]
+    assert policy["Condition"] == "HasTracing"
+    traces = {"Fn::If": ["HasTracing", {"Ref": "TracingPolicy"}, {"Ref": "AWS::NoValue"}]}
+    for name in expanded_of("AWS::Lambda::Function"):
+        role = dict(_roles()[f"{name}Role"])
+        others = [one for one in role["ManagedPolicyArns"] if one != traces]
+        assert len(others) == len(role["ManagedPolicyArns"]) - 1, name
+        for statement in statements_of(role | {"ManagedPolicyArns": others}):
+            assert not [one for one in _texts(statement["Action"]) if one.startswith("xray:")]
 
 
 def test_buckets_are_private_and_encrypted_and_require_tls() -> None:
@@ -149,7 +179,7 @@ def test_a_parameter_switches_the_default_address_off() -> None:
 
 
 def test_every_role_accepts_a_permissions_boundary() -> None:
-    """Organizations refuse roles without one; also those that SAM makes for the functions."""
+    """Organizations refuse roles without one."""
     bounded = {
         "Fn::If": [
             "HasPermissionsBoundary",
@@ -157,12 +187,7 @@ def test_every_role_accepts_a_permissions_boundary() -> None:
             {"Ref": "AWS::NoValue"},
         ]
     }
-    roles = {
-        name: one["Properties"].get("PermissionsBoundary")
-        for name, one in expanded_of(
-            "AWS::IAM::Role", DeploymentStrategy="Canary10Percent5Minutes"
-        ).items()
-    }
+    roles = {name: one.get("PermissionsBoundary") for name, one in _roles().items()}
     assert len(roles) > 20
     assert {name: one for name, one in roles.items() if one != bounded} == {}
 

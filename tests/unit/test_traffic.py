@@ -244,8 +244,8 @@ def test_concurrency_is_reserved_on_request_only(function: str) -> None:
 def test_other_functions_reserve_no_concurrency() -> None:
     reserved = {
         name
-        for name, one in TEMPLATE.resources("AWS::Serverless::Function").items()
-        if "ReservedConcurrentExecutions" in one
+        for name, one in expanded_of("AWS::Lambda::Function").items()
+        if "ReservedConcurrentExecutions" in one["Properties"]
     }
     assert reserved == {"AuthorizerFunction", "FallbackFunction"}
 
