@@ -5,12 +5,11 @@ from typing import Any, get_args
 
 import click
 
+from cli.lookups import open_store
 from cli.operator import CommandContext, command
 from cli.output import as_text
-from operations.tenant_changes import show_tenant
 from shared.identity.audit import service, views
 from shared.identity.audit.models import AuditAction, AuditEntry, AuditParameters
-from shared.identity.tenancy.access import operator_store
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.validation import InvalidBody, check
@@ -77,12 +76,11 @@ def audit(
       stowage audit acme
       stowage audit acme --action client.rotated --since 2026-03-01T00:00:00Z
     """  # noqa: D301  click reads the backspace
-    known = show_tenant(tenant)
     asked = {"action": action, "updated_since": since}
     given = {name: value for name, value in asked.items() if value is not None}
     parameters = check(AuditParameters, {"per_page": limit, **given})
     if isinstance(parameters, InvalidBody):
         problems = parameters.problems
         raise ValidationFailed([Problem("since", problem.message) for problem in problems])
-    page = service.list_entries(operator_store(tenant), parameters, known.timezone)
+    page = service.list_entries(open_store(tenant), parameters)
     operator.output.many([_row(views.audit_entry(record)) for record in page.records], _COLUMNS)

@@ -43,7 +43,7 @@ def find_deleted_id(
     """
     entries = read_all_pages(
         lambda page: audit.list_entries(
-            store, AuditParameters(action=action, page=page, per_page=100), "UTC"
+            store, AuditParameters(action=action, page=page, per_page=100)
         )
     )
     found = (entry.target.id for entry in entries if matches(loads(entry.details_json)))

@@ -44,7 +44,7 @@ _OPTIONAL = OPTIONAL_NUMBERS | {"gs1_company_prefix"}
 
 def _settings_row(tenant: Tenant) -> dict[str, Any]:
     row = {"tenant": tenant.slug, "timezone": tenant.timezone}
-    return row | settings_of(tenant).model_dump()
+    return row | settings_of(tenant.company).model_dump()
 
 
 @click.command()

@@ -266,7 +266,7 @@ def _describe_tenant(tenant: Tenant, overview: TenantOverview) -> dict[str, Any]
         "timezone": tenant.timezone,
         "moved_to": tenant.moved_to,
         "created_at": overview.created_at,
-        "settings": settings_of(tenant).model_dump(),
+        "settings": settings_of(tenant.company).model_dump(),
         "limits": dict(tenant.limits),
         "api_clients": [
             {

@@ -44,6 +44,7 @@ from shared.identity.tenancy.tenant import State, Tenant
 from shared.identity.users.repository import count_users
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
+from shared.kernel.company import Company
 from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.db.schema import served
@@ -207,7 +208,7 @@ def _activate(slug: str, new_version: int, *, exists: bool) -> None:
     """
     if exists:
         version = served(slug, ensure_version(slug, new_version))
-        users = count_users(operator_store_of(slug, table_of(slug), version))
+        users = count_users(operator_store_of(Company(slug), table_of(slug), version))
     else:
         version, users = write_version(slug, new_version), 0
     dynamodb = client("dynamodb")

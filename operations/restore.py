@@ -50,6 +50,7 @@ from shared.identity.tenancy.revocations import ALL_TOKENS, TOKEN_LIFETIME
 from shared.identity.users.repository import count_users
 from shared.kernel.aws import client
 from shared.kernel.clock import Deadline, now_ms
+from shared.kernel.company import Company
 from shared.kernel.db.schema import TableVersion, served
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -387,7 +388,7 @@ def _complete(  # noqa: PLR0913, PLR0917  the facts of one restore
 
 
 def _store(slug: str, table: str, version: TableVersion) -> Store:
-    return operator_store_of(slug, table, version, Deadline(_DAY_MS))
+    return operator_store_of(Company(slug), table, version, Deadline(_DAY_MS))
 
 
 def _switch(lease: Lease, plan: RestorePlan, present: Store, restored: Store) -> list[int]:

@@ -86,7 +86,7 @@ def _addresses(store: Store, user: User, now: float) -> Iterator[str]:
 
     def read(page: int) -> Page[StoredEntry]:
         parameters = AuditParameters.model_validate({**wanted, "page": page, "per_page": 100})
-        return list_entries(store, parameters, "UTC")
+        return list_entries(store, parameters)
 
     for entry in read_all_pages(read):
         if entry.action in {"user.sign_in_failed", "user.locked_out"}:

@@ -32,6 +32,7 @@ from shared.identity.tenancy.tenant import MODULES, Tenant
 from shared.integration.webhooks import delivery
 from shared.kernel import aws, json_text
 from shared.kernel.clock import now_ms
+from shared.kernel.company import Company
 from shared.kernel.config import config
 from shared.kernel.db import counters, items
 from shared.kernel.db.items import to_attributes
@@ -142,7 +143,7 @@ class Stack:
         """Return the tenant's table, for direct reads."""
         return Store(
             aws.client("dynamodb"),
-            slug=slug,
+            company=Company(slug),
             table=config().tenant_table(slug),
             outbox=config().outbox_table,
         )

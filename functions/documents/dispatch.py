@@ -6,7 +6,6 @@ from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents import views
 from shared.warehouse.documents.models import ExitDocument
 from shared.warehouse.packing.shipping import dispatch_exit_document
-from shared.warehouse.settings.values import settings_of
 
 routes = Routes()
 
@@ -26,5 +25,4 @@ routes = Routes()
 )
 def dispatch(tx: Transaction, request: Request) -> ResourceResponse:
     """Dispatch the staged goods of an exit document."""
-    settings = settings_of(request.tenant)
-    return ResourceResponse(views.exit_document(dispatch_exit_document(tx, request.id, settings)))
+    return ResourceResponse(views.exit_document(dispatch_exit_document(tx, request.id)))

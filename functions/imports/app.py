@@ -74,7 +74,7 @@ def list_imports(
     store: Store, request: Request[None, ImportParameters]
 ) -> ListResponse[StoredImport]:
     """List the imports."""
-    page = service.list_imports(store, request.parameters, request.tenant.timezone)
+    page = service.list_imports(store, request.parameters)
     return ListResponse(
         page, lambda record: import_in_list(record.entity, request.tenant, request.caller)
     )

@@ -43,7 +43,7 @@ class LabelParameters(BaseModel):
 )
 def get_label(store: Store, request: Request[None, LabelParameters]) -> FileResponse:
     """Return the label of a handling unit as PDF or as ZPL."""
-    content = label_content(store, request.id, request.tenant.timezone)
+    content = label_content(store, request.id)
     if request.parameters.format == "zpl":
         return FileResponse(label_zpl(content).encode(), f"{content.code}.zpl", _ZPL)
     return FileResponse(label_pdf(content), f"{content.code}.pdf")
@@ -58,7 +58,7 @@ def get_label(store: Store, request: Request[None, LabelParameters]) -> FileResp
 )
 def get_packing_slip(store: Store, request: Request) -> FileResponse:
     """Return the packing slip of a packing order as PDF."""
-    content = slip_content(store, request.id, request.tenant.timezone)
+    content = slip_content(store, request.id)
     return FileResponse(slip_pdf(content), f"{content.code}.pdf")
 
 

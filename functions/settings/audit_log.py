@@ -24,5 +24,5 @@ def list_audit_log(
     store: Store, request: Request[None, AuditParameters]
 ) -> ListResponse[StoredEntry]:
     """List audit entries."""
-    page = service.list_entries(store, request.parameters, request.tenant.timezone)
+    page = service.list_entries(store, request.parameters)
     return ListResponse(page, views.audit_entry)

@@ -5,7 +5,6 @@ from shared.http.routes import ResourceResponse, Routes
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.picking.holders import holders_of
-from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock import adjustments
 from shared.warehouse.stock.models import Adjustment, AdjustmentDraft
 
@@ -32,10 +31,7 @@ routes = Routes()
 )
 def adjust_stock(tx: Transaction, request: Request[Checked[AdjustmentDraft]]) -> ResourceResponse:
     """Adjust the stock of one product at one position."""
-    limit = settings_of(request.tenant).approval_adjustment_qty
-    made = adjustments.adjust_stock(
-        tx, request.body, request.tenant.timezone, limit, lambda row: holders_of(tx.store, row)
-    )
+    made = adjustments.adjust_stock(tx, request.body, lambda row: holders_of(tx.store, row))
     if made.movement_id is None:
         return ResourceResponse(made)
     return ResourceResponse(made, 201, f"/stock-movements/{made.movement_id}")

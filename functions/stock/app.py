@@ -62,7 +62,7 @@ def list_movements(
     store: Store, request: Request[None, MovementParameters]
 ) -> ListResponse[Movement]:
     """Return a page of stock movements."""
-    page = service.list_movements(store, request.parameters, request.tenant.timezone)
+    page = service.list_movements(store, request.parameters)
     return ListResponse(page, views.movement)
 
 

@@ -9,7 +9,6 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.picking.models import PickDraft
-from shared.warehouse.settings.values import settings_of
 from shared.warehouse.transfer_orders import order_picking, service, transit, views
 from shared.warehouse.transfer_orders.models import (
     Arrival,
@@ -49,7 +48,7 @@ def list_transfer_orders(
     store: Store, request: Request[None, TransferOrderParameters]
 ) -> ListResponse[StoredTransferOrder]:
     """Return a page of transfer orders."""
-    page = service.list_transfer_orders(store, request.parameters, request.tenant.timezone)
+    page = service.list_transfer_orders(store, request.parameters)
     return ListResponse(page, views.in_list)
 
 
@@ -117,8 +116,7 @@ def release_transfer_order(
 )
 def pick_transfer_order(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
     """Pick goods at a position."""
-    substitution = settings_of(request.tenant).pick_substitution
-    return _shown(order_picking.pick(tx, request.id, request.body, substitution))
+    return _shown(order_picking.pick(tx, request.id, request.body))
 
 
 @routes.write(
@@ -180,9 +178,7 @@ def dispatch_transfer_order(
 )
 def receive_transfer_order(tx: Transaction, request: Request[Checked[Arrival]]) -> ResourceResponse:
     """Receive goods into stock."""
-    return _shown(
-        transit.receive_transfer_order(tx, request.id, request.body, request.tenant.timezone)
-    )
+    return _shown(transit.receive_transfer_order(tx, request.id, request.body))
 
 
 @routes.write(

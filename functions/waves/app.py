@@ -6,7 +6,6 @@ from shared.http.routes import ListResponse, OperationOptions, ResourceResponse,
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
-from shared.warehouse.settings.values import settings_of
 from shared.warehouse.waves import creating, service, views
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveDraft, WaveParameters
 from shared.warehouse.waves.service import WaveWithOrders
@@ -37,7 +36,7 @@ _WRITE: OperationOptions = {
 )
 def list_waves(store: Store, request: Request[None, WaveParameters]) -> ListResponse[StoredWave]:
     """Return a page of waves."""
-    page = service.list_waves(store, request.parameters, request.tenant.timezone)
+    page = service.list_waves(store, request.parameters)
     return ListResponse(page, views.in_list)
 
 
@@ -61,8 +60,7 @@ def get_wave(store: Store, request: Request) -> ResourceResponse:
 )
 def create_wave(tx: Transaction, request: Request[Checked[WaveDraft]]) -> ResourceResponse:
     """Create a draft wave."""
-    tenant = request.tenant
-    created = creating.create_wave(tx, request.body, settings_of(tenant), tenant.timezone)
+    created = creating.create_wave(tx, request.body)
     view = views.in_detail(created.record, created.orders)
     return ResourceResponse(view, 201, f"/waves/{created.record.id}")
 

@@ -38,7 +38,7 @@ def list_approvals(
 ) -> ListResponse[StoredApproval]:
     """Return a page of approvals."""
     now = now_ms()
-    page = service.list_approvals(store, request.parameters, request.tenant.timezone, now)
+    page = service.list_approvals(store, request.parameters, now)
     return ListResponse(page, views.approval_at(now))
 
 

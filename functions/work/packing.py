@@ -21,7 +21,6 @@ from shared.warehouse.packing.models import (
     UnitDraft,
     UnitParameters,
 )
-from shared.warehouse.settings.values import settings_of
 
 routes = Routes()
 
@@ -52,7 +51,7 @@ def list_packing_orders(
     store: Store, request: Request[None, PackingOrderParameters]
 ) -> ListResponse[StoredPackingOrder]:
     """Return a page of packing orders."""
-    page = service.list_packing_orders(store, request.parameters, request.tenant.timezone)
+    page = service.list_packing_orders(store, request.parameters)
     return ListResponse(page, views.order_in_list)
 
 
@@ -98,8 +97,7 @@ def complete_packing_order(
     tx: Transaction, request: Request[Checked[PackingEnd]]
 ) -> ResourceResponse:
     """Complete a packing order."""
-    settings = settings_of(request.tenant)
-    return _shown(service.complete_packing_order(tx, request.id, request.body, settings))
+    return _shown(service.complete_packing_order(tx, request.id, request.body))
 
 
 @routes.write(
@@ -130,7 +128,7 @@ def cancel_packing_order(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def create_handling_unit(tx: Transaction, request: Request[Checked[UnitDraft]]) -> ResourceResponse:
     """Create an empty handling unit."""
-    record = units.create_unit(tx, request.id, request.body, settings_of(request.tenant))
+    record = units.create_unit(tx, request.id, request.body)
     return ResourceResponse(views.unit_shown(record), 201, f"/handling-units/{record.id}")
 
 

@@ -1,8 +1,5 @@
 """Routes of pickings."""
 
-from functools import partial
-from typing import Any
-
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
@@ -18,7 +15,6 @@ from shared.warehouse.picking.models import (
     PickingParameters,
     StoredPicking,
 )
-from shared.warehouse.settings.values import settings_of
 from shared.warehouse.waves.picking_status import record_in_wave
 
 routes = Routes()
@@ -38,7 +34,7 @@ def list_pickings(
     store: Store, request: Request[None, PickingParameters]
 ) -> ListResponse[StoredPicking]:
     """Return a page of pickings."""
-    page = service.list_pickings(store, request.parameters, request.tenant.timezone)
+    page = service.list_pickings(store, request.parameters)
     return ListResponse(page, views.picking_in_list)
 
 
@@ -73,15 +69,10 @@ def create_picking(tx: Transaction, request: Request[Checked[PickingDraft]]) -> 
     return ResourceResponse(views.picking_in_detail(record), 201, f"/pickings/{record.id}")
 
 
-def _waves(request: Request[Any]) -> service.PickingHook:
-    """Return the hook through which waves learn that a picking was started or has ended."""
-    return partial(record_in_wave, settings=settings_of(request.tenant))
-
-
 @routes.write("POST", "/pickings/{id}/start", "Start a picking", _WRITE)
 def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Start a picking."""
-    record = service.start_picking(tx, request.id, _waves(request))
+    record = service.start_picking(tx, request.id, record_in_wave)
     return ResourceResponse(views.picking_in_detail(record))
 
 
@@ -112,8 +103,7 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
     """Pick goods at a position."""
-    substitution = settings_of(request.tenant).pick_substitution
-    record = picks.pick(tx, request.id, request.body, substitution)
+    record = picks.pick(tx, request.id, request.body)
     return ResourceResponse(views.picking_in_detail(record))
 
 
@@ -145,8 +135,7 @@ def undo_pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> Resource
 )
 def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> ResourceResponse:
     """Finalize a picking."""
-    limit = settings_of(request.tenant).approval_shortage_percent
-    record = service.finalize_picking(tx, request.id, request.body, _waves(request), limit)
+    record = service.finalize_picking(tx, request.id, request.body, record_in_wave)
     return ResourceResponse(views.picking_in_detail(record))
 
 
@@ -160,7 +149,7 @@ def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> 
 )
 def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel a picking."""
-    record = service.cancel_picking(tx, request.id, _waves(request))
+    record = service.cancel_picking(tx, request.id, record_in_wave)
     return ResourceResponse(views.picking_in_detail(record))
 
 

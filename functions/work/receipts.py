@@ -33,7 +33,7 @@ def list_receipts(
     store: Store, request: Request[None, ReceiptParameters]
 ) -> ListResponse[StoredReceipt]:
     """Return a page of receipts."""
-    page = service.list_receipts(store, request.parameters, request.tenant.timezone)
+    page = service.list_receipts(store, request.parameters)
     return ListResponse(page, views.receipt_in_list)
 
 
@@ -103,9 +103,7 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -> ResourceResponse:
     """Receive goods into stock."""
-    record, document = goods_receipt.receive_line(
-        tx, request.id, request.body, tenant=request.tenant
-    )
+    record, document = goods_receipt.receive_line(tx, request.id, request.body)
     return ResourceResponse(_detail(tx.store, record, document.entity))
 
 

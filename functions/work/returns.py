@@ -18,7 +18,6 @@ from shared.warehouse.returns.models import (
     ReturnParameters,
     StoredReturn,
 )
-from shared.warehouse.settings.values import settings_of
 
 routes = Routes()
 
@@ -34,7 +33,7 @@ def list_returns(
     store: Store, request: Request[None, ReturnParameters]
 ) -> ListResponse[StoredReturn]:
     """Return a page of returns."""
-    page = service.list_returns(store, request.parameters, request.tenant.timezone)
+    page = service.list_returns(store, request.parameters)
     return ListResponse(page, views.in_list)
 
 
@@ -71,7 +70,7 @@ _ACT: OperationOptions = {**_WRITE, "errors": ("conflict", "stale_state")}
 )
 def create_return(tx: Transaction, request: Request[Checked[ReturnDraft]]) -> ResourceResponse:
     """Create a return, once per reference."""
-    created = service.create_return(tx, request.body, settings_of(request.tenant))
+    created = service.create_return(tx, request.body)
     view = views.in_detail(created.record)
     return created_resource(created, f"Return {view.external_ref}", view, "/returns")
 
@@ -138,7 +137,7 @@ def finish_return(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def decide(tx: Transaction, request: Request[Checked[DispositionsDraft]]) -> ResourceResponse:
     """Decide what happens to received goods."""
-    return _shown(dispositions.decide(tx, request.id, request.body, request.tenant.timezone))
+    return _shown(dispositions.decide(tx, request.id, request.body))
 
 
 @routes.write(

@@ -30,7 +30,7 @@ def list_validations(
     store: Store, request: Request[None, RfidValidationParameters]
 ) -> ListResponse[StoredValidation]:
     """Return a page of validations, without their differences."""
-    page = service.list_validations(store, request.parameters, request.tenant.timezone)
+    page = service.list_validations(store, request.parameters)
     return ListResponse(page, views.validation_in_list)
 
 

@@ -30,7 +30,7 @@ def list_transfers(
     store: Store, request: Request[None, TransferParameters]
 ) -> ListResponse[StoredTransfer]:
     """Return a page of transfers."""
-    page = service.list_transfers(store, request.parameters, request.tenant.timezone)
+    page = service.list_transfers(store, request.parameters)
     return ListResponse(page, views.transfer_in_list)
 
 

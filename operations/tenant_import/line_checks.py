@@ -185,7 +185,7 @@ def _check_tenant(item: AttributeMap, slug: str) -> None:
         f"{schema.SCHEMA_VERSION}",
     )
     tenant = tenant_from_item(item)
-    check_settings(tenant.timezone, (), settings_of(tenant))
+    check_settings(tenant.timezone, (), settings_of(tenant.company))
 
 
 def _setting_type(default: object) -> str:

@@ -194,14 +194,15 @@ class PeriodParameters(ListParameters):
 class ReadList[E: BaseModel](Protocol):
     """A function that reads lists."""
 
-    def __call__(self, store: Store, parameters: ListParameters, timezone: str = "UTC") -> Page[E]:
-        """Read a page; the days of `parameters` are days in `timezone`."""
+    def __call__(self, store: Store, parameters: ListParameters) -> Page[E]:
+        """Read a page; the days of `parameters` are days of the company."""
 
 
 def list_of[E: Stored](collection: Collection[E], **facets: str) -> ReadList[E]:
     """Return the function that lists a collection, whose filters are facets; see `filters`."""
 
-    def read(store: Store, parameters: ListParameters, timezone: str = "UTC") -> Page[E]:
+    def read(store: Store, parameters: ListParameters) -> Page[E]:
+        timezone = store.company.timezone
         days = parameters.created(timezone)
         if isinstance(parameters, PeriodParameters) and UPDATED_AT not in collection.sorts:
             days = parameters.created_once(timezone)

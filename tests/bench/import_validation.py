@@ -15,6 +15,7 @@ from shared.integration.imports.files.reader import read_file
 from shared.integration.imports.files.row_groups import RowGrouper
 from shared.integration.imports.models import FileLocation, StoredImport
 from shared.integration.imports.validation import chunks, validate_groups
+from shared.kernel.company import Company
 from shared.kernel.db.store import Store
 from shared.kernel.queue import Queue
 from shared.kernel.tenant_files import TenantFiles
@@ -26,7 +27,7 @@ def _validate(path: Path) -> int:
     tenant = Tenant("acme", "active", "enterprise", MODULES, "https://acme.example/api/v1")
     no_client: Any = None  # the validation of products makes no calls
     files = TenantFiles(no_client, "", "acme")
-    store = Store(no_client, slug="acme", table="", outbox="")
+    store = Store(no_client, company=Company("acme"), table="", outbox="")
     context = ImportContext(tenant, store, files, files, Queue(""))
     stored = StoredImport(
         id=1, kind="products", status="validating", way="request", created_at="", updated_at="",

@@ -34,6 +34,7 @@ FLOORS = (
     "shared.kernel.differences",
     "shared.kernel.fields",
     "shared.kernel.calendar_days",
+    "shared.kernel.company",
     "shared.kernel.db",
     "shared.kernel.references",
     "shared.kernel.list_parameters",

@@ -9,6 +9,7 @@ from typing import Any
 
 from shared.identity.tenancy.directory import (
     current_table,
+    existing_tenant,
     is_being_restored,
     read_item,
     table_version_of,
@@ -17,6 +18,7 @@ from shared.identity.tenancy.directory import (
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client, client_as
 from shared.kernel.clock import Deadline, is_fresh, now
+from shared.kernel.company import Company
 from shared.kernel.config import config
 from shared.kernel.db.schema import TableVersion, current_version, served
 from shared.kernel.db.store import Store
@@ -225,7 +227,7 @@ def store_for(tenant: Tenant, deadline: Deadline | None = None, *, writes: bool 
         count_for_service("unserved_tables")
         raise
     dynamodb = dynamodb_for(tenant.slug, tenant.table)
-    return operator_store_of(tenant.slug, tenant.table, version, deadline, dynamodb)
+    return operator_store_of(tenant.company, tenant.table, version, deadline, dynamodb)
 
 
 def operator_store(
@@ -249,11 +251,13 @@ def operator_store(
         if is_being_restored(item):
             raise TableReplaced(tenant_slug)
     table = current_table(tenant_slug, item)
-    return operator_store_of(tenant_slug, table, version, deadline, dynamodb)
+    tenant = existing_tenant(item) if item else None
+    company = tenant.company if tenant else Company(tenant_slug)
+    return operator_store_of(company, table, version, deadline, dynamodb)
 
 
 def operator_store_of(
-    tenant_slug: str,
+    company: Company,
     table: str,
     version: TableVersion,
     deadline: Deadline | None = None,
@@ -262,7 +266,7 @@ def operator_store_of(
     """Return one of a tenant's tables for an operator: the present one, an earlier or a new one."""
     return Store(
         dynamodb or client("dynamodb"),
-        slug=tenant_slug,
+        company=company,
         table=table,
         outbox=config().outbox_table,
         deadline=deadline,

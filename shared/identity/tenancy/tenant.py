@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from shared.kernel.company import Company
 from shared.kernel.config import config
 from shared.kernel.db.schema import TableVersion
 from shared.kernel.errors import CODES, FeatureNotInPlan, ServiceError
@@ -118,6 +119,11 @@ class Tenant:
     """Whether its requests are refused because its table is about to be replaced."""
     item: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """The stored item, in which others keep attributes: `shared.warehouse.settings.values`."""
+
+    @property
+    def company(self) -> Company:
+        """What use cases know of it."""
+        return Company(self.slug, self.timezone, self.item)
 
     @property
     def table(self) -> str:

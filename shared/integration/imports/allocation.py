@@ -40,6 +40,7 @@ def allocate_documents(context: ImportContext, import_id: int) -> bool:
                     continue
                 if context.deadline.remaining < _TIME_FOR_DOCUMENT:
                     return False
+                context = context.renewed()
                 draft = check(ExitDraft, group.body)
                 use_case = partial(_allocate, import_id=import_id, index=index, draft=draft)
                 # The record lets a repeated call recognize what an earlier attempt has started.

@@ -106,6 +106,7 @@ def _apply_part(
     while (start := record.entity.applied - preceding) < len(groups):
         if _must_stop(context, record, first_version) or record.entity.status != "committing":
             return record
+        context = context.renewed()
         step = _CommitStep(context, importer, record, groups[start:], prefetch)
         record = run_transaction(
             context.store,

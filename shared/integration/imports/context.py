@@ -1,9 +1,10 @@
 """The resources of one tenant that processing its imports needs: table, files, queue, deadline."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shared.identity.tenancy.access import s3_for
+from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant
 from shared.integration.imports.models import FileLocation, Requester, StoredImport
 from shared.integration.imports.repository import IMPORTS
@@ -51,6 +52,13 @@ class ImportContext:
     def deadline(self) -> Deadline:
         """The time at which processing must stop."""
         return self.store.deadline
+
+    def renewed(self) -> "ImportContext":
+        """Return the context with the present settings: an import runs longer than a request."""
+        tenant = directory.tenant(self.tenant.slug) or self.tenant
+        store = self.store.uncached()
+        store.company = tenant.company
+        return replace(self, tenant=tenant, store=store)
 
     def files_of(self, location: FileLocation) -> TenantFiles:
         """Return the files among which an uploaded file is stored."""

@@ -71,7 +71,7 @@ def ensure_kind_allowed(
         MissingScope: The integration client lacks the scope of the kind.
         Forbidden: The user lacks the permission of the kind.
     """
-    if caller is None or not settings_of(tenant).imports_require_kind_scope:
+    if caller is None or not settings_of(tenant.company).imports_require_kind_scope:
         return
     access = ACCESS_OF_KIND[kind]
     authorize(

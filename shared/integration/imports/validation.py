@@ -125,6 +125,7 @@ def _validate_rows(
         if not first and context.deadline.remaining < _TIME_FOR_CHUNK:
             return record
         first = False
+        context = context.renewed()
         validate_groups(context, stored, grouper, chunk)
         after = _save_chunk(context, record, file, group_count, chunk)
         if after.entity.checked != record.entity.checked + len(chunk):

@@ -114,7 +114,7 @@ def _process(context: ImportContext, record: Record[StoredImport]) -> Record[Sto
 def _is_committed_automatically(context: ImportContext, stored: StoredImport) -> bool:
     return (
         stored.way == "drop"
-        and settings_of(context.tenant).commit_drops
+        and settings_of(context.tenant.company).commit_drops
         and tenant_refusal(context.tenant, stored.kind) is None
     )
 

@@ -10,6 +10,7 @@ from itertools import batched, chain
 from typing import TYPE_CHECKING, Any
 
 from shared.kernel.clock import Deadline, is_fresh, now
+from shared.kernel.company import Company
 from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.claim import Claim
 from shared.kernel.db.items import AttributeMap, Item, Key, encode, from_attributes, key_of
@@ -62,31 +63,36 @@ class _Cache:
 class Store:
     """A tenant's table during one request.
 
-    `version` is the version of its schema; by default that of a new table. `claim` is the claim of
-    the request's Idempotency-Key; None when the request has none. Every transaction on this store
-    and its copies depends on it.
+    `company` is the tenant. `version` is the version of its schema; by default that of a new table.
+    `claim` is the claim of the request's Idempotency-Key; None when the request has none. Every
+    transaction on this store and its copies depends on it.
     """
 
-    __slots__ = ("_cache", "claim", "client", "deadline", "outbox", "slug", "table", "version")
+    __slots__ = ("_cache", "claim", "client", "company", "deadline", "outbox", "table", "version")
 
     def __init__(  # noqa: PLR0913  the facts of one table
         self,
         client: "DynamoDBClient",
         *,
-        slug: str,
+        company: Company,
         table: str,
         outbox: str,
         deadline: Deadline | None = None,
         version: TableVersion | None = None,
     ) -> None:
         self.client = client
-        self.slug = slug
+        self.company = company
         self.table = table
         self.outbox = outbox
         self.deadline = deadline or Deadline(_DEFAULT_DEADLINE_MS)
         self.version = version or current_version()
         self.claim: Claim | None = None
         self._cache: _Cache | None = None
+
+    @property
+    def slug(self) -> str:
+        """The slug of the tenant."""
+        return self.company.slug
 
     def repeatable(self) -> "Store":
         """Return the same table with a cache: every read of one key returns the same item.

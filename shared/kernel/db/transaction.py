@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
 
 from shared.kernel.clock import Instant, instant, now_ms
+from shared.kernel.company import Company
 from shared.kernel.db.actions import (
     MAX_ACTIONS,
     MAX_PLANNED_ACTIONS,
@@ -95,6 +96,7 @@ class Transaction:
             self._shard = random_shard()
         self.now_ms = now_ms()
         self.now: Instant = instant(self.now_ms)
+        self.store.company = self.store.company.at(self.now_ms)
         self._taken: dict[str, int] = {}
         self._actions: list[Action] = []
         self._counters: dict[str, CounterChange] = {}
@@ -104,6 +106,11 @@ class Transaction:
         self._after_step: list[Callable[[], object]] = []
         self.deferred_items: list[DeferredItem] = []
         """Items that the commit inserts; until then, a use case may add to their content."""
+
+    @property
+    def company(self) -> Company:
+        """The company at the time of the change: its settings, its time zone and its day."""
+        return self.store.company
 
     def read_twice(self, doubt: str) -> None:
         """Raise StaleRead the first time, so that the next attempt reads everything again.

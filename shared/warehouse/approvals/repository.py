@@ -36,9 +36,9 @@ APPROVALS = Collection(
 
 
 def list_approvals(
-    store: Store, parameters: ApprovalParameters, timezone: str, now_ms: int
+    store: Store, parameters: ApprovalParameters, now_ms: int
 ) -> Page[StoredApproval]:
-    """Read a page of approvals with their status at `now_ms`; days are days in `timezone`."""
+    """Read a page of approvals with their status at `now_ms`."""
     status = parameters.status
     equal: dict[str, str | None] = {"group": status}
     moving: dict[str, tuple[str | None, str | None]] = {}
@@ -50,7 +50,8 @@ def list_approvals(
     elif status in {"pending", "granted"}:
         equal = {"group": "open", "stage": status}
         moving = {"created_at": (rules.oldest_unexpired(now_ms), None)}
-    query = parameters.list_query(equal=equal, between=parameters.created(timezone), moving=moving)
+    days = parameters.created(store.company.timezone)
+    query = parameters.list_query(equal=equal, between=days, moving=moving)
     return read_page(store, APPROVALS, replace(query, unless=unless))
 
 

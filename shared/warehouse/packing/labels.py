@@ -22,7 +22,7 @@ from shared.warehouse.packing.reading import get_packing_order, get_unit_with_co
 from shared.warehouse.picking.models import packing_order_code
 
 
-def label_content(store: Store, number: int, timezone: str) -> LabelContent:
+def label_content(store: Store, number: int) -> LabelContent:
     """Return the content of the label of a unit: its goods, and those of all units in it.
 
     Raises:
@@ -44,7 +44,7 @@ def label_content(store: Store, number: int, timezone: str) -> LabelContent:
         recipient=shipping.recipient,
         ship_to=shipping.ship_to or "",
         document=f"{doc_num('exit', unit.exit_document_id)} / {shipping.external_ref}",
-        day=_day(unit.updated_at, timezone),
+        day=_day(unit.updated_at, store.company.timezone),
         goods=goods,
         sender=shipping.sender,
         weight_kg=unit.weight_kg,
@@ -53,7 +53,7 @@ def label_content(store: Store, number: int, timezone: str) -> LabelContent:
     )
 
 
-def slip_content(store: Store, number: int, timezone: str) -> SlipContent:
+def slip_content(store: Store, number: int) -> SlipContent:
     """Return the content of the packing slip of a packing order.
 
     Raises:
@@ -70,7 +70,7 @@ def slip_content(store: Store, number: int, timezone: str) -> SlipContent:
         external_ref=order.shipping.external_ref,
         recipient=order.shipping.recipient,
         ship_to=order.shipping.ship_to or "",
-        day=_day(order.packed_at or order.updated_at, timezone),
+        day=_day(order.packed_at or order.updated_at, store.company.timezone),
         units=units,
         sender=order.shipping.sender,
     )

@@ -26,7 +26,7 @@ from shared.warehouse.packing.reading import OrderWithUnits, with_units
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.models import StoredPicking, packing_order_code
-from shared.warehouse.settings.values import Settings
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.work.operators import read_operator
 
 _MAX_PARTS = MAX_PLANNED_ACTIONS - 20
@@ -149,7 +149,7 @@ def _size_problems(draft: PackingOrderDraft, pickings: _Pickings) -> Iterator[Pr
 
 
 def complete_packing_order(
-    tx: Transaction, number: int, checked: Checked[PackingEnd], settings: Settings
+    tx: Transaction, number: int, checked: Checked[PackingEnd]
 ) -> OrderWithUnits:
     """Complete a packing order: everything is in closed units, or the rest is left unpacked.
 
@@ -160,25 +160,26 @@ def complete_packing_order(
             `rfid_required`, also when the order has not passed an RFID validation since its last
             change.
     """
-    completed = run_steps(tx, lambda: _complete_step(tx, number, checked, settings))
+    completed = run_steps(tx, lambda: _complete_step(tx, number, checked))
     return with_units(tx.store, completed)
 
 
 def _complete_step(
-    tx: Transaction, number: int, checked: Checked[PackingEnd], settings: Settings
+    tx: Transaction, number: int, checked: Checked[PackingEnd]
 ) -> Record[StoredPackingOrder] | None:
     record = PACKING_ORDERS.get(tx.store, number)
     end = ensure_valid(checked, of_valid_fields(checked, rules.end_problems(checked)))
     order = record.entity
     rules.ensure_status(order, "open", "in_progress")
     reason = rules.short_reason(order, end)
-    if settings.rfid_required and not repository.has_passed(tx.store, record):
+    needs_validation = settings_of(tx.company).rfid_required
+    if needs_validation and not repository.has_passed(tx.store, record):
         code = packing_order_code(number)
         raise Conflict(f"{code} needs a passed RFID validation of the order after its last change.")
     order = _without_fitting(tx, order, _units_to_delete(tx, rules.empty_units(order)))
     if rules.empty_units(order):
         changed = change_order(tx, record, order)
-        if settings.rfid_required:
+        if needs_validation:
             repository.put_passed(tx, changed)  # its goods are the same
         return None
     return change_order(tx, record, order, status="packed", packed_at=tx.now, short_reason=reason)

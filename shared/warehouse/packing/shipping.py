@@ -11,12 +11,12 @@ from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.packing.service import change_order
 from shared.warehouse.picking import dispatch
-from shared.warehouse.settings.values import Settings
+from shared.warehouse.settings.values import settings_of
 
 type _Orders = list[Record[StoredPackingOrder]]
 
 
-def dispatch_exit_document(tx: Transaction, number: int, settings: Settings) -> Record[Document]:
+def dispatch_exit_document(tx: Transaction, number: int) -> Record[Document]:
     """Dispatch the staged goods of an exit document, close it and raise shipment.dispatched.
 
     Its packing orders become `shipped`, their units `dispatched`. Quantities that were not picked
@@ -27,13 +27,13 @@ def dispatch_exit_document(tx: Transaction, number: int, settings: Settings) -> 
             it; with the setting `packing_required`, also when staged goods have no packed packing
             order.
     """
-    return run_steps(tx, lambda: _dispatch_step(tx, number, settings))
+    return run_steps(tx, lambda: _dispatch_step(tx, number))
 
 
-def _dispatch_step(tx: Transaction, number: int, settings: Settings) -> Record[Document] | None:
+def _dispatch_step(tx: Transaction, number: int) -> Record[Document] | None:
     """Dispatch as many picks as fit, then as many units; with the last, close the document."""
     staged = dispatch.read_staged(tx, number)
-    orders = _packed_orders(tx, staged, required=settings.packing_required)
+    orders = _packed_orders(tx, staged, required=settings_of(tx.company).packing_required)
     if dispatch.dispatch_picks(tx, staged):
         units = _ship(tx, orders)
         if units is not None:

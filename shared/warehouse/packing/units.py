@@ -22,22 +22,21 @@ from shared.warehouse.packing.models import (
 )
 from shared.warehouse.packing.repository import PACKING_ORDERS, SSCC_SEQUENCE, UNITS
 from shared.warehouse.packing.service import change_order
-from shared.warehouse.settings.values import Settings
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.work.operators import read_operator
 
 type _Unit = Record[StoredUnit]
 type _Order = Record[StoredPackingOrder]
 
 
-def create_unit(
-    tx: Transaction, number: int, checked: Checked[UnitDraft], settings: Settings
-) -> _Unit:
+def create_unit(tx: Transaction, number: int, checked: Checked[UnitDraft]) -> _Unit:
     """Create an empty handling unit of the packing order with the id `number`.
 
     Raises:
         RuleBlocked: The order has as many units as it may have.
         StaleState: The unit in which it stands is closed.
     """
+    settings = settings_of(tx.company)
     prefix, is_valid = settings.gs1_company_prefix, not isinstance(checked, InvalidBody)
     _, _, record = run_all(
         lambda: tx.reserve_ids(UNITS.kind, 1) if is_valid else None,

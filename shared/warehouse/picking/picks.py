@@ -26,7 +26,7 @@ from shared.warehouse.picking.models import (
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.rules import Holder, PickPart
 from shared.warehouse.picking.service import get_exit_picking, mark_finalized, record_exit_progress
-from shared.warehouse.settings.values import Substitution
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.models import (
     InventoryStatus,
     MovementCause,
@@ -58,15 +58,13 @@ class _PickPlan:
         )
 
 
-def pick(
-    tx: Transaction, number: int, draft: Checked[PickDraft], substitution: Substitution
-) -> Record[StoredPicking]:
+def pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[StoredPicking]:
     """Pick goods for the exit documents of a started picking; they become staged stock.
 
     They are allocated to the picking, also where the position was blocked since, or replace
-    allocated goods, as `substitution` allows. A serial that another picking has allocated at the
-    same position changes places with the one that is allocated here, unless the order of the other
-    picking names serials.
+    allocated goods, as the setting `pick_substitution` allows. A serial that another picking has
+    allocated at the same position changes places with the one that is allocated here, unless the
+    order of the other picking names serials.
 
     Raises:
         Conflict: The goods are allocated to other work.
@@ -74,7 +72,7 @@ def pick(
     with gtin_resolved(tx.store, draft) as named:
         record = get_exit_picking(tx.store, number)
         ensure_status("Picking", record.entity, "started")
-        plan = _plan(tx, record.entity, named, substitution)
+        plan = _plan(tx, record.entity, named)
         posting, _ = run_all(
             lambda: _load_stock(tx, record.entity, plan),
             # Read ahead: `record_exit_progress` finds them in the cache.
@@ -92,9 +90,9 @@ def _plan(
     tx: Transaction,
     picking: StoredPicking,
     checked: Checked[PickDraft],
-    substitution: Substitution,
 ) -> _PickPlan:
     """Return what a valid pick takes; raise ValidationFailed with all problems of another."""
+    substitution = settings_of(tx.company).pick_substitution
     problems = list(rules.pick_problems(picking, checked, substitution))
     if not rules.is_allocated_at(picking, checked):
         problems += _position_problems(tx, picking, checked)
@@ -310,7 +308,6 @@ def pick_for_transfer_order(
     tx: Transaction,
     record: Record[StoredPicking],
     draft: Checked[PickDraft],
-    substitution: Substitution,
 ) -> Record[StoredPicking]:
     """Pick goods for a transfer order; see `pick`.
 
@@ -321,7 +318,7 @@ def pick_for_transfer_order(
 
     def stage() -> StoredPicking:
         with gtin_resolved(tx.store, draft) as named:
-            plan = _plan(tx, before, named, substitution)
+            plan = _plan(tx, before, named)
             return _stage_goods(tx, _load_stock(tx, before, plan), before, plan)
 
     picking, acting = run_all(stage, lambda: read_operator(tx))

@@ -67,10 +67,8 @@ PICKINGS = Collection(
 )
 
 
-def list_pickings(
-    store: Store, parameters: PickingParameters, timezone: str
-) -> Page[StoredPicking]:
-    """Read a page of pickings; `from` and `to` are days in the time zone."""
+def list_pickings(store: Store, parameters: PickingParameters) -> Page[StoredPicking]:
+    """Read a page of pickings; `from` and `to` are days of the company."""
     equal, contains = parameters.filters(), dict[str, str | None]()
     if equal["external_ref"] is not None and (number := equal.pop("document_id")):
         # The pickings with a reference are looked up by it, whichever of their documents has it.
@@ -78,7 +76,7 @@ def list_pickings(
     query = parameters.list_query(
         equal=equal,
         contains=contains,
-        between=parameters.created(timezone),
+        between=parameters.created(store.company.timezone),
     )
     return read_page(store, PICKINGS, by_rank(query))
 

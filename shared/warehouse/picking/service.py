@@ -34,6 +34,7 @@ from shared.warehouse.picking.models import (
 )
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.undo_picking import RecordProgress, undo_work
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.work.models import Operator, WorkStatus
 from shared.warehouse.work.operators import operator_from_start, operator_problems, read_operator
 from shared.warehouse.work.rules import ensure_status
@@ -218,15 +219,15 @@ def finalize_picking(
     number: int,
     end: Checked[PickingEnd],
     hook: PickingHook,
-    shortage_limit: Decimal | None = None,
 ) -> Record[StoredPicking]:
     """Finalize a started picking, release its remaining allocations and raise picking.completed.
 
     A line that was not picked completely needs a reason.
 
     Raises:
-        ApprovalRequired: More than `shortage_limit` percent is short and nobody has approved it.
+        ApprovalRequired: More than `approval_shortage_percent` is short and nobody has approved it.
     """
+    shortage_limit = settings_of(tx.company).approval_shortage_percent
     reads = [] if shortage_limit is None else approvals.reads_ahead(tx)
     record, *_ = run_all(lambda: get_exit_picking(tx.store, number), *reads)
     ended = release_and_finalize(tx, record, end, record_exit_progress, shortage_limit)

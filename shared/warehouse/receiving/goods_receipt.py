@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.identity.audit import service as audit
-from shared.identity.tenancy.tenant import Tenant
 from shared.kernel import references
-from shared.kernel.calendar_days import day_of
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
@@ -57,15 +55,13 @@ def receive_line(
     tx: Transaction,
     number: int,
     draft: Checked[ReceiptLineDraft],
-    *,
-    tenant: Tenant,
 ) -> tuple[Record[StoredReceipt], Record[Document]]:
     """Receive goods into stock for the open lines of the document; return receipt and document.
 
     Raises:
         Conflict: The receipt is full.
         StaleState: Its document is closed.
-        ApprovalRequired: More arrives than the tenant's tolerance allows, without an approval.
+        ApprovalRequired: More arrives than the company's tolerance allows, without an approval.
     """
     with gtin_resolved(tx.store, draft) as named:
         record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
@@ -73,7 +69,7 @@ def receive_line(
         ensure_status("Receipt", record.entity, "started")
         rules.ensure_line_limit(record.entity)
         document, found = _read_named(tx, record.entity, named)
-        arrival = _arrival(tx, named, document.entity, tenant)
+        arrival = _arrival(tx, named, document.entity)
         problems = list(of_valid_fields(named, rules.examine(arrival.goods)))
         _load_stock(
             posting, tx, arrival, is_refused=bool(problems) or isinstance(named, InvalidBody)
@@ -123,10 +119,8 @@ def _codes(whs_code: str, draft: Checked[ReceiptLineDraft], bin_code: str | None
     return NamedCodes(products=[draft.item_code], warehouses=[whs_code], positions=[place])
 
 
-def _arrival(
-    tx: Transaction, draft: Checked[ReceiptLineDraft], document: Document, tenant: Tenant
-) -> _Arrival:
-    tolerance = settings_of(tenant).receipt_tolerance
+def _arrival(tx: Transaction, draft: Checked[ReceiptLineDraft], document: Document) -> _Arrival:
+    tolerance = settings_of(tx.company).receipt_tolerance
     by_line = rules.quantities_by_line(document, draft, tolerance)
     bin_code = draft.bin_code or rules.default_bin(document, by_line)
     # All but a position that only the document names are in the cache.
@@ -138,7 +132,7 @@ def _arrival(
         bin_code=bin_code,
         product=known.products.get(draft.item_code or ""),
         position=known.positions.get((document.whs_code, bin_code or "")),
-        today=day_of(tx.now_ms, tenant.timezone),
+        today=tx.company.today,
     )
     targets = _targets(tx, goods, known.warehouses.get(document.whs_code))
     return _Arrival(goods, targets, rules.over_receipt(document, draft, tolerance))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from shared.kernel import references
-from shared.kernel.calendar_days import day_of
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
@@ -39,12 +38,12 @@ from shared.warehouse.stock.posting import StockPosting, fence_master_data
 
 
 def decide(
-    tx: Transaction, number: int, checked: Checked[DispositionsDraft], timezone: str
+    tx: Transaction, number: int, checked: Checked[DispositionsDraft]
 ) -> Record[StoredReturn]:
     """Decide what happens to received goods; with the last of them, raise return.dispositioned.
 
     Goods for `return_to_provider` get an exit document, with a picking that they are allocated to.
-    Goods have expired, and are not restocked, when their day in `timezone` has passed.
+    Goods have expired, and are not restocked, when their day has passed.
 
     Raises:
         Conflict: The goods are no longer in quarantine where they were received.
@@ -65,7 +64,7 @@ def decide(
         lines = rules.valid_lines(named, [*problems_of(named), *problems])
         after, parts, more = rules.take_goods(one, lines)
         draft = ensure_valid(named, [*problems, *more])
-    today = day_of(tx.now_ms, timezone)
+    today = tx.company.today
     moved = _move(posting, one, draft, parts, known, today)
     if external_ref is not None:
         goods = [each for each in moved if each.draft.action == "return_to_provider"]

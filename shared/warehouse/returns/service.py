@@ -29,7 +29,7 @@ from shared.warehouse.returns.models import (
     StoredReturn,
 )
 from shared.warehouse.returns.repository import RETURNED, RETURNS
-from shared.warehouse.settings.values import Settings
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
@@ -43,7 +43,6 @@ type _Part = tuple[int, int, Decimal, StockRow]
 def create_return(
     tx: Transaction,
     draft: Checked[ReturnDraft],
-    settings: Settings,
     *,
     import_id: int | None = None,
 ) -> CreatedRecord[StoredReturn]:
@@ -73,7 +72,7 @@ def create_return(
                 differing = rules.differences(named, record.entity)
                 return CreatedRecord(record, new=False, differing=differing)
         known, found = _known(tx, named, document, found)
-        findings = _findings(tx.store, named, known, origin, settings)
+        findings = _findings(tx.store, named, known, origin)
         if findings.all:
             _ensure_not_created_meanwhile(tx.store, named.external_ref)
         draft = ensure_no_problems(named, findings)
@@ -95,7 +94,7 @@ def create_return(
 
 
 def examine_return(
-    tx: Transaction, draft: Checked[ReturnDraft], settings: Settings
+    tx: Transaction, draft: Checked[ReturnDraft]
 ) -> tuple[int | None, list[Problem]]:
     """Return the problems of a draft besides those of its fields; nothing is written.
 
@@ -108,7 +107,7 @@ def examine_return(
             lambda: _origin(tx.store, document, with_lots=_names_lots(named)),
         )
         known, found = _known(tx, named, document, found)
-        findings = _findings(tx.store, named, known, origin, settings)
+        findings = _findings(tx.store, named, known, origin)
         existing = repository.REFERENCES.holder(found, named.external_ref)
         if findings.all and existing is None:
             _ensure_not_created_meanwhile(tx.store, named.external_ref)
@@ -121,10 +120,9 @@ def _findings(
     draft: Checked[ReturnDraft],
     known: MasterData,
     origin: limits.Origin | None,
-    settings: Settings,
 ) -> LineProblems:
     """Return every problem of a return besides those of its fields."""
-    found = rules.examine(draft, known, origin, settings)
+    found = rules.examine(draft, known, origin, settings_of(store.company))
     named = rules.limited_goods(draft, known, origin) if origin else []
     serials = {(goods.product_id, serial) for goods in named for serial in goods.serials}
     if origin is None or not serials:

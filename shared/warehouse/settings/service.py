@@ -88,7 +88,7 @@ def update_settings(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSn
 
 
 def _audited_values(tenant: Tenant) -> dict[str, Any]:
-    settings = settings_of(tenant)
+    settings = settings_of(tenant.company)
     return {
         "timezone": tenant.timezone,
         **{f"modules.{name}": name in tenant.modules for name in sorted(MODULES)},

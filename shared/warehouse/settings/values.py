@@ -10,6 +10,7 @@ from pydantic import Field
 
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.clock import Instant
+from shared.kernel.company import Company
 from shared.kernel.errors import Problem
 from shared.kernel.fields import Number, Stored
 
@@ -103,11 +104,11 @@ COMPANY_PREFIX = r"[0-9]{4,12}"
 _DECIMALS = 6
 
 
-def settings_of(tenant: Tenant) -> Settings:
-    """Return the settings of a tenant. One that was never changed has its default."""
+def settings_of(company: Company) -> Settings:
+    """Return the settings of a company. One that was never changed has its default."""
     values: dict[str, Any] = {}
     for name, field in Settings.model_fields.items():
-        match tenant.item.get(name):
+        match company.item.get(name):
             case {"N": number}:
                 values[name] = int(number) if field.annotation is int else Decimal(number)
             case {"S": text}:

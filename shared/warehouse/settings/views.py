@@ -9,7 +9,7 @@ def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
     """Return the response model of a tenant's settings."""
     tenant = snapshot.tenant
     return CompanySettings.from_stored(
-        settings_of(tenant),
+        settings_of(tenant.company),
         tenant=tenant.slug,
         plan=tenant.plan,
         base_url=tenant.base_url,

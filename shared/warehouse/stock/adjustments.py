@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from shared.identity.audit import service as audit
 from shared.kernel import references
-from shared.kernel.calendar_days import day_of
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
@@ -16,6 +15,7 @@ from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.corrections import correct_expiry_date, is_correction
 from shared.warehouse.stock.expiry import ensure_not_expired
 from shared.warehouse.stock.models import (
@@ -42,19 +42,17 @@ _AUDITED_FIELDS = (
 def adjust_stock(
     tx: Transaction,
     draft: Checked[AdjustmentDraft],
-    timezone: str,
-    limit: Decimal | None = None,
     holders_of: HoldersOf = lambda _row: None,
 ) -> Adjustment:
     """Adjust the stock of one product at one position and record a movement with the reason.
 
     Without a quantity or status, correct the expiry date of a batch; see `corrections`. Goods have
-    expired, and do not become available, when their day in `timezone` has passed. A refusal of
+    expired, and do not become available, when their day has passed. A refusal of
     allocated stock names the work that `holders_of` returns for its row.
 
     Raises:
         Conflict: More stock would be removed than is available.
-        ApprovalRequired: More than `limit` units would change, and nobody has approved it.
+        ApprovalRequired: More than `approval_adjustment_qty` would change, and nobody approved it.
     """
     if is_correction(draft):
         return correct_expiry_date(tx, draft)
@@ -68,6 +66,7 @@ def adjust_stock(
     here = _row(tx, draft, known, status)
     changed = _row(tx, draft, known, draft.to_status) if draft.to_status else None
     targets = [row.key for row in (here, changed) if row]
+    limit = settings_of(tx.company).approval_adjustment_qty
     reads: list[Callable[[], object]] = [lambda: audit.reserve_entry_ids(tx)]
     if limit is not None and _may_exceed(draft, limit):
         reads = approvals.reads_ahead(tx, own_entries=1) or reads
@@ -77,7 +76,7 @@ def adjust_stock(
     if row and row.key != here.key:
         row = None
     before = row.qty if row else ZERO
-    today = day_of(tx.now_ms, timezone)
+    today = tx.company.today
     if draft.to_status is not None:
         present = row.expiry_date if row and row.qty else None
         ensure_not_expired([("to_status", present, draft.to_status)], today)

@@ -286,8 +286,8 @@ def list_levels(store: Store, parameters: LevelParameters) -> Page[StoredLevel]:
     return read_page(store, TOTALS if parameters.totals else LEVELS, query)
 
 
-def list_movements(store: Store, parameters: MovementParameters, timezone: str) -> Page[Movement]:
-    """Return a page of the stock ledger; `from` and `to` are days in `timezone`."""
+def list_movements(store: Store, parameters: MovementParameters) -> Page[Movement]:
+    """Return a page of the stock ledger; `from` and `to` are days of the company."""
     equal = parameters.filters(warehouse=None)
     kind, document = parameters.document_type, parameters.document_id
     if kind is not None and document is not None:
@@ -298,6 +298,6 @@ def list_movements(store: Store, parameters: MovementParameters, timezone: str) 
         contains={
             "warehouses": parameters.warehouse and f"{SEPARATOR}{parameters.warehouse}{SEPARATOR}"
         },
-        between=parameters.created_once(timezone),
+        between=parameters.created_once(store.company.timezone),
     )
     return read_page(store, MOVEMENTS, query)

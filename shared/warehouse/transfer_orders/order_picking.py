@@ -15,7 +15,6 @@ from shared.warehouse.picking import picks, undo_picks
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.allocation import allocate_lines, allocate_rest
 from shared.warehouse.picking.models import PickDraft, PickingEnd, StoredPicking
-from shared.warehouse.settings.values import Substitution
 from shared.warehouse.transfer_orders import progress_rules as rules
 from shared.warehouse.transfer_orders.models import (
     OrderStatus,
@@ -106,18 +105,15 @@ def create_picking_for(
     return order.model_copy(update={"status": "released", **facts}), lacks
 
 
-def pick(
-    tx: Transaction, number: int, draft: Checked[PickDraft], substitution: Substitution
-) -> Record[StoredTransferOrder]:
+def pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[StoredTransferOrder]:
     """Pick goods of an order; with the last one, the order is picked.
 
     They are allocated to the order, or may be picked instead.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "released", "picking")
-    after = picks.pick_for_transfer_order(
-        tx, _read_picking(tx, record.entity, *_OPEN), draft, substitution
-    ).entity
+    picking = _read_picking(tx, record.entity, *_OPEN)
+    after = picks.pick_for_transfer_order(tx, picking, draft).entity
     state: OrderStatus = "picked" if after.status == "finalized" else "picking"
     return TRANSFER_ORDERS.save(tx, record, rules.picked(record.entity, after), status=state)
 

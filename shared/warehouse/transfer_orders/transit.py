@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel import references
-from shared.kernel.calendar_days import day_of
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
@@ -140,12 +139,12 @@ def _in_transit(
 
 
 def receive_transfer_order(
-    tx: Transaction, number: int, arrival: Checked[Arrival], timezone: str
+    tx: Transaction, number: int, arrival: Checked[Arrival]
 ) -> Record[StoredTransferOrder]:
     """Receive goods of an order into stock; with the last of them, raise transfer.received.
 
     There is no receipt: it would be a second record of the same work, with states of its own. Goods
-    have expired, and do not become available, when their day in `timezone` has passed.
+    have expired, and do not become available, when their day has passed.
 
     Raises:
         Conflict: More arrives than is in transit.
@@ -177,7 +176,7 @@ def receive_transfer_order(
             )
             for move, row in rows
         ]
-        ensure_not_expired(goods, day_of(tx.now_ms, timezone))
+        ensure_not_expired(goods, tx.company.today)
         for move in moves:
             _leave_transit(posting, "transfer_receipt", move.qty, move.source, move.target)
         posting.post()

@@ -26,7 +26,7 @@ from shared.kernel.errors import (
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.models import ENDED_STATUSES, StoredPicking, picking_code
-from shared.warehouse.settings.values import Settings
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.waves import repository, rules
 from shared.warehouse.waves.models import MAX_PICKINGS, StoredWave, WaveDraft, WaveRule
@@ -39,9 +39,7 @@ _MAX_WAIT_MS = 3_000
 type _Pickings = list[Record[StoredPicking]]
 
 
-def create_wave(
-    tx: Transaction, draft: Checked[WaveDraft], settings: Settings, timezone: str
-) -> WaveWithOrders:
+def create_wave(tx: Transaction, draft: Checked[WaveDraft]) -> WaveWithOrders:
     """Create a wave in the state `draft`, of the pickings named or of those that match a rule.
 
     Raises:
@@ -51,7 +49,7 @@ def create_wave(
     chosen, found = _named_pickings(tx, draft)
     draft = ensure_valid(draft, found)
     if draft.rule is not None:
-        chosen = _matching_pickings(tx, draft.rule, draft.warehouse_code, timezone)
+        chosen = _matching_pickings(tx, draft.rule, draft.warehouse_code)
     else:
         rules.ensure_none_ended(chosen)
     interrupted = _ensure_free(tx, chosen)
@@ -69,7 +67,7 @@ def create_wave(
         status="draft",
         carrier_code=draft.carrier_code or rule.carrier,
         cutoff_at=draft.cutoff_at or rule.cutoff,
-        metrics=rules.metrics_of(draft.strategy, pickings, settings),
+        metrics=rules.metrics_of(draft.strategy, pickings, settings_of(tx.company)),
         created_at=tx.now,
         updated_at=tx.now,
         picking_ids=[one.id for one in pickings],
@@ -99,10 +97,11 @@ def _named_pickings(tx: Transaction, draft: Checked[WaveDraft]) -> tuple[_Pickin
     return records, found
 
 
-def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone: str) -> _Pickings:
+def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str) -> _Pickings:
     """Return the pickings that match a rule and are in no active wave, the most urgent first."""
     waiting = picking_service.pending_pickings(tx.store, whs_code)
-    matching = rules.by_priority([one for one in waiting if rules.matches(rule, one, timezone)])
+    zone = tx.company.timezone
+    matching = rules.by_priority([one for one in waiting if rules.matches(rule, one, zone)])
     known = repository.find_waves(tx.store, {one.wave_id for one in matching if one.wave_id})
     free = [one.id for one in matching if not known.is_active(one.wave_id)]
     most, records = rule.max_orders or MAX_PICKINGS, list[Record[StoredPicking]]()

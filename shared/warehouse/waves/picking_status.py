@@ -4,12 +4,12 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.picking import service as pickings
 from shared.warehouse.picking.models import StoredPicking
-from shared.warehouse.settings.values import Settings
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.waves import repository, rules
 from shared.warehouse.waves.repository import WAVES
 
 
-def record_in_wave(tx: Transaction, picking: Record[StoredPicking], *, settings: Settings) -> None:
+def record_in_wave(tx: Transaction, picking: Record[StoredPicking]) -> None:
     """Record the status of a picking in its wave, if it has one: the `PickingHook` of waves.
 
     A cancelled picking leaves the metrics of the wave.
@@ -25,6 +25,7 @@ def record_in_wave(tx: Transaction, picking: Record[StoredPicking], *, settings:
         if picking.entity.status == "cancelled" and after.status != "cancelled":
             others = [one for one in after.picking_ids if one != picking.id]
             read = [one.entity for one in pickings.get_pickings(tx.store, others)]
+            settings = settings_of(tx.company)
             after = rules.after_cancellation(after, [picking.entity, *read], settings)
         if after != wave.entity:
             WAVES.save(tx, wave, after)

@@ -5,6 +5,7 @@ import pytest
 from moto import mock_aws
 
 from shared.kernel import aws
+from shared.kernel.company import Company
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import table_definition
 from tests import fast_moto
@@ -27,7 +28,9 @@ def new_crate_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewCrateTable]:
         def make() -> CrateTable:
             table = f"yard-{next(numbers)}"
             dynamodb.create_table(TableName=table, **table_definition())
-            return CrateTable(Store(dynamodb, slug="acme", table=table, outbox="outbox"))
+            return CrateTable(
+                Store(dynamodb, company=Company("acme"), table=table, outbox="outbox")
+            )
 
         yield make
         clear_caches_except_clients()

@@ -339,6 +339,8 @@ def test_every_attempt_has_its_own_time(
 
     def use_case(tx: Transaction) -> None:
         times.append(tx.now_ms)
+        assert tx.company is tx.store.company
+        assert tx.company.now_ms == tx.now_ms
         clock.advance(0.5)
         CRATES.update(tx, CRATES.get(tx.store, 1), {"name": "new"})
 

@@ -50,7 +50,7 @@ def add(api: str, slug: str = "acme", **more: Any) -> Domain:
 def audit_entries() -> list[dict[str, Any]]:
     """Return details and changes of acme's audit entries about hosts, the oldest first."""
     store = operator_store("acme")
-    page = audit.list_entries(store, AuditParameters(sort="created_at"), "UTC")
+    page = audit.list_entries(store, AuditParameters(sort="created_at"))
     entries = [views.audit_entry(record) for record in page.records]
     assert {(entry.action, entry.target.id) for entry in entries} <= {("tenant.changed", "acme")}
     return [

@@ -2,13 +2,18 @@
 
 import pytest
 
+from operations.provisioning import set_settings
+from shared.identity.tenancy.access import store_for
+from shared.integration.imports.context import import_context
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.languages import Language
+from shared.warehouse.settings.values import settings_of
 from tests.cases import each_case
 from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, as_xlsx
 from tests.integration.imports.outcome import report_problems
+from tests.integration.settings.api_client_requests import expire_tenant_cache
 from tests.return_scenario import ReturnScenario
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -147,3 +152,14 @@ def test_an_exit_document_that_cannot_be_found_is_the_only_problem_of_its_row(
     one = scenario.import_file("returns", "returns.csv", as_csv(rows))
 
     assert report_problems(scenario, one) == {(2, "exit_document_id", message)}
+
+
+def test_next_step_of_an_import_has_the_present_settings(stack: Stack) -> None:
+    tenant = stack.tenant()
+    context = import_context(tenant, store_for(tenant))
+
+    set_settings("acme", {"blind_returns": True})
+    expire_tenant_cache()
+
+    assert not settings_of(context.store.company).blind_returns
+    assert settings_of(context.renewed().store.company).blind_returns

@@ -113,7 +113,7 @@ def test_limits_of_approvals_can_be_switched_off_again(erp: Erp) -> None:
     for limit in (5, None):
         answer = erp.patch("/settings", {"approval_adjustment_qty": limit})
         assert (answer.status, answer.data["approval_adjustment_qty"]) == (200, limit)
-        assert values.settings_of(show_tenant("acme")).approval_adjustment_qty == limit
+        assert values.settings_of(show_tenant("acme").company).approval_adjustment_qty == limit
 
 
 def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> None:
@@ -243,4 +243,4 @@ def test_operators_change_the_same_settings(stack: Stack, erp: Erp) -> None:
     assert entry["actor"]["type"] == "operator"
     assert entry["changes"]["pick_substitution"] == {"from": "none", "to": "batch"}
     assert entry["changes"]["modules.bulk_import"] == {"from": True, "to": False}
-    assert values.settings_of(stack.tenant()).pick_substitution == "batch"
+    assert values.settings_of(stack.tenant().company).pick_substitution == "batch"

@@ -253,7 +253,7 @@ def test_plan_and_modules_can_be_changed() -> None:
 
 
 def test_settings_are_changed_separately_and_stored_exactly() -> None:
-    assert settings_of(create_tenant(ACME)) == Settings(
+    assert settings_of(create_tenant(ACME).company) == Settings(
         receipt_tolerance=Decimal(0),
         pick_substitution="none",
         minutes_per_unit=Decimal("0.5"),
@@ -268,17 +268,21 @@ def test_settings_are_changed_separately_and_stored_exactly() -> None:
     )
     set_settings("acme", {"receipt_tolerance": Decimal("2.1"), "pick_substitution": "batch"})
     set_settings("acme", {"minutes_per_unit": Decimal("0.000001")})
-    changed = settings_of(set_settings("acme", {"commit_drops": True}))
+    changed = settings_of(set_settings("acme", {"commit_drops": True}).company)
     assert changed == Settings(
         receipt_tolerance=Decimal("2.1"),
         pick_substitution="batch",
         minutes_per_unit=Decimal("0.000001"),
         commit_drops=True,
     )
-    assert settings_of(create_tenant(ACME)) == settings_of(show_tenant("acme")) == changed
+    assert (
+        settings_of(create_tenant(ACME).company)
+        == settings_of(show_tenant("acme").company)
+        == changed
+    )
     with pytest.raises(ValidationFailed):
         set_settings("acme", {"receipt_tolerance": Decimal(-1), "minutes_per_trip": Decimal(1)})
-    assert settings_of(show_tenant("acme")) == changed
+    assert settings_of(show_tenant("acme").company) == changed
 
 
 def test_address_can_be_changed_to_an_own_host() -> None:

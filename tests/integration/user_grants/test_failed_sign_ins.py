@@ -42,7 +42,7 @@ def _begin_of_a_window(clock: Clock) -> None:
 def entries(action: Any = None) -> list[dict[str, Any]]:
     """Return the entries about attempts in the order in which they were made."""
     parameters = AuditParameters(action=action, per_page=100, sort="created_at")
-    found = list_entries(operator_store("acme"), parameters, "UTC").records
+    found = list_entries(operator_store("acme"), parameters).records
     shown = [audit_entry(record).model_dump() for record in found]
     about = {"user.sign_in_failed", "user.locked_out"}
     return [entry for entry in shown if entry["action"] in about]

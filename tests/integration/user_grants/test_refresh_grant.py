@@ -30,7 +30,7 @@ from tests.tenant_cache import apply_now
 def reused_sessions() -> list[str | None]:
     """Return the ids of the sessions that the audit log reports as reused."""
     parameters = AuditParameters(action="session.reused")
-    page = list_entries(operator_store("acme"), parameters, "UTC")
+    page = list_entries(operator_store("acme"), parameters)
     return [record.entity.target.id for record in page.records]
 
 

@@ -56,7 +56,7 @@ def wrong_codes(user: ExampleUser) -> int:
 def entries() -> list[dict[str, Any]]:
     """Return the entries about refused codes, oldest first."""
     parameters = AuditParameters(action="user.codes_refused", sort="created_at")
-    found = list_entries(operator_store("acme"), parameters, "UTC").records
+    found = list_entries(operator_store("acme"), parameters).records
     return [audit_entry(record).model_dump() for record in found]
 
 

@@ -25,8 +25,6 @@ from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.returns import service as returns
 from shared.warehouse.returns.models import ReturnDraft, ReturnReason, StoredReturn
-from shared.warehouse.settings import service as settings
-from shared.warehouse.settings.values import Settings, settings_of
 
 _REASONS: Mapping[ReturnReason, BilingualText] = {
     "damaged": BilingualText("Damaged", "Dañado"),
@@ -161,7 +159,7 @@ class ReturnImporter(ReferencedImporter):
         self, tx: Transaction, draft: Checked[ReturnDraft]
     ) -> tuple[int | None, Sequence[Problem]]:
         """See ReferencedImporter."""
-        return returns.examine_return(tx, draft, _settings(tx, draft))
+        return returns.examine_return(tx, draft)
 
     def differences(
         self, store: Store, drafts: Mapping[int, ReturnDraft]
@@ -173,11 +171,4 @@ class ReturnImporter(ReferencedImporter):
         self, tx: Transaction, draft: ReturnDraft, import_id: int
     ) -> CreatedRecord[StoredReturn]:
         """See ReferencedImporter."""
-        return returns.create_return(tx, draft, _settings(tx, draft), import_id=import_id)
-
-
-def _settings(tx: Transaction, draft: Checked[ReturnDraft]) -> Settings:
-    """Return the settings of the company; only a return without exit document depends on them."""
-    if draft.exit_document_id is not None:
-        return Settings()
-    return settings_of(settings.get_settings(tx.store).tenant)
+        return returns.create_return(tx, draft, import_id=import_id)
