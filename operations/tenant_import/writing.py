@@ -41,7 +41,7 @@ class NarrowedClients:
         self._access = TenantAccess(
             role=lambda: config().tenant_import_role,
             control_keys=keys,
-            changes_users=lambda: True,
+            access=lambda: "everything",
         )
 
     def dynamodb(self) -> Any:

@@ -41,8 +41,8 @@ class Config:
     outbox_table: str = _setting("OUTBOX_TABLE")
     tenant_data_role: str = _setting("TENANT_DATA_ROLE_ARN")
     """ARN of the role for data access, narrowed to one tenant; empty: the function's own role."""
-    changes_users: bool = _setting("CHANGES_USERS", parse=_is_true)
-    """Whether the function may change users, roles and administrators."""
+    data_access: str = _setting("DATA_ACCESS", "warehouse")
+    """What sessions may do with the data of their tenant, see `shared.identity.tenancy.access`."""
     tenant_import_role: str = _setting("TENANT_IMPORT_ROLE_ARN")
     """ARN of the role for what an import of a tenant writes; only operators have it."""
     signing_keys: tuple[str, ...] = _setting("SIGNING_KEY_IDS", parse=_ids)

@@ -16,7 +16,7 @@ import pytest
 from functions.import_worker.app import MAX_DELIVERIES
 from operations import provisioning, signing_keys
 from operations.api_clients import create_client
-from shared.identity.tenancy.access import session_policy
+from shared.identity.tenancy.access import ACCESSES, session_policy
 from shared.warehouse.settings.values import Settings
 from tests.aws_calls import Watch, recorded_calls, required_accesses
 from tests.gateway import Erp
@@ -34,6 +34,9 @@ OAUTH = "functions.oauth.app.lambda_handler"
 AUTHORIZER = "functions.authorizer.app.lambda_handler"
 _LONG_AGO = "2020-01-01T00:00:00Z"
 SETTINGS = "functions.settings.app.lambda_handler"
+IMPORTS = "functions.imports.app.lambda_handler"
+LABELS = "functions.labels.app.lambda_handler"
+FALLBACK = "functions.fallback.app.lambda_handler"
 WEBHOOKS = "functions.webhooks.app.lambda_handler"
 FILES = ("functions.console.app.lambda_handler", "functions.reference.app.lambda_handler")
 CATALOG = "functions.catalog.app.lambda_handler"
@@ -158,11 +161,59 @@ def test_every_function_may_assume_its_data_role_only(roles: Roles) -> None:
         f"functions.{name}.app.lambda_handler"
         for name, handler in handlers().items()
         if handler.operations
-    } | {"functions.import_worker.app.lambda_handler", "functions.fallback.app.lambda_handler"}
-    # The routes of administrators have their own role with more permissions.
-    assert roles.functions_assuming("TenantDataRole") == serving - {SETTINGS}
-    assert roles.functions_assuming("SettingsDataRole") == {SETTINGS}
-    assert roles.functions_assuming("SignInDataRole") == {OAUTH}
+    }
+    own = {
+        "ImportDataRole": {IMPORTS, WORKER},
+        "SettingsDataRole": {SETTINGS},
+        "LabelsDataRole": {LABELS},
+        "FallbackDataRole": {FALLBACK},
+        "SignInDataRole": {OAUTH},
+    }
+    for role, handlers_of_role in own.items():
+        assert roles.functions_assuming(role) == handlers_of_role, role
+    assert roles.functions_assuming("TenantDataRole") == serving.difference(*own.values())
+
+
+def test_unknown_paths_reach_the_counters_of_requests_only(roles: Roles) -> None:
+    assert _reached(roles, "FallbackDataRole") == {("UpdateItem", "rate#client#1")}
+
+
+def test_labels_write_the_counters_of_requests_only(roles: Roles) -> None:
+    reached = _reached(roles, "LabelsDataRole")
+    assert {one for one in reached if one[0] not in _READS} == {("UpdateItem", "rate#client#1")}
+    assert {key for action, key in reached if action in _READS} == {
+        "product#1", "user#1", "rate#client#1", "audit#1", "webhooks",
+    }  # fmt: skip
+
+
+def _reached(roles: Roles, role: str) -> set[tuple[str, str]]:
+    """Return the pairs of action and key of a tenant's table that a data role allows."""
+    table = ARNS.table("stowage-tenant-acme")
+    keys = (
+        *("product#1", "user#1", "login#1", "session#1-abc", "rate#client#1", "audit#1"),
+        "webhooks",
+    )
+    return {
+        (action, key)
+        for action in (*_ITEM_ACTIONS, "BatchWriteItem", "Scan")
+        for key in keys
+        if allows(roles.data_roles[role], Access(f"dynamodb:{action}", table, (key,)))
+    }
+
+
+def test_only_imports_reach_files(roles: Roles, stack: Stack) -> None:
+    """TenantImportRole is that of operators."""
+    reaching = {
+        name
+        for name, policy in (roles.functions | roles.data_roles).items()
+        for bucket in ("ImportBucket", "ImportWorkBucket")
+        for action in ("GetObject", "PutObject", "DeleteObject")
+        if allows(
+            policy,
+            Access(f"s3:{action}", f"arn:aws:s3:::{stack.template._names[bucket]}/acme/drop/a.csv"),
+        )
+    }
+    assert reaching == {"ImportDataRole", "TenantImportRole"}
 
 
 def test_only_the_session_policy_denies_the_data_of_other_tenants(roles: Roles) -> None:
@@ -171,7 +222,7 @@ def test_only_the_session_policy_denies_the_data_of_other_tenants(roles: Roles) 
     assert allows(roles.data_roles["TenantDataRole"], reading)
     dynamodb_arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
     narrowed = read_policy(
-        json.loads(session_policy("acme", "stowage-tenant-acme", dynamodb_arn, changes_users=True))[
+        json.loads(session_policy("acme", "stowage-tenant-acme", dynamodb_arn, access="settings"))[
             "Statement"
         ],
         str,
@@ -228,9 +279,8 @@ def test_functions_may_read_the_names_of_clients_but_not_their_secrets(
     assert not may(select="ALL_ATTRIBUTES"), "without a projection DynamoDB returns everything"
 
 
-_ITEM_ACTIONS = (
-    "BatchGetItem", "ConditionCheckItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem",
-)  # fmt: skip
+_READS = ("BatchGetItem", "ConditionCheckItem", "GetItem", "Query")
+_ITEM_ACTIONS = (*_READS, "DeleteItem", "PutItem", "UpdateItem")
 
 
 @pytest.mark.parametrize("key", ["login#1", "session#1-abc"])
@@ -269,19 +319,17 @@ _ATTRIBUTES = "dynamodb:Attributes"
 
 def _conditional_statements(roles: Roles) -> list[tuple[str, Statement]]:
     """Return the statements with set operators, with the name of a function or a role."""
-    session = json.loads(
-        session_policy(
-            "acme",
-            "stowage-tenant-acme",
-            f"arn:aws:dynamodb:{REGION}:{ACCOUNT}",
-            changes_users=False,
+    arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
+    sessions = {
+        f"session: {access}": read_policy(
+            json.loads(session_policy("acme", "stowage-tenant-acme", arn, access=access))[
+                "Statement"
+            ],
+            str,
         )
-    )
-    policies = {
-        **roles.functions,
-        **roles.data_roles,
-        "session": read_policy(session["Statement"], str),
+        for access in ACCESSES
     }
+    policies = {**roles.functions, **roles.data_roles, **sessions}
     return [
         (name, statement)
         for name, policy in policies.items()
@@ -334,7 +382,8 @@ def test_request_without_a_key_of_a_set_operator_is_denied(roles: Roles) -> None
         *(*FILES, "functions.canary.app.lambda_handler"),
         *("DeploymentRole", "WebhookScheduleRole"),
     }
-    assert names == {*roles.functions, *roles.data_roles, "session"} - without_items
+    sessions = {f"session: {access}" for access in ACCESSES}
+    assert names == {*roles.functions, *roles.data_roles, *sessions} - without_items
 
 
 def test_scan_of_the_data_of_other_tenants_is_denied(roles: Roles, stack: Stack) -> None:
@@ -401,7 +450,7 @@ def test_copy_with_tags_needs_permissions_that_no_role_has(
     accesses = list(required_accesses("s3", "CopyObject", body, ARNS))
     assert {access.action for access in accesses} == {"s3:GetObject", "s3:PutObject", *tagging}
     assert accesses[0].resource == f"arn:aws:s3:::{bucket}/acme/drop/a b.csv"
-    rights = roles.data_roles["TenantDataRole"]
+    rights = roles.data_roles["ImportDataRole"]
     assert {each.action for each in accesses if not allows(rights, each)} == tagging
 
 

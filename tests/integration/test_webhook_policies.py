@@ -104,9 +104,34 @@ def test_every_call_is_allowed_and_none_on_another_tenant(
     roles.assert_no_access_to_other_tenant(calls)
 
 
-def test_only_relay_and_worker_assume_their_data_role_and_no_other(roles: Roles) -> None:
-    assert roles.functions_assuming(_ROLE) == {RELAY, WORKER}
-    assert not {RELAY, WORKER} & roles.functions_assuming("TenantDataRole")
+def test_only_relay_and_worker_assume_their_data_roles_and_no_other(roles: Roles) -> None:
+    for handler, own in ((WORKER, _ROLE), (RELAY, "RelayDataRole")):
+        assert {r for r in roles.data_roles if handler in roles.functions_assuming(r)} == {own}
+        assert roles.functions_assuming(own) == {handler}
+
+
+def test_the_relay_reads_subscriptions_and_marks_events_as_relayed(
+    roles: Roles, stack: Stack
+) -> None:
+    role = roles.data_roles["RelayDataRole"]
+    reached = {
+        (action, key)
+        for action in ("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")
+        for key in ("webhooks", "webhook#000000000001", "delivery#1", "product#000000000001")
+        if allows(role, Access(f"dynamodb:{action}", _TABLE, (key,)))
+    }
+    assert reached == {("GetItem", "webhooks")}
+    outbox = ARNS.table(stack.template._names["OutboxTable"])
+
+    def may(action: str, *attributes: str) -> bool:
+        event = ("acme#0",)
+        access = Access(f"dynamodb:{action}", outbox, event, attributes=attributes)
+        return allows(roles.functions[RELAY], access)
+
+    assert may("UpdateItem", "PK", "SK", "expires_at")
+    assert not may("UpdateItem", "PK", "SK", "event")
+    assert not may("UpdateItem")
+    assert not may("PutItem", "PK", "SK", "expires_at")
 
 
 @pytest.mark.parametrize(

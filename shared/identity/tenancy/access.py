@@ -2,10 +2,10 @@
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 from shared.identity.tenancy.directory import (
     current_table,
@@ -44,8 +44,20 @@ _CONTROL_ACTIONS = [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "Updat
 _USER_KEYS = ["user*", "role*", "administrators", "count#user*", "count#role*"]
 """Partition keys of users and roles, of their names and numbers, and of the administrators."""
 
-_WITH_LEADING_KEYS = {"Null": {"dynamodb:LeadingKeys": "false"}}
-"""ForAllValues is true for a request without the key, so the key has to be present as well."""
+_RATE_KEYS = "rate#*"
+"""Partition keys of the counters of requests."""
+
+type _Part = Literal["count", "read", "write", "write users", "events", "control", "files"]
+
+ACCESSES: Mapping[str, Sequence[_Part]] = {
+    "requests": ("count",),
+    "labels": ("read", "count"),
+    "warehouse": ("read", "write", "events", "control"),
+    "imports": ("read", "write", "events", "control", "files"),
+    "settings": ("read", "write users", "events", "control"),
+    "everything": ("read", "write users", "events", "control", "files"),
+}
+"""What a session may do (`DATA_ACCESS` of a function) → the statements of its policy."""
 
 
 @dataclass(slots=True)
@@ -70,7 +82,7 @@ class TenantAccess:
         *,
         role: Callable[[], str] = lambda: config().tenant_data_role,
         control_keys: Sequence[str] = (),
-        changes_users: Callable[[], bool] = lambda: config().changes_users,
+        access: Callable[[], str] = lambda: config().data_access,
     ) -> None:
         """Create an empty cache.
 
@@ -78,10 +90,10 @@ class TenantAccess:
             clock: Returns the time in seconds.
             role: Returns the ARN of the role to assume.
             control_keys: Items of the control table that the sessions also reach.
-            changes_users: Returns whether the sessions may write users, roles and administrators.
+            access: Returns what the sessions may do.
         """
         self._clock, self._role, self._control_keys = clock, role, control_keys
-        self._changes_users = changes_users
+        self._access = access
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._lock = Lock()
 
@@ -101,7 +113,7 @@ class TenantAccess:
                 or not is_fresh(session.obtained_at, session.max_age, moment)
             ):
                 credentials = _narrowed_credentials(
-                    role, slug, table, *self._control_keys, changes_users=self._changes_users()
+                    role, slug, table, *self._control_keys, access=self._access()
                 )
                 max_age = credentials["Expiration"].timestamp() - _RENEW_BEFORE - moment
                 session = self._sessions[slug] = _Session(table, moment, max_age, credentials)
@@ -118,7 +130,7 @@ class TenantAccess:
 
 
 def _narrowed_credentials(
-    role: str, slug: str, table: str, *control_keys: str, changes_users: bool
+    role: str, slug: str, table: str, *control_keys: str, access: str
 ) -> dict[str, Any]:
     sts = client("sts")
     partition, account = role.split(":")[1], role.split(":")[4]
@@ -131,7 +143,7 @@ def _narrowed_credentials(
             table,
             f"arn:{partition}:dynamodb:{sts.meta.region_name}:{account}",
             *control_keys,
-            changes_users=changes_users,
+            access=access,
         ),
     )
     credentials: dict[str, Any] = answer["Credentials"]
@@ -139,64 +151,62 @@ def _narrowed_credentials(
 
 
 def session_policy(
-    slug: str, table_name: str, dynamodb_arn: str, *control_keys: str, changes_users: bool
+    slug: str, table_name: str, dynamodb_arn: str, *control_keys: str, access: str
 ) -> str:
     """Return the session policy that restricts a role to one tenant: JSON, at most 2048 characters.
 
     `dynamodb_arn` is `arn:PARTITION:dynamodb:REGION:ACCOUNT`, `control_keys` are further items of
-    the control table, and `changes_users` is whether users, roles and administrators may be
-    written.
+    the control table.
     """
     settings = config()
-    partition = dynamodb_arn.split(":")[1]
     table = f"{dynamodb_arn}:table/{table_name}"
-    writing: dict[str, Any] = {"Effect": "Allow", "Action": "dynamodb:*Item", "Resource": table}
-    if not changes_users:
-        writing["Action"] = _WRITE_ACTIONS
-        writing["Condition"] = {
-            "ForAllValues:StringNotLike": {"dynamodb:LeadingKeys": _USER_KEYS},
-            **_WITH_LEADING_KEYS,
-        }
-    statements: list[dict[str, Any]] = [
-        {"Effect": "Allow", "Action": _READ_ACTIONS, "Resource": [table, f"{table}/index/*"]},
-        writing,
-        {
-            "Effect": "Allow",
+    buckets = [name for name in (settings.import_bucket, settings.import_work_bucket) if name]
+    parts: dict[_Part, dict[str, Any]] = {
+        "count": {
+            "Action": "dynamodb:UpdateItem",
+            "Resource": table,
+            "Condition": _leading_keys("StringLike", [_RATE_KEYS]),
+        },
+        "read": {"Action": _READ_ACTIONS, "Resource": [table, f"{table}/index/*"]},
+        "write": {
+            "Action": _WRITE_ACTIONS,
+            "Resource": table,
+            "Condition": _leading_keys("StringNotLike", _USER_KEYS),
+        },
+        "write users": {"Action": "dynamodb:*Item", "Resource": table},
+        "events": {
             "Action": [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "BatchWriteItem")],
             "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
-            "Condition": {
-                "ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{slug}#?"]},
-                **_WITH_LEADING_KEYS,
-            },
+            "Condition": _leading_keys("StringLike", [f"{slug}#?"]),
         },
-        {
-            "Effect": "Allow",
+        "control": {
             "Action": _CONTROL_ACTIONS,
             # the table and its index
             "Resource": f"{dynamodb_arn}:table/{settings.control_table}*",
-            "Condition": {
-                "ForAllValues:StringLike": {
-                    "dynamodb:LeadingKeys": [
-                        f"TENANT#{slug}",
-                        f"CLIENT#st?_{slug}_*",
-                        slug,
-                        *control_keys,
-                    ]
-                },
-                **_WITH_LEADING_KEYS,
-            },
+            "Condition": _leading_keys(
+                "StringLike", [f"TENANT#{slug}", f"CLIENT#st?_{slug}_*", slug, *control_keys]
+            ),
         },
+        "files": {
+            "Action": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"],
+            "Resource": [
+                f"arn:{dynamodb_arn.split(':')[1]}:s3:::{name}/{slug}/*" for name in buckets
+            ],
+        },
+    }
+    statements = [
+        {"Effect": "Allow", **parts[name]} for name in ACCESSES[access] if parts[name]["Resource"]
     ]
-    buckets = [name for name in (settings.import_bucket, settings.import_work_bucket) if name]
-    if buckets:
-        statements.append(
-            {
-                "Effect": "Allow",
-                "Action": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"],
-                "Resource": [f"arn:{partition}:s3:::{name}/{slug}/*" for name in buckets],
-            }
-        )
     return json.dumps({"Version": "2012-10-17", "Statement": statements}, separators=(",", ":"))
+
+
+def _leading_keys(operator: str, patterns: Sequence[str]) -> dict[str, Any]:
+    """Return the condition on the partition keys of a call."""
+    return {
+        f"ForAllValues:{operator}": {"dynamodb:LeadingKeys": patterns},
+        # ForAllValues is true for a request without the key.
+        "Null": {"dynamodb:LeadingKeys": "false"},
+    }
 
 
 tenant_access = TenantAccess()

@@ -83,7 +83,7 @@ def _outside(both: TwoDeployments) -> dict[str, Any]:
 def _policy() -> Policy:
     """Return the session policy of an import of acme."""
     arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
-    policy = session_policy("acme", config().tenant_table("acme"), arn, changes_users=True)
+    policy = session_policy("acme", config().tenant_table("acme"), arn, access="everything")
     return read_policy(json.loads(policy)["Statement"], str)
 
 

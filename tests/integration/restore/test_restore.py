@@ -241,7 +241,7 @@ def test_session_of_a_tenant_is_for_its_present_table_only(changed: Recovery, st
     assert f'table/{done.table}"' in policy
     assert f'table/{FIRST}"' not in policy
     arn = policy.split(":table/")[0].split('"')[-1]
-    assert policy == session_policy("acme", done.table, arn, changes_users=False)
+    assert policy == session_policy("acme", done.table, arn, access="warehouse")
 
 
 def test_deletion_removes_every_table_of_the_tenant(changed: Recovery) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shared.identity.tenancy import access as module
-from shared.identity.tenancy.access import TenantAccess, dynamodb_for, session_policy
+from shared.identity.tenancy.access import ACCESSES, TenantAccess, dynamodb_for, session_policy
 from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.events import outbox
@@ -43,7 +43,7 @@ _WRITES = ("PutItem", "UpdateItem", "DeleteItem")
 
 
 def test_policy_allows_the_data_of_the_tenant() -> None:
-    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, changes_users=False)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, access="imports")
     table = f"{DYNAMODB}:table/stowage-tenant-acme"
     for action in (*_READS, *_WRITES):
         for key in ("product#000000000001", "login#000000000001", "rate#user#7", "count#product"):
@@ -54,25 +54,50 @@ def test_policy_allows_the_data_of_the_tenant() -> None:
             assert allows(
                 policy, f"dynamodb:{action}", f"{DYNAMODB}:table/stowage-outbox", partition
             )
-    assert allows(policy, "s3:PutObject", "arn:aws:s3:::stowage-imports/acme/drop/x.csv")
+    for action in ("GetObject", "PutObject", "DeleteObject"):
+        assert allows(policy, f"s3:{action}", "arn:aws:s3:::stowage-imports/acme/drop/x.csv")
 
 
 @pytest.mark.parametrize("key", USER_KEYS)
 def test_only_a_function_that_changes_users_may_write_them(key: str) -> None:
     table = f"{DYNAMODB}:table/stowage-tenant-acme"
-    for changes_users in (False, True):
-        policy = session_policy(
-            "acme", "stowage-tenant-acme", DYNAMODB, changes_users=changes_users
-        )
+    for access in ACCESSES.keys() - {"requests", "labels"}:
+        policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, access=access)
         for action in _READS:
             assert allows(policy, f"dynamodb:{action}", table, key)
         for action in (*_WRITES, "BatchWriteItem"):
+            changes_users = access in {"settings", "everything"}
             assert allows(policy, f"dynamodb:{action}", table, key) is changes_users
+
+
+@pytest.mark.parametrize("access", ["requests", "labels"])
+def test_a_function_that_only_counts_requests_writes_nothing_else(access: str) -> None:
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, access=access)
+    table = f"{DYNAMODB}:table/stowage-tenant-acme"
+    written = {
+        (action, key)
+        for action in (*_WRITES, "BatchWriteItem")
+        for key in ("rate#user#7", "product#000000000001", "user#000000000001", "sequence")
+        if allows(policy, f"dynamodb:{action}", table, key)
+    }
+    assert written == {("UpdateItem", "rate#user#7")}
+    for action in _READS:
+        reads = allows(policy, f"dynamodb:{action}", table, "product#000000000001")
+        assert reads is (access == "labels")
+    for other in ("stowage-outbox", "stowage-control"):
+        for key in ("acme#0", "TENANT#acme"):
+            assert not allows(policy, "dynamodb:GetItem", f"{DYNAMODB}:table/{other}", key)
+
+
+@pytest.mark.parametrize("access", sorted(ACCESSES))
+def test_only_sessions_of_imports_reach_files(access: str) -> None:
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, access=access)
+    assert ("s3:" in policy) is (access in {"imports", "everything"})
 
 
 @pytest.mark.parametrize("other_tenant", ["beta", "acme2", "acm", "acme-", "acme#0"])
 def test_policy_allows_no_data_of_another_tenant(other_tenant: str) -> None:
-    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, changes_users=False)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, access="imports")
     for action in ("GetItem", "Query", "PutItem", "DeleteItem"):
         other = f"{DYNAMODB}:table/stowage-tenant-{other_tenant}"
         assert not allows(policy, f"dynamodb:{action}", other)
@@ -87,7 +112,7 @@ def _control_keys(slug: str) -> list[str]:
 
 
 def test_policy_allows_the_items_of_the_tenant_in_the_control_table() -> None:
-    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, changes_users=False)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, access="imports")
     control = f"{DYNAMODB}:table/stowage-control"
     for action in ("GetItem", "PutItem", "UpdateItem"):
         for key in _control_keys("acme"):
@@ -105,7 +130,7 @@ def test_policy_allows_the_items_of_the_tenant_in_the_control_table() -> None:
 
 
 def test_policy_denies_scans_changes_of_tables_and_reading_the_outbox() -> None:
-    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, changes_users=False)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, access="imports")
     table = f"{DYNAMODB}:table/stowage-tenant-acme"
     for action in ("Scan", "DeleteTable", "UpdateTable", "CreateBackup", "PartiQLSelect"):
         assert not allows(policy, f"dynamodb:{action}", table)
@@ -136,7 +161,7 @@ def test_policy_stays_within_2048_characters_for_the_longest_names(
     config.cache_clear()
     longest = f"arn:aws-us-gov:dynamodb:ap-northeast-1:{ACCOUNT}"
     table = f"{stack}-tenant-{'t' * 32}.r20261123T021005"
-    assert len(session_policy("t" * 32, table, longest, changes_users=False)) <= 2048
+    assert len(session_policy("t" * 32, table, longest, access="imports")) <= 2048
 
 
 def test_policy_can_have_one_more_key_of_the_control_table(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +173,7 @@ def test_policy_can_have_one_more_key_of_the_control_table(monkeypatch: pytest.M
     config.cache_clear()
     longest = f"arn:aws-us-gov:dynamodb:ap-northeast-1:{ACCOUNT}"
     table = f"{stack}-tenant-{'t' * 32}"
-    policy = session_policy("t" * 32, table, longest, f"HOST#{host}", changes_users=True)
+    policy = session_policy("t" * 32, table, longest, f"HOST#{host}", access="everything")
     assert len(policy) <= 2048
     control = f"{longest}:table/{config().control_table}"
     assert allows(policy, "dynamodb:UpdateItem", control, f"HOST#{host}")
@@ -178,7 +203,7 @@ def test_assume_role_receives_the_policy_of_the_tenant() -> None:
     (request,) = seen
     assert request["RoleArn"] == f"arn:aws:iam::{ACCOUNT}:role/stowage-data"
     assert request["Policy"] == session_policy(
-        "acme", "stowage-tenant-acme", DYNAMODB, changes_users=False
+        "acme", "stowage-tenant-acme", DYNAMODB, access="warehouse"
     )
     assert request["DurationSeconds"] == 3600
 
