@@ -1,12 +1,12 @@
 """Write the sample import files of `sample/imports`."""
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
+from tools.json_lines import json_lines
 from tools.sample_imports import catalog, orders, purchases
 from tools.sample_imports.master_data import ROOT
 from tools.sample_imports.orders_with_errors import orders_with_errors
@@ -32,7 +32,7 @@ def files() -> Mapping[str, bytes]:
         "orders.csv": plain_csv(exits),
         "purchases-windows-1252.csv": windows_csv(entries),
         "orders-with-errors.csv": plain_csv(with_errors),
-        "expected-errors.json": (json.dumps(expected_errors, indent=1) + "\n").encode(),
+        "expected-errors.json": (json_lines(expected_errors) + "\n").encode(),
     }
 
 
