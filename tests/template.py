@@ -2,36 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import yaml
+from tools import template_file
+from tools.template_file import read, resources
 
-PATH = Path(__file__).parents[1] / "template.yaml"
+PATH = template_file.PATH
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 """The methods of `ANY`."""
-
-
-class _Loader(yaml.CSafeLoader):
-    """YAML loader that expands the short forms of functions: `!Ref X` to `{"Ref": "X"}`."""
-
-
-def _intrinsic(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
-    value: Any
-    match node:
-        case yaml.ScalarNode():
-            value = loader.construct_scalar(node)
-        case yaml.SequenceNode():
-            value = loader.construct_sequence(node, deep=True)
-        case _:
-            assert isinstance(node, yaml.MappingNode)
-            value = loader.construct_mapping(node, deep=True)
-    return {suffix if suffix in {"Ref", "Condition"} else f"Fn::{suffix}": value}
-
-
-_Loader.add_multi_constructor("!", _intrinsic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +42,11 @@ class Template:
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
-        self._document = _read()
+        self._document = read()
 
     def resources(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
         """Return logical id → properties of the resources of one type."""
-        return _resources(kind)
+        return resources(kind)
 
     def parameters(self) -> Mapping[str, Mapping[str, Any]]:
         """Return name → declaration of the parameters."""
@@ -196,19 +175,4 @@ class Template:
 
 def resource_names() -> frozenset[str]:
     """Return the logical ids of all resources."""
-    return frozenset(_read()["Resources"])
-
-
-@cache
-def _read() -> Mapping[str, Any]:
-    document: Mapping[str, Any] = yaml.load(PATH.read_text(), _Loader)  # noqa: S506 - a SafeLoader
-    return document
-
-
-@cache
-def _resources(kind: str) -> Mapping[str, Mapping[str, Any]]:
-    return {
-        name: resource.get("Properties", {})
-        for name, resource in _read()["Resources"].items()
-        if resource["Type"] == kind
-    }
+    return frozenset(read()["Resources"])

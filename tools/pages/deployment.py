@@ -5,9 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from samcli.yamlhelper import yaml_parse
-
 from tools.pages.markers import table
+from tools.template_file import read, resources
 
 _SECTIONS: Mapping[str, str] = {
     "DomainName": "#with-a-domain-of-your-own",
@@ -29,31 +28,13 @@ _SECTIONS: Mapping[str, str] = {
 """Parameter → the section that says more about it."""
 
 
-_ROOT = Path(__file__).resolve().parents[2]
-_RUNBOOKS = _ROOT / "docs" / "runbooks"
-
-
-@cache
-def template() -> Mapping[str, Any]:
-    """Return the content of `template.yaml`."""
-    text = (_ROOT / "template.yaml").read_text(encoding="utf-8")
-    content: Mapping[str, Any] = yaml_parse(text)
-    return content
-
-
-def resources(kind: str) -> Mapping[str, Mapping[str, Any]]:
-    """Return logical id → properties of the resources of one type."""
-    return {
-        name: resource.get("Properties", {})
-        for name, resource in template()["Resources"].items()
-        if resource["Type"] == kind
-    }
+_RUNBOOKS = Path(__file__).resolve().parents[2] / "docs" / "runbooks"
 
 
 def parameters() -> str:
     """Return the parameters with their defaults, descriptions and values."""
     rows = []
-    for name, declared in template()["Parameters"].items():
+    for name, declared in read()["Parameters"].items():
         linked = f"[`{name}`]({_SECTIONS[name]})" if name in _SECTIONS else f"`{name}`"
         default = f"`{declared['Default']}`" if declared["Default"] != "" else "empty"
         values = ", ".join(f"`{value}`" for value in declared.get("AllowedValues", ()))
@@ -64,7 +45,7 @@ def parameters() -> str:
 
 def functions() -> str:
     """Return memory, timeout and concurrency of each function."""
-    common = template()["Globals"]["Function"]
+    common = read()["Globals"]["Function"]
     rows = [
         (
             f"`{name}`",

@@ -51,8 +51,8 @@ from shared.warehouse.transfers import models as transfers
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import MAX_BULK
 from shared.warehouse.waves import models as waves
-from tools.pages.deployment import resources, template
 from tools.pages.markers import table
+from tools.template_file import read, resources
 
 _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60
 _PAGE_SIZE = list_parameters.ListParameters.model_fields["per_page"].default
@@ -85,7 +85,7 @@ def _longest_cursor() -> str:
 
 def _throttled(kind: str) -> str:
     """Return the defaults of the parameters that limit all routes, or the token routes."""
-    limits = (template()["Parameters"][f"{kind}{one}Limit"] for one in ("Rate", "Burst"))
+    limits = (read()["Parameters"][f"{kind}{one}Limit"] for one in ("Rate", "Burst"))
     return ", ".join(_plain(one["Default"]) for one in limits)
 
 
@@ -304,7 +304,7 @@ def _imports() -> str:
 
 
 def _attempts_of_a_delivery() -> str:
-    first, *pauses = map(int, template()["Parameters"]["WebhookRetryDelays"]["Default"].split(","))
+    first, *pauses = map(int, read()["Parameters"]["WebhookRetryDelays"]["Default"].split(","))
     units = ((_HOUR, "h"), (_MINUTE, "min"), (1, "s"))
     shown = [next(f"{one // n} {unit}" for n, unit in units if one % n == 0) for one in pauses]
     start = f"after {first} s" if first else "at once"
