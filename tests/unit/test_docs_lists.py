@@ -2,14 +2,11 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAliasType, get_args
 
-import click
 import pytest
 
-from cli.main import main
 from shared.identity.tenancy import directory
 from shared.identity.tenancy.tenant import State
 from shared.kernel.errors import CODES
@@ -83,29 +80,3 @@ def test_page_lists_the_codes_of_the_command_line() -> None:
     cells = [row.split("|")[3] for row in _rows("docs/operating.md", header)]
     listed = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
     assert sorted(listed) == sorted(codes - {*CODES})
-
-
-def _commands(group: click.Group, *names: str) -> Iterator[tuple[str, click.Command]]:
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from _commands(command, *names, name)
-        else:
-            yield " ".join((*names, name)), command
-
-
-def test_page_lists_the_commands_that_ask() -> None:
-    """A command that asks has the option --yes; the page leaves out the group after the first."""
-    text = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
-    said = text.partition("**A command asks before")[2].partition("`--yes` skips")[0]
-    listed, group = set[str](), ""
-    for code in re.findall(r"`([a-z][^`]+)`", said):
-        first, *rest = code.split()
-        if first in main.commands:
-            group, first = first, rest[0]
-        listed.add(f"{group} {first}")
-    asking = {
-        name
-        for name, command in _commands(main)
-        if any(option.name == "yes" for option in command.params)
-    }
-    assert listed == asking

@@ -5,7 +5,7 @@ from functools import partial
 
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.integration.imports.models import IMPORT_KINDS
-from tools.pages import deployment, imports, storage
+from tools.pages import commands, deployment, imports, storage
 from tools.pages.limits import LIMITS
 from tools.pages.markers import table
 
@@ -20,6 +20,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "parameters": deployment.parameters,
     "functions": deployment.functions,
     "alarms": deployment.alarms,
+    "commands that ask": commands.asking,
     **{
         f"conditions of {page}": partial(deployment.conditions, page)
         for page in deployment.pages_of_alarms()
