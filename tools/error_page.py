@@ -224,8 +224,10 @@ ADVICE = {
         "Correct the file and upload it again as a new import; for 409 read the import again.",
     ),
     "rate_limited": Advice(
-        "The credential sent more requests in this minute than its plan allows. See "
-        "[limits](limits.md). Without the `RateLimit-` headers, all callers together sent more "
+        "The credential sent more requests in this minute than its plan allows, of which "
+        "[slow ones count several times](limits.md#what-a-request-costs), or the company has "
+        "[too many slow requests](limits.md#slow-requests) at the same time; the message says "
+        "which. Without the `RateLimit-` headers, all callers together sent more "
         "requests to this route than the deployment accepts.",
         "The limit of 300 requests per minute is reached; wait the seconds in Retry-After.",
         "Wait for the seconds in `Retry-After`, then go on more slowly; `RateLimit-Remaining` says "

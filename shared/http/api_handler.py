@@ -19,7 +19,7 @@ from shared.http import conditional, idempotency
 from shared.http.call import ApiCall, path_values, raw_body, request_of
 from shared.http.envelope import HttpResponse, error_response, path_of, request_id_of, to_gateway
 from shared.http.idempotency import IdempotencyClaim
-from shared.http.rate_limit import limiter
+from shared.http.rate_limit import cost_of, limiter
 from shared.http.request import Request, headers_of
 from shared.http.results import file_to_http, list_to_http, resource_to_http, shown_by
 from shared.http.routes import (
@@ -35,6 +35,7 @@ from shared.http.routes import (
     TextResponse,
     resource_path,
 )
+from shared.http.slow_requests import RequestSlot
 from shared.identity.auth.rules import authorize, ensure_not_revoked, ensure_unrestricted
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.access import store_for
@@ -58,7 +59,14 @@ from shared.kernel.errors import (
     Unauthenticated,
     ValidationFailed,
 )
-from shared.kernel.observability import add_to_log, bind, log_response, logger, request_id
+from shared.kernel.observability import (
+    add_to_log,
+    bind,
+    log_response,
+    logger,
+    read_units,
+    request_id,
+)
 from shared.kernel.sent_request import SentRequest
 from shared.kernel.tracing import span
 from shared.kernel.validation import InvalidBody
@@ -148,6 +156,16 @@ class ApiHandler:
         ensure_not_revoked(call.tenant, call.caller)
         store = store_for(call.tenant, call.deadline)
         limiter.admit(store, call.tenant, call.caller)
+        slot = store.slot = RequestSlot(store, call.tenant, call.caller)
+        try:
+            return self._serve(call, store)
+        finally:
+            slot.release()
+            cost = cost_of(call.deadline.elapsed_ms, read_units())
+            limiter.charge(store, call.tenant, call.caller, cost)
+
+    def _serve(self, call: ApiCall, store: Store) -> HttpResponse:
+        """Check an admitted call against its route, then run the operation."""
         match = _find_route(call)
         _ensure_authorized(call, match)
         _ensure_in_plan(call.tenant, match.operation)

@@ -1,5 +1,8 @@
 """The limits of requests per minute, by plan: of each integration client and user, and of a tenant.
 
+A request takes one token before it runs. One that took long or read much is charged further tokens
+afterwards (`cost_of`), with a write that other requests do not need.
+
 Windows are the minutes of the clock. An item of the tenant's table counts the requests of a window.
 Execution environments lease tokens from it (`shared.http.rate_limit_leases`), so most requests need
 no write. The items of a credential and of its tenant are written concurrently.
@@ -9,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from threading import Lock
 from typing import Any
 
@@ -36,6 +40,20 @@ _WHOLE_TENANT = "tenant"
 _KEPT_MS = 60_000
 """How long an item is kept after its window, for environments whose clock is late."""
 
+INCLUDED_MS, INCLUDED_UNITS = 500, 250
+"""Duration in milliseconds, and read units, that one token pays for."""
+MS_PER_TOKEN, UNITS_PER_TOKEN = 100, 50
+"""What each further token pays for."""
+
+
+def cost_of(milliseconds: float, read_units: float) -> int:
+    """Return the tokens that a request costs: 1, and more if it took long or read much."""
+    return 1 + max(
+        0,
+        ceil((milliseconds - INCLUDED_MS) / MS_PER_TOKEN),
+        ceil((read_units - INCLUDED_UNITS) / UNITS_PER_TOKEN),
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class _Quota:
@@ -54,6 +72,17 @@ class _Quota:
         """Take the token of one request, and return whether there was one."""
         lease = partial(_lease, store, self.name, self.budget.window)
         return self.budget.take(self.limit, lease, reserve)
+
+    def charge(self, store: Store, tokens: int) -> None:
+        """Charge tokens that a request has cost, those beyond the limit to the next window."""
+        missing = self.budget.pay(tokens)
+        if not missing:
+            return
+        state = _charge(store, self.name, self.budget.window, missing)
+        self.budget.charged(self.limit, state)
+        beyond = min(missing, state.leased - self.limit)
+        if beyond > 0:
+            _charge(store, self.name, self.budget.window + 1, beyond)
 
 
 class RateLimiter:
@@ -92,6 +121,23 @@ class RateLimiter:
                 self._seconds_left(own.budget.window),
             )
 
+    def charge(self, store: Store, tenant: Tenant, caller: Caller, cost: int) -> None:
+        """Charge an admitted request what it has cost beyond its first token.
+
+        Tokens beyond the limit are charged to the next minute. What cannot be charged because of
+        an error of AWS is not charged.
+        """
+        if cost <= 1:
+            return
+        own, whole = (
+            partial(quota.charge, store, cost - 1) for quota in self._quotas(tenant, caller)
+        )
+        try:
+            run_all(own, whole)
+        except (BotoCoreError, ClientError):
+            logger.warning("cost of a request not counted", exc_info=True)
+            count("rate_limit_not_counted")
+
     def headers(self, tenant: Tenant, caller: Caller) -> dict[str, str]:
         """Return the RateLimit headers of a response: the limit with fewer remaining requests."""
         own, whole = self._quotas(tenant, caller)
@@ -112,10 +158,10 @@ class RateLimiter:
         with self._lock:
             own, whole = (
                 self._budget((tenant.slug, name), window)
-                for name in (_subject(caller), _WHOLE_TENANT)
+                for name in (subject_of(caller), _WHOLE_TENANT)
             )
         return (
-            _Quota(_subject(caller), limits["requests_per_minute"], own),
+            _Quota(subject_of(caller), limits["requests_per_minute"], own),
             _Quota(_WHOLE_TENANT, limits["total_requests_per_minute"], whole),
         )
 
@@ -162,7 +208,7 @@ def _take(store: Store, own: _Quota, whole: _Quota) -> _Quota | None:
     return whole if has_own else own
 
 
-def _subject(caller: Caller) -> str:
+def subject_of(caller: Caller) -> str:
     """Return the name of the credential; a user has one limit across all applications."""
     return f"{'client' if caller.kind == 'client' else 'user'}#{caller.subject}"
 
@@ -181,7 +227,7 @@ def _lease(store: Store, subject: str, window: int, request: LeaseRequest) -> Le
         ":spare": request.extra - request.returned,
         ":newcomers": int(request.is_first),
         ":most_leased": request.max_leased,
-        ":expiry": (began + WINDOW_MS + _KEPT_MS) // 1000,
+        ":expiry": _expiry(began),
     }
     if request.extra:
         room += " AND spare <= :most_spare"
@@ -203,6 +249,28 @@ def _lease(store: Store, subject: str, window: int, request: LeaseRequest) -> Le
         found: Any = error.response.get("Item")
         return LeaseResult(granted=False, state=_window_state(from_attributes(found)))
     return LeaseResult(granted=True, state=_window_state(from_attributes(answer["Attributes"])))
+
+
+def _charge(store: Store, subject: str, window: int, tokens: int) -> WindowState:
+    """Add tokens to those of a window without a condition, and return the window afterwards."""
+    began = window * WINDOW_MS
+    values = {":tokens": tokens, ":none": 0, ":expiry": _expiry(began)}
+    answer = store.client.update_item(
+        TableName=store.table,
+        Key=key_attributes((f"rate#{subject}", instant(began))),
+        UpdateExpression=(
+            "ADD leased :tokens, spare :none, environments :none SET #expiry = :expiry"
+        ),
+        ExpressionAttributeNames={"#expiry": EXPIRY},
+        ExpressionAttributeValues={name: encode(value) for name, value in values.items()},
+        ReturnValues="ALL_NEW",
+    )
+    return _window_state(from_attributes(answer["Attributes"]))
+
+
+def _expiry(began: int) -> int:
+    """Return when the item of a window expires, in seconds since the epoch."""
+    return (began + WINDOW_MS + _KEPT_MS) // 1000
 
 
 def _window_state(item: Mapping[str, Any]) -> WindowState:

@@ -2,11 +2,13 @@
 
 All environments share one item per limit and minute (a window); a credential has a limit, and so
 has a tenant. Each request takes one token of both.
+A request that turns out to be expensive is charged further tokens afterwards, which may exceed the
+limit; no lease is then granted until the window ends.
 An environment that has none left leases one token and some spare ones in one write, and then
 admits as many requests without a write. Spare tokens of one environment are missing in the others,
 so all unspent spare tokens together are at most `spare_budget` of the limit: up to that many
-requests may be refused early. The limit is never exceeded, even after it was lowered: spare tokens
-are then used only up to the lower limit.
+requests may be refused early. Leases never exceed the limit, even after it was lowered: spare
+tokens are then used only up to the lower limit.
 
 Each environment leases an equal share of the spare budget.
 """
@@ -20,7 +22,7 @@ class WindowState:
     """The content of the item of a window."""
 
     leased: int = 0
-    """Tokens that environments have leased; at most the limit."""
+    """Tokens that environments have leased, at most the limit, and those charged afterwards."""
     spare: int = 0
     """Spare tokens among them that are not known to be spent."""
     environments: int = 0
@@ -135,6 +137,16 @@ class LocalBudget:
     def expect(self, environments: int) -> None:
         """Expect at least this many environments."""
         self._expected = max(self._expected, environments)
+
+    def pay(self, tokens: int) -> int:
+        """Pay with the tokens that this environment holds; return how many are missing."""
+        paid = min(tokens, self._left)
+        self._left -= paid
+        return tokens - paid
+
+    def charged(self, limit: int, state: WindowState) -> None:
+        """Use the state of the window after tokens were charged for what a request has cost."""
+        self._state, self._limit = state, limit
 
     def put_back(self) -> None:
         """Return the token of a request that was refused for another reason."""

@@ -89,10 +89,16 @@ class Deadline:
     It may use the monotonic clock, because an environment is not frozen during an invocation.
     """
 
-    __slots__ = ("_ends",)
+    __slots__ = ("_began", "_ends")
 
     def __init__(self, milliseconds: float) -> None:
-        self._ends = time.monotonic() + milliseconds / 1000
+        self._began = time.monotonic()
+        self._ends = self._began + milliseconds / 1000
+
+    @property
+    def elapsed_ms(self) -> float:
+        """Milliseconds since it was set."""
+        return (time.monotonic() - self._began) * 1000
 
     @property
     def remaining(self) -> float:

@@ -111,6 +111,12 @@ def add_throttled() -> None:
         _throttled += 1
 
 
+def read_units() -> float:
+    """Return the read units that this invocation has consumed so far."""
+    with _lock:
+        return sum(_reads.values())
+
+
 def _consumed(wanted: Callable[[str], bool] = lambda _: True) -> dict[str, float]:
     """Return the keys of a log line that tell what was consumed of the wanted tables."""
     with _lock:

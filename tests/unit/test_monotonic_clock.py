@@ -13,6 +13,7 @@ _MONOTONIC = {"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"}
 
 _ALLOWED = {
     "shared/kernel/clock.py Deadline.__init__": "deadline of one invocation",
+    "shared/kernel/clock.py Deadline.elapsed_ms": "duration of one invocation",
     "shared/kernel/clock.py Deadline.remaining": "deadline of one invocation",
     "shared/http/api_handler.py ApiHandler.__call__": "duration of one request, for its log line",
     "functions/oauth/app.py lambda_handler": "duration of one request",

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from functions.oauth.request import MAX_BODY_BYTES
 from operations import signing_keys
-from shared.http import envelope, request
+from shared.http import envelope, rate_limit, request, slow_requests
 from shared.identity.auth import attempt_limits as attempts
 from shared.identity.auth import client_models, issuance_limits, tokens
 from shared.identity.tenancy import directory, revocations
@@ -124,6 +124,11 @@ def _plans() -> str:
             _LIMITED,
         ),
         (
+            "[slow requests](#slow-requests) of the company at the same time",
+            [str(slow_requests.slot_count(one)) for one in _TENANTS.values()],
+            _LIMITED,
+        ),
+        (
             "tokens per minute of a client or user",
             [_plain(issuance_limits.per_minute(one)) for one in _TENANTS.values()],
             _LIMITED,
@@ -150,6 +155,17 @@ def _per_plan(limit: LimitName) -> list[str]:
 def _requests_per_minute() -> str:
     limits = zip(map(str.capitalize, PLANS), _per_plan("requests_per_minute"), strict=True)
     return table(("Plan", "Requests per minute:"), limits)
+
+
+def _request_costs() -> str:
+    included, units = rate_limit.INCLUDED_MS, rate_limit.INCLUDED_UNITS
+    return f"""\
+| A request counts | for |
+|---|---|
+| once | up to {included} ms in the function and up to {units} read units of DynamoDB |
+| once more | each {rate_limit.MS_PER_TOKEN} ms begun beyond {included} ms, or each {rate_limit.UNITS_PER_TOKEN} read units begun beyond {units}, whichever is more |
+| {rate_limit.cost_of(3_000, 0)} times | for example a search of 3 seconds |
+"""
 
 
 def _issued_tokens() -> str:
@@ -419,6 +435,7 @@ def _map() -> str:
 LIMITS: Mapping[str, Callable[[], str]] = {
     "limits of plans": _plans,
     "requests per minute": _requests_per_minute,
+    "request costs": _request_costs,
     "limits of the deployment": _deployment,
     "limits of requests": _requests,
     "limits of texts and numbers": _texts,

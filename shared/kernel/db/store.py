@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import batched, chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shared.kernel.clock import Deadline, is_fresh, now
 from shared.kernel.company import Company
@@ -60,15 +60,36 @@ class _Cache:
     elsewhere: dict[Key, Item | None] = field(default_factory=dict)
 
 
+class Slot(Protocol):
+    """What a request needs to go on when it is slow: `shared.http.slow_requests`."""
+
+    def take_if_slow(self) -> None:
+        """Take the slot if the request is slow; raise a ServiceError if none is free."""
+
+    def take(self) -> None:
+        """Take the slot; raise a ServiceError if none is free."""
+
+
 class Store:
     """A tenant's table during one request.
 
     `company` is the tenant. `version` is the version of its schema; by default that of a new table.
     `claim` is the claim of the request's Idempotency-Key; None when the request has none. Every
-    transaction on this store and its copies depends on it.
+    transaction on this store and its copies depends on it. `slot` is asked for before each read;
+    None for work that needs no slot, and once the request has committed something.
     """
 
-    __slots__ = ("_cache", "claim", "client", "company", "deadline", "outbox", "table", "version")
+    __slots__ = (
+        "_cache",
+        "claim",
+        "client",
+        "company",
+        "deadline",
+        "outbox",
+        "slot",
+        "table",
+        "version",
+    )
 
     def __init__(  # noqa: PLR0913  the facts of one table
         self,
@@ -87,6 +108,7 @@ class Store:
         self.deadline = deadline or Deadline(_DEFAULT_DEADLINE_MS)
         self.version = version or current_version()
         self.claim: Claim | None = None
+        self.slot: Slot | None = None
         self._cache: _Cache | None = None
 
     @property
@@ -186,7 +208,17 @@ class Store:
             return read()
         return _cached(self._cache.elsewhere, key, read)
 
+    def _take_slot_if_slow(self) -> None:
+        if self.slot:
+            self.slot.take_if_slow()
+
+    def take_slot(self) -> None:
+        """Take a slot before work that takes long without reading."""
+        if self.slot:
+            self.slot.take()
+
     def _get(self, key: Key) -> Item | None:
+        self._take_slot_if_slow()
         answer = self.client.get_item(
             TableName=self.table, Key=key_attributes(key), ConsistentRead=True
         )
@@ -234,6 +266,7 @@ class Store:
         return {key_of(item): item for item in items}
 
     def _get_batch(self, keys: Iterable[Key], *, consistent: bool) -> list[Item]:
+        self._take_slot_if_slow()
         pending: Mapping[str, Any] = {
             self.table: {
                 "Keys": [key_attributes(key) for key in keys],
@@ -254,6 +287,7 @@ class Store:
         """Run one Query on the table; `values` are plain Python values."""
         if self.deadline.remaining < _ANSWER_SECONDS:
             raise ServiceUnavailable
+        self._take_slot_if_slow()
         values = {name: encode(value) for name, value in arguments.pop("values").items()}
         answer = self.client.query(
             TableName=self.table, ExpressionAttributeValues=values, **arguments
