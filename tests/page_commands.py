@@ -49,6 +49,7 @@ NOT_RUN = {
     ("docs/deploy.md", "gh api"): "it needs a repository on GitHub",
     ("docs/deploy.md", "curl -s https://api.github.com"): "it needs a repository on GitHub",
     ("docs/watching.md", "aws "): "it needs an AWS account",
+    ("docs/runbooks/key-changes.md", "aws "): "it needs an AWS account",
     ("docs/deploy.md", "stowage --local smoke"): "it waits for 150 s; "
     "tests/e2e/test_smoke.py runs its steps",
     ("docs/queues.md", "aws "): "it needs an AWS account",

@@ -30,11 +30,16 @@ def test_alarms_of_own_metrics_name_the_function_that_writes_them() -> None:
     }
     service = {"Name": "service", "Value": "stowage"}
     worker = {"Name": "function", "Value": {"Ref": "WebhookWorkerFunction"}}
+    oauth = {"Name": "function", "Value": {"Ref": "OauthFunction"}}
     stack = {"Name": "stack", "Value": {"Ref": "AWS::StackName"}}
     assert own == {
         "delivery_delay": [service, worker],
+        "oauth.invalid_client": [service, oauth],
+        "oauth.invalid_grant": [service, oauth],
         # All functions write these (`count_for_service`).
         "codes_refused": [service, stack],
+        "lock_outs_at_address": [service, stack],
+        "lock_outs_everywhere": [service, stack],
         "throttled_calls": [service, stack],
         "unserved_tables": [service, stack],
     }

@@ -83,12 +83,12 @@ def test_messages_stay_invisible_for_six_times_the_timeout() -> None:
 def test_dead_letters_are_kept_for_the_longest_time() -> None:
     """14 days. Their age counts from the first queue, so that they would expire too early."""
     queues = TEMPLATE.resources("AWS::SQS::Queue")
-    targets = {"RelayFailures"} | {
+    targets = {"KeyChanges", "RelayFailures"} | {
         queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"].removesuffix(".Arn")
         for queue in queues.values()
         if "RedrivePolicy" in queue
     }
-    assert len(targets) == 3
+    assert len(targets) == 4
     assert {queues[name]["MessageRetentionPeriod"] for name in targets} == {1_209_600}
 
 

@@ -1,6 +1,8 @@
 """The template: what is open to everyone, what policies may grant, and how data is protected."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 import boto3
@@ -143,13 +145,92 @@ def test_webhooks_to_localhost_need_a_parameter() -> None:
     assert TEMPLATE.text({"Ref": "WebhookLocalhost"}) == "false"
 
 
-def test_principals_of_aws_services_are_limited_to_the_account() -> None:
-    """Otherwise a bucket of another account could send messages to the queue."""
-    for name, policy in TEMPLATE.resources("AWS::SQS::QueuePolicy").items():
-        for statement in policy["PolicyDocument"]["Statement"]:
-            assert statement["Principal"] == {"Service": "s3.amazonaws.com"}, name
-            account = statement["Condition"]["StringEquals"]["aws:SourceAccount"]
-            assert account == {"Ref": "AWS::AccountId"}, name
+def _queue_policies() -> Mapping[str, Mapping[str, Any]]:
+    """Return logical id → the one statement of the policy of each queue."""
+    policies = TEMPLATE.resources("AWS::SQS::QueuePolicy").items()
+    return {name: one["PolicyDocument"]["Statement"][0] for name, one in policies}
+
+
+def test_principals_of_aws_services_are_limited_to_the_account_and_one_sender() -> None:
+    """Otherwise a bucket or rule of others could make the service send messages to the queue."""
+    services = {
+        "ImportQueuePolicy": "s3.amazonaws.com",
+        "KeyChangesPolicy": "events.amazonaws.com",
+    }
+    policies = _queue_policies()
+    assert policies.keys() == services.keys()
+    for name, statement in policies.items():
+        assert statement["Principal"] == {"Service": services[name]}
+        condition = statement["Condition"]
+        assert condition["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
+        (sender,) = [
+            one
+            for kind in ("ArnLike", "ArnEquals")
+            for key, one in condition.get(kind, {}).items()
+            if key == "aws:SourceArn"
+        ]
+        assert sender, name
+    rule = policies["KeyChangesPolicy"]["Condition"]["ArnEquals"]["aws:SourceArn"]
+    assert rule == {"Fn::GetAtt": "KeyChangesRule.Arn"}
+
+
+@pytest.mark.parametrize("stack", ["shop", "Shop-EU"])
+def test_queue_of_imports_takes_messages_of_the_import_bucket_of_the_stack_only(stack: str) -> None:
+    """CloudFormation generates the names of the buckets."""
+    assert not any("BucketName" in one for one in TEMPLATE.resources("AWS::S3::Bucket").values())
+    text, variables = _queue_policies()["ImportQueuePolicy"]["Condition"]["ArnLike"][
+        "aws:SourceArn"
+    ]["Fn::Sub"]
+    index, split = variables["Stack"]["Fn::Select"]
+    delimiter, bucket = split["Fn::Split"]
+    assert bucket == {"Ref": "ImportWorkBucket"}, "it has no notification, and needs no queue"
+
+    def generated(name: str, of: str = stack) -> str:
+        return f"{of}-{name}-1a2b3c4d5e6f".lower()
+
+    first = generated("ImportWorkBucket").split(delimiter)[index]
+    pattern = Template({"AWS::Partition": "aws", "Stack": first}).text({"Fn::Sub": text})
+    assert fnmatchcase(f"arn:aws:s3:::{generated('ImportBucket')}", pattern)
+    for other in (
+        generated("ImportWorkBucket"),
+        generated("ImportBucket", "other"),
+        "other-importbucket-1a2b3c4d5e6f",
+        "any",
+    ):
+        assert not fnmatchcase(f"arn:aws:s3:::{other}", pattern), other
+
+
+def test_templates_have_no_circular_dependencies() -> None:
+    """The bucket needs the policy of the queue, which must not name the bucket."""
+    needs = {name: set(_named_in(one)) for name, one in expanded().items()}
+    while ready := {name for name, of in needs.items() if not of & needs.keys()}:
+        for name in ready:
+            del needs[name]
+    assert not needs
+
+
+def _named_in(value: Any) -> Iterator[str]:
+    """Yield the resources that CloudFormation has to create before one with this description."""
+    match value:
+        case {"Ref": str(name)}:
+            yield name
+        case {"Fn::GetAtt": str(path)}:
+            yield path.partition(".")[0]
+        case {"Fn::GetAtt": [str(name), *_]}:
+            yield name
+        case {"Fn::Sub": str(text)}:
+            yield from re.findall(r"\$\{(\w+)", text)
+        case {"Fn::Sub": [str(text), variables]}:
+            yield from set(re.findall(r"\$\{(\w+)", text)) - variables.keys()
+            yield from _named_in(variables)
+        case dict():
+            depends = value.get("DependsOn", ())
+            yield from (depends,) if isinstance(depends, str) else depends
+            for one in value.values():
+                yield from _named_in(one)
+        case list():
+            for one in value:
+                yield from _named_in(one)
 
 
 def _api() -> Mapping[str, Any]:

@@ -28,6 +28,7 @@ from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.errors import RateLimited
+from shared.kernel.observability import count_for_service
 
 MAX_ADDRESSES = 10
 """Known addresses of a user; a further one replaces the one that was used longest ago."""
@@ -108,6 +109,10 @@ PER_USER_LONG_WINDOW = 20
 PER_USER_ALL_ADDRESSES = 50
 """Allowed failures per long window and user name: at one IP address, and over all addresses from
 which the user has not signed in."""
+
+_LOCK_OUTS = {"name-here": "lock_outs_at_address", "name": "lock_outs_everywhere"}
+"""Kind of a counter whose limit refuses a user name for the rest of a long window → the metric that
+counts it, for an alarm."""
 
 _NO_TENANT = "-"
 """Counted instead of a tenant that does not exist: made-up names give nobody further attempts."""
@@ -328,11 +333,15 @@ class AttemptCounters:
             partial(_add_to_counter, failed=1, in_flight=-1), list(self.counters)
         )
         each = list(zip(self.counters, counts, strict=True))
+        reached = tuple(
+            one for one, count in each if one.kind != "address" and count.failed == one.limit
+        )
+        for one in reached:
+            if metric := _LOCK_OUTS.get(one.kind):
+                count_for_service(metric)
         return FailedAttempt(
             is_first=any(one.kind == "name-here" and count.failed == 1 for one, count in each),
-            reached=tuple(
-                one for one, count in each if one.kind != "address" and count.failed == one.limit
-            ),
+            reached=reached,
         )
 
     def cancel(self) -> None:

@@ -13,11 +13,19 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from moto.events.models import EventPattern
 
 from functions.canary import app as canary
 from operations.api_clients import create_client
 from shared.http import api_handler
 from shared.http.api_handler import _RESERVE_MS
+from shared.identity.auth import attempt_limits
+from shared.identity.auth.attempt_limits import (
+    LONG_WINDOW,
+    PER_ADDRESS,
+    PER_CLIENT,
+    WINDOW,
+)
 from shared.identity.users import code_checks
 from shared.kernel import aws
 from shared.kernel.clock import now_ms
@@ -29,7 +37,12 @@ from tests.clock import Clock, ManualClock
 from tests.faults import Answer, AwsFaults, Call, Forward, refuse_calls, throttle
 from tests.gateway import LambdaContext
 from tests.import_scenario import ImportScenario
-from tests.integration.user_grants.oauth_requests import create_example_user, enable_two_step
+from tests.integration.user_grants.oauth_requests import (
+    create_example_user,
+    enable_two_step,
+    guess,
+    request_token,
+)
 from tests.integration.watching.activity import FUNCTIONS, PRODUCTS, run_activity
 from tests.integration.watching.operator_alarms import (
     ALARMS,
@@ -169,6 +182,127 @@ def test_user_whose_codes_are_refused_is_counted_once(
             user.sign_in(otp="000000")
     assert values("WrongCodesAlarm", written) == [1]
     assert is_breached("WrongCodesAlarm", values("WrongCodesAlarm", written))
+
+
+@moves("InvalidGrantsAlarm", "InvalidClientsAlarm")
+@pytest.mark.parametrize(
+    ("alarm", "refused"),
+    [
+        ("InvalidGrantsAlarm", {"grant_type": "refresh_token", "refresh_token": "x"}),
+        ("InvalidGrantsAlarm", {"grant_type": "password", "username": "a@acme", "password": "x"}),
+        (
+            "InvalidClientsAlarm",
+            {"grant_type": "client_credentials", "client_id": "x", "client_secret": "x"},
+        ),
+    ],
+)
+def test_refused_credentials_are_counted_by_the_function_of_the_alarm(
+    alarm: str, refused: Mapping[str, str], stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack
+    function = dimensions(alarm)["function"]
+    assert FUNCTIONS_OF_TEMPLATE[function]["Handler"] == "functions.oauth.app.lambda_handler"
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", function)
+    with captured() as written:
+        assert request_token(refused).status in {400, 401}
+    assert values(alarm, written) == [1]
+    others = {"InvalidGrantsAlarm", "InvalidClientsAlarm"} - {alarm}
+    assert [values(other, written) for other in others] == [[]]
+
+
+@pytest.mark.parametrize("alarm", ["InvalidGrantsAlarm", "InvalidClientsAlarm"])
+def test_one_address_that_guesses_as_fast_as_it_may_raises_the_alarm(alarm: str) -> None:
+    """A client that repeats a wrong secret for ever does not."""
+    minutes = ALARMS[alarm]["Period"] / WINDOW
+    assert is_breached(alarm, [PER_ADDRESS] * int(minutes))
+    assert not is_breached(alarm, [PER_CLIENT] * int(minutes))
+
+
+@moves("LockOutsAlarm")
+def test_users_who_are_refused_at_an_address_are_counted_once(
+    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack
+    clock.freeze()
+    monkeypatch.setattr(attempt_limits, "PER_USER_LONG_WINDOW", 2)
+    alarm = ALARMS["LockOutsAlarm"]
+    assert alarm["Period"] == LONG_WINDOW
+    with captured() as written:
+        for number in range(alarm["Threshold"]):
+            form = {"grant_type": "password", "username": f"u{number}@acme", "password": "x"}
+            assert [request_token(form).status for _ in range(4)] == [400, 400, 429, 429]
+    assert values("LockOutsAlarm", written) == [1] * alarm["Threshold"]
+    assert values("LockOutsEverywhereAlarm", written) == []
+    assert not is_breached("LockOutsAlarm", values("LockOutsAlarm", written))
+    assert is_breached("LockOutsAlarm", [*values("LockOutsAlarm", written), 1])
+
+
+@moves("LockOutsEverywhereAlarm")
+def test_user_who_is_guessed_from_many_addresses_is_counted_once(
+    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack
+    clock.freeze()
+    monkeypatch.setattr(attempt_limits, "PER_USER_ALL_ADDRESSES", 3)
+    user = create_example_user()
+    with captured() as written:
+        assert user.sign_in().status == 200, "its address is known"
+        for _ in range(4):
+            guess(user)
+        assert not is_breached(
+            "LockOutsEverywhereAlarm", values("LockOutsEverywhereAlarm", written)
+        )
+        for number in range(6):
+            guess(user, f"198.51.100.{number}")
+        assert user.sign_in().status == 200, "others cannot lock the user out of a known address"
+    assert values("LockOutsEverywhereAlarm", written) == [1]
+    assert is_breached("LockOutsEverywhereAlarm", values("LockOutsEverywhereAlarm", written))
+
+
+# Keys
+
+
+def call_reported_by_cloudtrail(operation: str, source: str = "kms.amazonaws.com") -> str:
+    """Return the event that EventBridge gets of a call, as the documentation of KMS shows it."""
+    key = "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+    detail = {
+        "eventVersion": "1.08",
+        "userIdentity": {"type": "IAMUser", "arn": "arn:aws:iam::111122223333:user/Alice"},
+        "eventSource": source,
+        "eventName": operation,
+        "requestParameters": {"keyId": key.rpartition("/")[2]},
+        "resources": [{"accountId": "111122223333", "type": "AWS::KMS::Key", "ARN": key}],
+        "eventType": "AwsApiCall",
+    }
+    event = {
+        "id": "1", "version": "0", "account": "111122223333", "region": REGION,
+        "time": "2026-11-28T10:00:00Z", "source": f"aws.{source.partition('.')[0]}",
+        "detail-type": "AWS API Call via CloudTrail", "resources": [], "detail": detail,
+    }  # fmt: skip
+    return json.dumps(event)
+
+
+@moves("KeyChangesAlarm")
+def test_key_that_is_disabled_or_scheduled_for_deletion_is_in_the_queue_of_the_alarm(
+    stack: Stack,
+) -> None:
+    """CloudTrail reports the calls; moto does not."""
+    assert stack
+    rule = TEMPLATE.resources("AWS::Events::Rule")["KeyChangesRule"]
+    queue = dimensions("KeyChangesAlarm")["QueueName"]
+    assert [target["Arn"] for target in rule["Targets"]] == [{"Fn::GetAtt": f"{queue}.Arn"}]
+    pattern = EventPattern.load(json.dumps(rule["EventPattern"]))
+    operations = aws.client("kms").meta.service_model.operation_names
+    reported = {
+        name
+        for name in operations
+        if pattern.matches_event(json.loads(call_reported_by_cloudtrail(name)))
+    }
+    assert reported == {"DisableKey", "ScheduleKeyDeletion"}
+    assert set(rule["EventPattern"]["detail"]["eventName"]) == reported, "KMS has both operations"
+    other = call_reported_by_cloudtrail("DisableKey", "other.amazonaws.com")
+    assert not pattern.matches_event(json.loads(other))
+    assert is_breached("KeyChangesAlarm", [1])
 
 
 # Imports
@@ -476,7 +610,13 @@ def test_dashboard_and_alarms_show_own_metrics_that_functions_write(
         for one in written
         if one["namespace"] == "Stowage"
     }
-    elsewhere = {_metric_of("UnservedTablesAlarm"), _metric_of("WrongCodesAlarm")}
+    elsewhere = {
+        _metric_of(alarm)
+        for alarm in (
+            "InvalidClientsAlarm", "InvalidGrantsAlarm", "LockOutsAlarm",
+            "LockOutsEverywhereAlarm", "UnservedTablesAlarm", "WrongCodesAlarm",
+        )
+    }  # fmt: skip
     assert _own_metrics() - elsewhere <= emitted
 
 
