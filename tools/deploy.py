@@ -17,7 +17,13 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ProfileNotFound
 from samcli.lib.config.samconfig import SamConfig
 
-from tools.deploy_account import Warned, concurrency_problems, reserved_by, topic_problems
+from tools.deploy_account import (
+    Warned,
+    concurrency_problems,
+    name_problems,
+    reserved_by,
+    topic_problems,
+)
 from tools.deploy_parameters import (
     ROOT,
     Template,
@@ -130,6 +136,7 @@ def check_account(answers: Answers) -> str:
     found = [
         *wrong,
         *_stack_problems(answers.stack, stack),
+        *name_problems(_client(session, "iam"), answers.stack, exists=stack is not None),
         *_certificate_problems(session, answers.parameters),
         *topic_problems(
             _client(session, "sns"), _client(session, "kms"), answers.parameters["AlarmTopicArn"]

@@ -1,8 +1,9 @@
-"""Check what the account of a deployment must offer: executions of Lambda, and the alarm topic.
+"""Check what the account of a deployment must offer: a name, executions, and the alarm topic.
 
 A problem prevents the deployment. A warning is printed, and the deployment goes on.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -17,6 +18,9 @@ UNRESERVED_EXECUTIONS = 100
 """Executions that Lambda keeps for functions without a reservation."""
 RESERVATIONS = ("AuthorizerConcurrency", "FallbackConcurrency")
 """Parameters that reserve concurrent executions."""
+
+_DATA_ROLE = re.compile(r"(.+)-TenantDataRole-\w+")
+"""A role that every deployment has."""
 
 _NEEDED_OF_A_KEY = ("kms:Decrypt", "kms:GenerateDataKey")
 """What CloudWatch needs of the key of an encrypted topic."""
@@ -69,6 +73,33 @@ def concurrency_problems(
             f" {limit}, and Lambda keeps {UNRESERVED_EXECUTIONS} unreserved; reserve at most"
             f" {max(0, unreserved + reserved - UNRESERVED_EXECUTIONS)}."
         )
+
+
+def name_problems(iam: Any, stack: str, *, exists: bool) -> Iterator[str | Warned]:
+    """Yield problems, and as `Warned` warnings, of names that begin with one another.
+
+    The policies of a stack name roles and functions by `STACK-*`, and IAM has one name space for
+    all Regions. The roles show which deployments the account has.
+
+    Args:
+        iam: The client.
+        stack: The name of the stack.
+        exists: Whether the stack is deployed; its name cannot be changed then.
+    """
+    try:
+        pages = iam.get_paginator("list_roles").paginate()
+        names = [role["RoleName"] for page in pages for role in page["Roles"]]
+    except ClientError as error:
+        yield Warned(f"The roles cannot be listed: {error.response['Error']['Message']}.")
+        return
+    for other in sorted({found[1] for name in names if (found := _DATA_ROLE.fullmatch(name))}):
+        if stack.startswith(f"{other}-") or other.startswith(f"{stack}-"):
+            sentence = (
+                f"Stack name: {stack} and {other}, another deployment of the account, begin alike;"
+                " policies of one would name roles and functions of the other. Choose a name that"
+                " does not begin with the other and a hyphen."
+            )
+            yield Warned(sentence) if exists else sentence
 
 
 def topic_problems(sns: Any, kms: Any, arn: str) -> Iterator[str | Warned]:

@@ -50,6 +50,11 @@ def format_overrides(values: Mapping[str, str]) -> str:
 def stack_name_problem(name: str) -> str | None:
     """Return what is wrong with the name of a stack; None if nothing is."""
     if _STACK_NAME.fullmatch(name):
+        if "-tenant-" in f"{name}-":
+            return (
+                f"Stack name: {name} must not contain -tenant; tables of tenants are named"
+                " STACK-tenant-SLUG, so that another stack could use those of this one."
+            )
         return None
     return (
         f"Stack name: {name or 'empty'} has {len(name)} characters; use 1 to 24 letters, digits and"

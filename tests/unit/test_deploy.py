@@ -281,6 +281,36 @@ def test_a_stack_of_something_else_is_not_replaced(run: Any) -> None:
     assert "Stack billing: it exists and is no deployment of Stowage; choose another name" in err
 
 
+def _deployment_in_another_region(stack: str) -> None:
+    for role in (f"{stack}-TenantDataRole-1A2B3C4D5E6F", "shop-tasks-TaskRole-1A2B3C4D5E6F"):
+        boto3.client("iam").create_role(RoleName=role, AssumeRolePolicyDocument="{}")
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("shop", "shop-eu"), ("shop-eu", "shop"), ("a-b-c", "a")]
+)
+def test_a_name_that_begins_with_that_of_another_deployment_is_refused(
+    name: str, other: str, run: Any
+) -> None:
+    """Policies name roles by the stack name, a hyphen and a wildcard."""
+    _deployment_in_another_region(other)
+    arguments = ("--yes", "--region", REGION, "--stack", name, "--parameters", _PAGES)
+    code, err = run(*arguments)
+    assert code == 1
+    assert f"Stack name: {name} and {other}, another deployment of the account, begin alike" in err
+    _foreign_stack(name, "ControlTable", "ApiId")  # its name cannot be changed any more
+    code, err = run(*arguments)
+    assert code == 0
+    assert f"Warning: Stack name: {name} and {other}" in err
+
+
+@pytest.mark.parametrize(("name", "other"), [("shop", "shop"), ("shop", "shopping"), ("b", "a-b")])
+def test_other_names_of_deployments_are_accepted(name: str, other: str, run: Any) -> None:
+    _deployment_in_another_region(other)
+    code, err = run("--yes", "--region", REGION, "--stack", name, "--parameters", _PAGES)
+    assert (code, "begin alike" in err) == (0, False)
+
+
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [

@@ -7,30 +7,63 @@ from typing import Any
 import pytest
 
 from shared.identity.tenancy.tenant import SLUG
+from tests.cases import each_case
 from tests.expanded_template import expanded_of
 from tests.template import PATH, Template
+from tools.deploy_parameters import stack_name_problem
 
 TEMPLATE = Template({})
 _RANDOM = len("-RA330IH5SBL2")
 """Characters that CloudFormation adds to the names that it generates."""
 
 
-def _pattern() -> str:
+def _is_accepted(stack: str) -> bool:
+    """Return whether the template accepts the name of a stack."""
     (check,) = TEMPLATE.resources("AWS::SSM::Parameter").values()
-    assert check["Value"] == {"Ref": "AWS::StackName"}
-    pattern: str = check["AllowedPattern"]
-    return pattern
+    between, split = check["Value"]["Fn::Join"]
+    delimiter, text = split["Fn::Split"]
+    parts = Template({"AWS::StackName": stack}).text(text).split(delimiter)
+    return bool(re.search(check["AllowedPattern"], between.join(parts)))
 
 
 def _limit() -> int:
     """Return the length of the longest stack name that the template accepts."""
-    return max(length for length in range(129) if re.search(_pattern(), "s" * length))
+    return max(length for length in range(129) if _is_accepted("s" * length))
 
 
 def test_a_longer_stack_name_is_refused() -> None:
     assert _limit() == 24
-    assert re.search(_pattern(), "stowage-prod")
-    assert not re.search(_pattern(), "s" * 128)
+    assert _is_accepted("stowage-prod")
+    assert not _is_accepted("s" * 128)
+    assert not _is_accepted("")
+
+
+@each_case(
+    ("stack", "accepted"),
+    [
+        ("shop", True),
+        ("shop-eu", True),
+        ("tenant", True),
+        ("tenant-eu", True),
+        ("shop-tenants", True),
+        ("a-tenant", False),
+        ("shop-tenant", False),
+        ("shop-tenant-x", False),
+        ("a-tenant-b-tenant-c", False),
+        ("a-tenant-tenant-b", False),
+    ],
+)
+def test_no_stack_has_resources_with_the_names_of_tenant_tables_of_another(
+    stack: str,
+    accepted: bool,  # noqa: FBT001
+) -> None:
+    """The policies of a stack `shop` allow the tables `shop-tenant-*`."""
+    assert _is_accepted(stack) == accepted
+    assert (stack_name_problem(stack) is None) == accepted
+    if accepted:
+        for own in ("ControlTable-1A2B", "OutboxTable-1A2B", "tenant-acme"):
+            for other in {stack[:length] for length in range(1, len(stack))}:
+                assert not f"{stack}-{own}".startswith(f"{other}-tenant-"), other
 
 
 def test_role_names_are_not_shortened() -> None:
@@ -63,7 +96,7 @@ def test_stack_names_of_the_configuration_are_accepted() -> None:
         if isinstance(commands, dict)
     ]
     assert len(names) == 2
-    assert all(re.search(_pattern(), name) for name in names)
+    assert all(_is_accepted(name) for name in names)
 
 
 @pytest.mark.parametrize("kind", ["AWS::Logs::LogGroup", "AWS::IAM::Role", "AWS::DynamoDB::Table"])
