@@ -238,11 +238,11 @@ ifneq ($$(origin $(1)),undefined)
 override export $(1) := $$(value $(1))
 endif
 endef
-$(foreach name,YES STACK_NAME REGION PARAMETERS,$(eval $(call AS_TEXT,$(name))))
+$(foreach name,YES STACK_NAME REGION PARAMETERS PACKAGED,$(eval $(call AS_TEXT,$(name))))
 
 .PHONY: deploy
 deploy: $(READY) ## Build and deploy to an AWS account (asks; YES=1 STACK_NAME= REGION= PARAMETERS="A=b" in scripts).
 	@python -m tools.deploy
-	@$(MAKE) --no-print-directory package
+	@$(if $(PACKAGED),,$(MAKE) --no-print-directory package)
 	sam deploy --config-file $(CURDIR)/samconfig.toml --config-env prod \
 		--template-file .aws-sam/prod/template.yaml $(if $(YES),--no-confirm-changeset)

@@ -3,6 +3,8 @@
 import os
 import re
 import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,7 +43,8 @@ def test_every_command_exists() -> None:
         program, *rest = command.split()
         if program == "make":
             assert rest[0] in targets(), command
-        elif program.endswith("/stowage"):
+        elif program.endswith("/python"):
+            assert rest[:2] == ["-m", "cli"], command
             assert rest[-1] in main.commands, command
         else:
             assert os.access(ROOT / program, os.X_OK), command
@@ -53,6 +56,44 @@ def test_the_deployment_asks_nothing() -> None:
     (deploy,) = [one for one in commands() if one.startswith("make deploy")]
     shown = make(*deploy.split()[1:], "--dry-run", "--always-make").stdout
     assert "--no-confirm-changeset" in shown
+    assert "sam build" not in shown
+    assert "sam build" in make("deploy", "YES=1", "--dry-run", "--always-make").stdout
+
+
+def test_the_command_line_runs_without_its_script() -> None:
+    """The job that deploys installs no package that has to be built, so that there is no script."""
+    run = subprocess.run(
+        [sys.executable, "-m", "cli", "smoke", "--help"], cwd=ROOT, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert run.stdout.startswith("Usage: stowage smoke")
+
+
+def test_the_job_with_credentials_builds_nothing() -> None:
+    """Code of a build could use the right of the job to get credentials, in each of its steps."""
+    package, deploy = JOBS["package"]["steps"], JOBS["deploy"]["steps"]
+    assert [one["run"] for one in package if "run" in one] == ["make package"]
+    assert [one["run"].split()[:2] for one in deploy if "run" in one] == [
+        ["make", "setup"], ["make", "deploy"], [".venv/bin/python", "-m"],
+    ]  # fmt: skip
+    setup, *_, deployed, _ = deploy[1:]
+    assert setup["env"].keys() == {"UV_NO_BUILD", "UV_NO_INSTALL_PROJECT"}
+    assert "PACKAGED=1" in deployed["run"]
+    (upload,) = [one["with"] for one in package if "upload-artifact" in one.get("uses", "")]
+    (download,) = [one["with"] for one in deploy if "download-artifact" in one.get("uses", "")]
+    assert (upload["name"], upload["path"]) == (download["name"], download["path"])
+    assert upload["include-hidden-files"], ".aws-sam is one"
+    assert download["path"] in (ROOT / "Makefile").read_text()
+    with_credentials = [
+        name for name, job in JOBS.items() if "id-token" in job.get("permissions", {})
+    ]
+    assert with_credentials == ["deploy"]
+
+
+def test_all_packages_of_a_deployment_have_wheels() -> None:
+    """The job that deploys builds none."""
+    locked = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))["package"]
+    assert [one["name"] for one in locked if not one.get("wheels")] == ["stowage"]
 
 
 HOSTILE = "a$(shell touch {0})`touch {0}`$(touch {0})'\";touch {0};#${{HOME}} $$ \\"
@@ -71,7 +112,7 @@ def make(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
 def test_hostile_values_of_a_deployment_are_not_evaluated(way: str, tmp_path: Path) -> None:
     created = tmp_path / "evaluated"
     hostile = HOSTILE.format(created)
-    values = dict.fromkeys(VARIABLES, hostile)
+    values = dict.fromkeys((*VARIABLES, "PACKAGED"), hostile)
     given = [f"{name}={value}" for name, value in values.items()]
     for options in (["--dry-run"], []):
         if way == "arguments":
@@ -93,7 +134,7 @@ def test_values_of_github_reach_commands_as_variables_only() -> None:
 
 def test_actions_are_pinned_to_commits() -> None:
     used = re.findall(r"uses: (\S+)(.*)", "".join(ALL))
-    assert len(used) == 4
+    assert len(used) == 7
     for action, comment in used:
         assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action)
         assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment), "the release of the commit"
@@ -101,23 +142,24 @@ def test_actions_are_pinned_to_commits() -> None:
 
 def test_only_the_deployment_may_assume_the_role() -> None:
     assert WORKFLOW["permissions"] == {"contents": "read"}
-    assert "permissions" not in JOBS["checks"]
+    assert [name for name, job in JOBS.items() if "permissions" in job] == ["deploy"]
     assert JOBS["deploy"]["permissions"] == {"contents": "read", "id-token": "write"}
     assert "secrets." not in TEXT, "nothing is stored"
 
 
 def test_only_checked_commits_of_main_are_deployed_one_after_another() -> None:
-    deploy = JOBS["deploy"]
-    assert deploy["needs"] == "checks"
-    assert "github.ref == 'refs/heads/main' && github.event_name != 'pull_request'" in deploy["if"]
-    assert "vars.STOWAGE_ROLE_ARN != ''" in deploy["if"], "other forks do not deploy"
+    package, deploy = JOBS["package"], JOBS["deploy"]
+    assert (package["needs"], deploy["needs"]) == ("checks", "package")
+    assert "github.ref == 'refs/heads/main' && github.event_name != 'pull_request'" in package["if"]
+    assert "vars.STOWAGE_ROLE_ARN != ''" in package["if"], "other forks do not deploy"
+    assert "if" not in deploy, "it runs if the one before has succeeded"
     assert deploy["concurrency"] == {"group": "deploy", "cancel-in-progress": False}
     assert deploy["environment"] == "production"
 
 
 def test_the_smoke_test_is_last() -> None:
     *_, deploy, smoke = (step["run"] for step in JOBS["deploy"]["steps"] if "run" in step)
-    assert deploy == "make deploy YES=1"
+    assert deploy == "make deploy YES=1 PACKAGED=1"
     assert smoke.endswith(" smoke")
 
 
@@ -132,7 +174,7 @@ def test_the_role_trusts_one_environment_and_branch_of_one_repository() -> None:
     defaults = {name: one.get("Default") for name, one in ROLE_TEMPLATE["Parameters"].items()}
     assert defaults["Repository"] is None
     assert defaults["Environment"] == JOBS["deploy"]["environment"]
-    assert f"refs/heads/{defaults['Branch']}'" in JOBS["deploy"]["if"]
+    assert f"refs/heads/{defaults['Branch']}'" in JOBS["package"]["if"]
 
 
 def subjects(**parameters: str) -> list[str]:
