@@ -238,10 +238,10 @@ ifneq ($$(origin $(1)),undefined)
 override export $(1) := $$(value $(1))
 endif
 endef
-$(foreach name,YES STACK_NAME REGION PARAMETERS PACKAGED,$(eval $(call AS_TEXT,$(name))))
+$(foreach name,YES STACK_NAME REGION PARAMETERS PROFILE PACKAGED,$(eval $(call AS_TEXT,$(name))))
 
 .PHONY: deploy
-deploy: $(READY) ## Build and deploy to an AWS account (asks; YES=1 STACK_NAME= REGION= PARAMETERS="A=b" in scripts).
+deploy: $(READY) ## Build and deploy to an AWS account (asks; YES=1 STACK_NAME= REGION= PARAMETERS="A=b" in scripts; PROFILE=production).
 	@python -m tools.deploy
 	@$(if $(PACKAGED),,$(MAKE) --no-print-directory package)
 	sam deploy --config-file $(CURDIR)/samconfig.toml --config-env prod \

@@ -19,6 +19,7 @@ from samcli.lib.config.samconfig import SamConfig
 
 from tools.deploy_account import (
     Warned,
+    access_log_problems,
     concurrency_problems,
     name_problems,
     reserved_by,
@@ -31,6 +32,8 @@ from tools.deploy_parameters import (
     malformed_overrides,
     parse_overrides,
     problems,
+    profile_problem,
+    read_profile,
     read_template,
     region_problem,
     stack_name_problem,
@@ -38,7 +41,7 @@ from tools.deploy_parameters import (
     value_problem,
 )
 
-VARIABLES = ("YES", "STACK_NAME", "REGION", "PARAMETERS")
+VARIABLES = ("YES", "STACK_NAME", "REGION", "PARAMETERS", "PROFILE")
 """Variables of the environment in which `make deploy` passes the answers of scripts."""
 
 _OWN_OUTPUTS = {"ControlTable", "ApiId"}
@@ -141,6 +144,7 @@ def check_account(answers: Answers) -> str:
         *topic_problems(
             _client(session, "sns"), _client(session, "kms"), answers.parameters["AlarmTopicArn"]
         ),
+        *access_log_problems(_client(session, "apigateway"), answers.parameters),
         *concurrency_problems(_client(session, "lambda"), answers.parameters, reserved_by(stack)),
     ]
     if refused := [one for one in found if isinstance(one, str)]:
@@ -229,16 +233,19 @@ def prepare(arguments: argparse.Namespace, directory: Path = ROOT) -> Answers:
     known = {
         name: value for name, value in answers.parameters.items() if name in template["Parameters"]
     }
-    answers.parameters = defaults(template) | known | given
-    if not (arguments.yes or malformed or any(unknown_parameters(template, given))):
+    profile = read_profile(arguments.profile)
+    answers.parameters = defaults(template) | known | profile.parameters | given
+    no_profile = profile_problem(arguments.profile)
+    if not (arguments.yes or no_profile or malformed or any(unknown_parameters(template, given))):
         if not sys.stdin.isatty():
             raise CannotDeploy(
                 "There is no terminal to ask for the parameters; use `make deploy YES=1"
                 ' STACK_NAME=… REGION=… PARAMETERS="NAME=VALUE …"` in scripts.'
             )
         ask(template, answers)
-    found = (stack_name_problem(answers.stack), region_problem(answers.region))
+    found = (stack_name_problem(answers.stack), region_problem(answers.region), no_profile)
     wrong = [one for one in found if one] + malformed
+    wrong += profile.missing(answers.parameters, defaults(template))
     if wrong := wrong + problems(template, answers.parameters, answers.region):
         raise CannotDeploy("\n".join(wrong))
     who = check_account(answers)
@@ -260,6 +267,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--stack", default=given["STACK_NAME"], help="name of the stack")
     parser.add_argument("--region", default=given["REGION"], help="Region of the stack")
     parser.add_argument("--parameters", default=given["PARAMETERS"], help='"NAME=VALUE …"')
+    parser.add_argument("--profile", default=given["PROFILE"], help="a file of deployment/")
     parser.add_argument(
         "--yes", action="store_true", default=bool(given["YES"]), help="ask nothing, for scripts"
     )

@@ -102,6 +102,28 @@ def name_problems(iam: Any, stack: str, *, exists: bool) -> Iterator[str | Warne
             yield Warned(sentence) if exists else sentence
 
 
+def access_log_problems(apigateway: Any, parameters: Mapping[str, str]) -> Iterator[str | Warned]:
+    """Yield problems, and as `Warned` warnings, of the access logs of API Gateway.
+
+    Args:
+        apigateway: The client of the Region.
+        parameters: All parameters of the stack.
+    """
+    if parameters["AccessLogs"] != "true":
+        return
+    try:
+        role = apigateway.get_account().get("cloudwatchRoleArn")
+    except ClientError as error:
+        reason = error.response["Error"]["Message"]
+        yield Warned(f"The role of API Gateway for logs cannot be read: {reason}.")
+        return
+    if not role:
+        yield (
+            "AccessLogs: API Gateway has no role for logs in this account and Region; the section"
+            ' "Access logs" of docs/deploy.md shows the commands.'
+        )
+
+
 def topic_problems(sns: Any, kms: Any, arn: str) -> Iterator[str | Warned]:
     """Yield problems, and as `Warned` warnings, of the topic of the alarms.
 

@@ -4,8 +4,10 @@ CloudFormation would report the first problem only, after the build and the uplo
 """
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,42 @@ def read_template() -> Template:
     """Return the template."""
     template: Template = yaml_parse((ROOT / "template.yaml").read_text(encoding="utf-8"))
     return template
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Parameters of one kind of deployment: a file of deployment/."""
+
+    name: str = ""
+    parameters: dict[str, str] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    """Parameters without a value that fits everywhere; an own one must be given."""
+
+    def missing(self, values: Mapping[str, str], defaults: Mapping[str, str]) -> Iterator[str]:
+        """Yield a sentence for each required parameter that has its default."""
+        for name in self.required:
+            if values[name] == defaults[name]:
+                yield f"{name}: the profile {self.name} requires a value of your own."
+
+
+def _profiles() -> dict[str, Path]:
+    """Return name → file of the profiles."""
+    return {path.stem: path for path in sorted((ROOT / "deployment").glob("*.toml"))}
+
+
+def profile_problem(name: str) -> str | None:
+    """Return what is wrong with the name of a profile; None if nothing is, or it is empty."""
+    if not name or name in _profiles():
+        return None
+    return f"PROFILE: {name} is none of {', '.join(_profiles())}."
+
+
+def read_profile(name: str) -> Profile:
+    """Return a profile; one without parameters if there is none of this name."""
+    if name not in _profiles():
+        return Profile()
+    content = tomllib.loads(_profiles()[name].read_text(encoding="utf-8"))
+    return Profile(name, content["parameters"], tuple(content["required"]))
 
 
 def parse_overrides(text: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import shutil
 import tomllib
 from collections.abc import Iterator
@@ -21,7 +22,13 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from tests.cases import each_case
 from tests.template import PATH, Template
 from tools import deploy, deploy_account
-from tools.deploy_parameters import format_overrides, parse_overrides, problems, read_template
+from tools.deploy_parameters import (
+    format_overrides,
+    parse_overrides,
+    problems,
+    read_profile,
+    read_template,
+)
 
 TEMPLATE = read_template()
 DEFAULTS = deploy.defaults(TEMPLATE)
@@ -195,6 +202,80 @@ def test_the_default_of_the_pages_is_explained(run: Any) -> None:
     assert "Warning: DocsBase: nothing is published at its default" in err
     _, err = run(*arguments, "--parameters", _PAGES)
     assert "DocsBase" not in err
+
+
+def _switch_on_logs_of_the_gateway() -> None:
+    role = boto3.client("iam").create_role(RoleName="logs", AssumeRolePolicyDocument="{}")
+    change: Any = {"op": "replace", "path": "/cloudwatchRoleArn", "value": role["Role"]["Arn"]}
+    boto3.client("apigateway", REGION).update_account(patchOperations=[change])
+
+
+def test_access_logs_need_the_role_of_the_account(run: Any) -> None:
+    arguments = ("--yes", "--region", REGION, "--parameters", "AccessLogs=true")
+    code, err = run(*arguments)
+    assert code == 1
+    assert "AccessLogs: API Gateway has no role for logs in this account and Region" in err
+    _switch_on_logs_of_the_gateway()
+    assert run(*arguments)[0] == 0
+
+
+PRODUCTION = read_profile("production")
+
+
+def test_the_profile_of_production_is_applied(run: Any, directory: Path) -> None:
+    """It takes the place of what was kept, and `PARAMETERS` that of the profile."""
+    _switch_on_logs_of_the_gateway()
+    topic = boto3.client("sns", REGION).create_topic(Name="alarms")["TopicArn"]
+    assert run("--yes", "--region", REGION, "--parameters", "LogRetentionDays=7")[0] == 0
+    arguments = ("--yes", "--region", REGION, "--profile", "production")
+    code, err = run(*arguments)
+    assert code == 1
+    assert err.startswith("AlarmTopicArn: the profile production requires a value of your own.")
+    given = {"AlarmTopicArn": topic, "WebAcl": ""}
+    code, _ = run(*arguments, "--parameters", format_overrides(given))
+    assert code == 0
+    kept = parse_overrides(saved(directory)["deploy"]["parameters"]["parameter_overrides"])
+    assert kept == DEFAULTS | PRODUCTION.parameters | given
+
+
+def test_the_values_of_the_profile_are_valid() -> None:
+    assert PRODUCTION.required
+    assert {*PRODUCTION.required, *PRODUCTION.parameters} <= DEFAULTS.keys()
+    assert problems(TEMPLATE, DEFAULTS | PRODUCTION.parameters, REGION) == []
+    assert {type(value) for value in PRODUCTION.parameters.values()} == {str}
+
+
+def test_the_page_shows_the_profile() -> None:
+    page = (PATH.parent / "docs/deploy.md").read_text(encoding="utf-8")
+    section = page.partition("## The profile of production\n")[2].partition("\n## ")[0]
+    shown = dict(re.findall(r"^\| `(\w+)` \| `?(\w+)`? \|", section, re.MULTILINE))
+    assert shown == {**dict.fromkeys(PRODUCTION.required, "required"), **PRODUCTION.parameters}
+
+
+_PROTECTS: dict[str, set[str]] = {
+    "AccessLogs": {"false"}, "AlarmTopicArn": {""}, "AuthorizerConcurrency": {"0"},
+    "Dashboard": {"false"}, "DeploymentStrategy": {"AllAtOnce"}, "FallbackConcurrency": {"0"},
+    "LogLevel": {"WARNING", "ERROR", "DEBUG"}, "LogRetentionDays": {"1", "3", "5", "7", "14"},
+    "Tracing": {"off"}, "WebAcl": {""}, "WebhookLocalhost": {"true"},
+}  # fmt: skip
+"""Parameter that protects a deployment or shows what happened → values that switch it off."""
+_NOT_SWITCHES = {
+    # The address and the account of an organization
+    "Canary", "CertificateArn", "DefaultAddress", "DocsBase", "DomainName", "PermissionsBoundary",
+    "UpgradeUrl",
+    # Limits that are never off, and how functions run
+    "Architecture", "RequestBurstLimit", "RequestRateLimit", "Runtime", "SnapStart",
+    "TokenBurstLimit", "TokenRateLimit", "WebhookConcurrency", "WebhookRetryDelays",
+}  # fmt: skip
+
+
+def test_the_profile_leaves_no_protection_off() -> None:
+    """A new parameter belongs to one of the two groups."""
+    assert _PROTECTS.keys() | _NOT_SWITCHES == DEFAULTS.keys()
+    assert not _PROTECTS.keys() & _NOT_SWITCHES
+    assert {*PRODUCTION.parameters, *PRODUCTION.required} == _PROTECTS.keys()
+    for name, value in PRODUCTION.parameters.items():
+        assert value not in _PROTECTS[name], name
 
 
 def test_the_next_run_starts_with_the_kept_answers(run: Any, directory: Path) -> None:

@@ -124,6 +124,7 @@ def test_hostile_values_of_a_deployment_are_not_evaluated(way: str, tmp_path: Pa
     assert run.returncode, "the name of the stack is wrong"
     assert f"Stack name: {hostile} has {len(hostile)} characters" in run.stderr
     assert f"PARAMETERS: {hostile.split()[0]} is not NAME=VALUE." in run.stderr
+    assert f"PROFILE: {hostile} is none of production." in run.stderr
     assert "Nothing was deployed." in run.stderr
 
 
