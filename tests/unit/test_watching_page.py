@@ -3,8 +3,6 @@
 import json
 import re
 
-import pytest
-
 from tests.template import PATH, Template
 
 TEMPLATE = Template({})
@@ -48,11 +46,3 @@ def test_costs_are_those_of_the_template() -> None:
     assert cost(f"{permanent} alarms at {_ALARM:.2f}") == f"{permanent * _ALARM:.2f}"
     assert cost("the dashboard") == f"{_DASHBOARD:.2f}"
     assert cost("metrics of functions") == f"{8 * _METRIC:.2f}"
-
-
-@pytest.mark.parametrize("parameter", ["Dashboard", "Tracing", "Canary"])
-def test_parameters_that_switch_costs_have_the_stated_default(parameter: str) -> None:
-    default = TEMPLATE.parameter(parameter)["Default"]
-    off = [row[2] for row in rows("What it costs") if f"`{parameter}=" in row[2]]
-    assert off
-    assert all(("the default" in text) == (default in {"off", ""}) for text in off)
