@@ -1,17 +1,21 @@
 """`stowage tenant settings`."""
 
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import click
+from pydantic.fields import FieldInfo
 
 from cli.operator import CommandContext, command
 from operations import provisioning, tenant_changes
 from shared.identity.tenancy.tenant import Tenant
 from shared.warehouse.settings.values import (
+    CHOICES,
     MAX_EXTENSION_DIGIT,
-    OPTIONAL_NUMBERS,
-    SUBSTITUTIONS,
+    MAX_VALUES,
+    OPTIONAL,
+    Settings,
     settings_of,
 )
 
@@ -39,7 +43,6 @@ class _NumberOrNone(_Number):
 
 _NONE = "none"
 """Removes the value of a setting; click calls an absent option None."""
-_OPTIONAL = OPTIONAL_NUMBERS | {"gs1_company_prefix"}
 
 
 def _settings_row(tenant: Tenant) -> dict[str, Any]:
@@ -47,51 +50,31 @@ def _settings_row(tenant: Tenant) -> dict[str, Any]:
     return row | settings_of(tenant.company).model_dump()
 
 
+def _option(name: str, field: FieldInfo) -> Callable[[Any], Any]:
+    """Return the option that changes a setting."""
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(field.default, bool):
+        return click.option(f"{flag}/--no-{flag[2:]}", default=None, help=field.description)
+    kind: Any = None
+    if name in MAX_VALUES:
+        kind = _NumberOrNone() if name in OPTIONAL else _Number()
+    elif name in CHOICES:
+        kind = click.Choice(CHOICES[name])
+    elif isinstance(field.default, int):
+        kind = click.IntRange(0, MAX_EXTENSION_DIGIT)
+    return click.option(flag, type=kind, help=field.description)
+
+
+def _options[C: Callable[..., Any]](function: C) -> C:
+    for name, field in reversed(Settings.model_fields.items()):
+        function = _option(name, field)(function)
+    return function
+
+
 @click.command()
 @click.argument("slug")
 @click.option("--timezone", help="Time zone, for example Europe/Madrid.")
-@click.option(
-    "--receipt-tolerance", type=_Number(),
-    help="Percentage that may be received above the ordered quantity without approval.",
-)  # fmt: skip
-@click.option(
-    "--pick-substitution", type=click.Choice(list(SUBSTITUTIONS)),
-    help="Which other stock may be picked instead of the allocated stock.",
-)  # fmt: skip
-@click.option("--minutes-per-unit", type=_Number(), help="Standard minutes to pick one unit.")
-@click.option("--minutes-per-trip", type=_Number(), help="Standard minutes of one trip.")
-@click.option(
-    "--commit-drops/--no-commit-drops", default=None,
-    help="Commit the valid rows of files dropped into the bucket automatically.",
-)  # fmt: skip
-@click.option(
-    "--imports-require-kind-scope/--no-imports-require-kind-scope", default=None,
-    help="Require also the scope or permission of what an import contains.",
-)  # fmt: skip
-@click.option(
-    "--approval-shortage-percent", type=_NumberOrNone(),
-    help="Percentage of a picking that may be short without approval, or none.",
-)  # fmt: skip
-@click.option(
-    "--approval-adjustment-qty", type=_NumberOrNone(),
-    help="Units that a stock adjustment may change without approval, or none.",
-)  # fmt: skip
-@click.option(
-    "--blind-returns/--no-blind-returns", default=None,
-    help="Accept returns without an exit document.",
-)  # fmt: skip
-@click.option(
-    "--packing-required/--no-packing-required", default=None, help="Dispatch packed goods only.",
-)  # fmt: skip
-@click.option(
-    "--rfid-required/--no-rfid-required", default=None,
-    help="Complete packing orders only after a passed RFID validation.",
-)  # fmt: skip
-@click.option("--gs1-company-prefix", help="4 to 12 digits assigned by GS1, or none.")
-@click.option(
-    "--sscc-extension-digit", type=click.IntRange(0, MAX_EXTENSION_DIGIT),
-    help="First digit of the SSCCs of new handling units.",
-)  # fmt: skip
+@_options
 @command
 def settings(
     operator: CommandContext, *, slug: str, **options: Decimal | str | bool | None
@@ -106,7 +89,7 @@ def settings(
       stowage tenant settings acme
     """  # noqa: D301  click reads the backspace
     changes = {
-        name: None if value == _NONE and name in _OPTIONAL else value
+        name: None if value == _NONE and name in OPTIONAL else value
         for name, value in options.items()
         if value is not None
     }

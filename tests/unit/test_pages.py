@@ -7,6 +7,7 @@ from tools.pages import storage
 from tools.pages.markers import replaced, table
 
 _PAGE = "# A\n<!-- generated: a b -->\nold\n\n| old |\n<!-- end: a b -->\ntext\n"
+_TEMPLATE = "Names:\n  # <!-- generated: a -->\n  old\n  # <!-- end: a -->\n"
 _PARTS = {"a b": lambda: "new\n"}
 
 
@@ -14,6 +15,7 @@ def test_text_between_the_markers_is_replaced() -> None:
     page = replaced(_PAGE, _PARTS)
     assert page == "# A\n<!-- generated: a b -->\nnew\n<!-- end: a b -->\ntext\n"
     assert replaced(page, _PARTS) == page
+    assert replaced(_TEMPLATE, {"a": lambda: "  new"}) == _TEMPLATE.replace("  old", "  new")
     assert replaced("See `<!-- generated: NAME -->`.\n", {}) == "See `<!-- generated: NAME -->`.\n"
 
 

@@ -14,6 +14,8 @@ from shared.http.results import ResourceId
 from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import SCOPES
 from shared.kernel.fields import MAX_ID
+from shared.kernel.json_text import dumps
+from shared.warehouse.settings.values import Settings
 from tools.openapi import declared, descriptions, events, open_routes
 from tools.openapi.responses import (
     BASE,
@@ -105,7 +107,9 @@ _HEADER_PARAMETERS: Mapping[str, Schema] = {
 @cache
 def examples() -> Mapping[str, Any]:
     """Return the examples: name of a model → JSON."""
-    found: Mapping[str, Any] = json.loads(_EXAMPLES.read_text())
+    found: dict[str, Any] = json.loads(_EXAMPLES.read_text())
+    # Settings that the example leaves out have their defaults.
+    found["CompanySettings"] = json.loads(dumps(Settings().model_dump())) | found["CompanySettings"]
     return found
 
 

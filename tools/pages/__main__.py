@@ -9,7 +9,7 @@ from tools.pages.markers import names, replaced
 from tools.pages.parts import PARTS
 
 _ROOT = Path(__file__).resolve().parents[2]
-_PAGES = ("*.md", "docs/**/*.md", "examples/**/*.md")
+_PAGES = ("template.yaml", "*.md", "docs/**/*.md", "examples/**/*.md")
 
 
 def _pages() -> Iterator[Path]:

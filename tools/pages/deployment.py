@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
+from shared.warehouse.settings.values import SETTING_NAMES
 from tools.pages.markers import table
 from tools.template_file import read, resources
 
@@ -27,8 +29,20 @@ _SECTIONS: Mapping[str, str] = {
 }
 """Parameter → the section that says more about it."""
 
+_TENANT_ATTRIBUTES = frozenset({
+    "pk", "clients", "mobile_clients", "users", "modules", "revoked", "timezone",
+    "settings_version", "settings_updated_at",
+})  # fmt: skip
+"""What the function of the settings writes in a tenant's item besides the settings."""
 
 _RUNBOOKS = Path(__file__).resolve().parents[2] / "docs" / "runbooks"
+
+
+def settings_attributes() -> str:
+    """Return the attributes of a tenant's item that its administrators change, in the template."""
+    names = ", ".join(sorted(_TENANT_ATTRIBUTES | SETTING_NAMES))
+    indent = " " * 22
+    return fill(f"[{names}]", 120, initial_indent=indent, subsequent_indent=f"{indent} ")
 
 
 def parameters() -> str:

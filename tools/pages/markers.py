@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-_BEGIN = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
+_BEGIN = re.compile(r"^(?: *# )?<!-- generated: (.+) -->$", re.MULTILINE)
 _PART = re.compile(
-    r"^(<!-- generated: (.+) -->\n)(?:(?!<!-- (?:generated|end): ).*\n)*(<!-- end: \2 -->)$",
+    r"^((?: *# )?<!-- generated: (.+) -->\n)"
+    r"(?:(?!(?: *# )?<!-- (?:generated|end): ).*\n)*"
+    r"((?: *# )?<!-- end: \2 -->)$",
     re.MULTILINE,
 )
 
@@ -28,7 +30,7 @@ def replaced(text: str, parts: Mapping[str, Callable[[], str]]) -> str:
         )
     if unknown := set(begun) - parts.keys():
         raise ValueError(f"tools/pages/parts.py has no part {unknown}.")
-    return _PART.sub(lambda match: f"{match[1]}{parts[match[2]]().strip()}\n{match[3]}", text)
+    return _PART.sub(lambda match: f"{match[1]}{parts[match[2]]().strip('\n')}\n{match[3]}", text)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

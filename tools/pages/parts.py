@@ -19,6 +19,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "permissions": lambda: _rights(("Permission", "What it covers"), PERMISSIONS.items()),
     "parameters": deployment.parameters,
     "functions": deployment.functions,
+    "attributes of settings": deployment.settings_attributes,
     "alarms": deployment.alarms,
     "commands that ask": commands.asking,
     **{

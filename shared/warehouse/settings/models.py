@@ -1,16 +1,19 @@
 """Settings in the interface: request bodies and responses."""
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     AfterValidator,
     Field,
     StringConstraints,
-    ValidationInfo,
     WithJsonSchema,
+    create_model,
     field_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from shared.identity.tenancy.rules import timezone_problem
@@ -20,8 +23,8 @@ from shared.warehouse.settings.values import (
     COMPANY_PREFIX,
     MAX_EXTENSION_DIGIT,
     MAX_VALUES,
+    OPTIONAL,
     Settings,
-    Substitution,
     number_problem,
     prefix_problem,
 )
@@ -39,10 +42,11 @@ type _Prefix = Annotated[
     WithJsonSchema({"type": "string", "pattern": f"^{COMPANY_PREFIX}$"}),
 ]
 type _Digit = Annotated[int, Field(ge=0, le=MAX_EXTENSION_DIGIT), WHOLE_NUMBER]
-
-
-def _limited(name: str, default: Decimal | None) -> Any:
-    return Field(default=default, json_schema_extra={"maximum": MAX_VALUES[name]})
+_SENT_AS: Mapping[str, Any] = {
+    "gs1_company_prefix": _Prefix | None,
+    "sscc_extension_digit": _Digit,
+}
+"""Name of each setting that requests restrict more than its stored type → its type in requests."""
 
 
 class ModulesChange(Input):
@@ -55,38 +59,47 @@ class ModulesChange(Input):
     bulk_import: bool = False
 
 
-class SettingsChange(Input):
-    """Changes of the settings. Fields that are not sent keep their values."""
-
+class _CompanyChange(Input):
     timezone: _Zone = Field(
         default="", description="A name in the IANA time zone database, such as Europe/Madrid."
     )
     modules: ModulesChange = Field(default_factory=ModulesChange)
-    receipt_tolerance: Measure = _limited("receipt_tolerance", Decimal(0))
-    pick_substitution: Substitution = "none"
-    minutes_per_unit: Measure = _limited("minutes_per_unit", Decimal(0))
-    minutes_per_trip: Measure = _limited("minutes_per_trip", Decimal(0))
-    commit_drops: bool = False
-    imports_require_kind_scope: bool = False
-    approval_shortage_percent: Measure | None = _limited("approval_shortage_percent", None)
-    approval_adjustment_qty: Measure | None = _limited("approval_adjustment_qty", None)
-    blind_returns: bool = False
-    packing_required: bool = False
-    rfid_required: bool = False
-    gs1_company_prefix: _Prefix | None = None
-    sscc_extension_digit: _Digit = 0
 
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, timezone: str) -> str:
         return _value_or_error(timezone, timezone_problem(timezone))
 
-    @field_validator(*MAX_VALUES)
-    @classmethod
-    def _within_bounds(cls, number: Decimal | None, info: ValidationInfo) -> Decimal | None:
-        if number is None:
-            return None
-        return _value_or_error(number, number_problem(info.field_name or "", number))
+
+def _sent_field(name: str, field: FieldInfo) -> tuple[Any, Any]:
+    """Return a setting as a field of a request."""
+    sent: Any = _SENT_AS.get(name, field.annotation)
+    more: dict[str, Any] = {}
+    if name in MAX_VALUES:
+        bounded: Any = Annotated[Measure, AfterValidator(partial(_checked_number, name))]
+        sent = bounded | None if name in OPTIONAL else bounded
+        more = {"maximum": MAX_VALUES[name]}
+    default, description = field.default, field.description
+    return sent, Field(default=default, description=description, json_schema_extra=more or None)
+
+
+def _checked_number(name: str, number: Decimal) -> Decimal:
+    return _value_or_error(number, number_problem(name, number))
+
+
+if TYPE_CHECKING:
+
+    class SettingsChange(_CompanyChange):
+        """Changes of the settings. Its other fields are those of Settings."""
+
+else:
+    SettingsChange = create_model(
+        "SettingsChange",
+        __base__=_CompanyChange,
+        __module__=__name__,
+        __doc__="Changes of the settings. Fields that are not sent keep their values.",
+        **{name: _sent_field(name, field) for name, field in Settings.model_fields.items()},
+    )
 
 
 def _value_or_error[V](value: V, problem: str | None) -> V:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypeAliasType, get_args, get_origin
 
 from pydantic import Field
 
@@ -17,24 +17,38 @@ from shared.kernel.fields import Number, Stored
 type Substitution = Literal["none", "position", "batch", "any"]
 """What may be picked instead of the allocated stock; `any` is another position and batch."""
 
-SUBSTITUTIONS: tuple[Substitution, ...] = get_args(Substitution.__value__)
+
+@dataclass(frozen=True, slots=True)
+class UpTo:
+    """Says of a number that it is from 0 to `most`, with at most 6 decimals."""
+
+    most: int
 
 
 class Settings(Stored):
-    """The settings of a company. `model_construct` makes them without a check."""
+    """The settings of a company. `model_construct` makes them without a check.
 
-    receipt_tolerance: Number = Field(
+    The request that changes them, its checks, the options of `stowage tenant settings` and the
+    attributes that the role may write follow from these fields.
+    """
+
+    receipt_tolerance: Annotated[Number, UpTo(100)] = Field(
         default=Decimal(0),
-        description="Percentage above the ordered quantity that may be received without approval.",
+        description="Percentage above the ordered quantity of each line of a document that"
+        " may be received without approval.",
     )
     pick_substitution: Substitution = Field(
-        default="none", description="What may be picked instead of the allocated stock."
+        default="none",
+        description="What may be picked instead of the allocated stock. Serials and batches"
+        " that an order names are binding, except with `any`.",
     )
-    minutes_per_unit: Number = Field(
-        default=Decimal("0.5"), description="Standard minutes to pick one unit."
+    minutes_per_unit: Annotated[Number, UpTo(1440)] = Field(
+        default=Decimal("0.5"),
+        description="Standard minutes to pick one unit, for the metrics of waves.",
     )
-    minutes_per_trip: Number = Field(
-        default=Decimal(5), description="Standard minutes to walk to a position and back."
+    minutes_per_trip: Annotated[Number, UpTo(1440)] = Field(
+        default=Decimal(5),
+        description="Standard minutes to walk to a position and back, for the metrics of waves.",
     )
     commit_drops: bool = Field(
         default=False,
@@ -42,24 +56,25 @@ class Settings(Stored):
     )
     imports_require_kind_scope: bool = Field(
         default=False,
-        description="Whether uploading, reading, committing and canceling an import also requires"
-        " the scope or permission of what it imports.",
+        description="Whether an import also requires the scope or permission of what it imports.",
     )
-    approval_shortage_percent: Number | None = Field(
+    approval_shortage_percent: Annotated[Number | None, UpTo(100)] = Field(
         default=None,
-        description="Percentage of a picking's quantity that may be short without approval; null"
-        " if no shortage requires one.",
+        description="Percentage of a picking's quantity that may be short without approval;"
+        " null switches the rule off.",
     )
-    approval_adjustment_qty: Number | None = Field(
+    approval_adjustment_qty: Annotated[Number | None, UpTo(999_999_999)] = Field(
         default=None,
-        description="Units that a stock adjustment may change without approval; null if none"
-        " requires one.",
+        description="Units that a stock adjustment may change without approval; null switches"
+        " the rule off.",
     )
     blind_returns: bool = Field(
-        default=False, description="Whether returns without an exit document are accepted."
+        default=False,
+        description="Whether returns without an exit document are accepted.",
     )
     packing_required: bool = Field(
-        default=False, description="Whether only packed goods are dispatched."
+        default=False,
+        description="Whether only packed goods are dispatched.",
     )
     rfid_required: bool = Field(
         default=False,
@@ -67,10 +82,12 @@ class Settings(Stored):
     )
     gs1_company_prefix: str | None = Field(
         default=None,
-        description="Digits assigned by GS1; with them, new handling units have an SSCC.",
+        description="Company prefix that GS1 has assigned, 4 to 12 digits; null for none."
+        " With it, new handling units have an SSCC.",
     )
     sscc_extension_digit: int = Field(
-        default=0, description="First digit of the SSCCs of new units."
+        default=0,
+        description="First digit of the SSCCs of new handling units.",
     )
 
 
@@ -85,18 +102,29 @@ class SettingsSnapshot:
     """Time of the last change; None before the first."""
 
 
+def _choices(kind: Any) -> tuple[str, ...]:
+    """Return the texts of an alias of a Literal; none for another type."""
+    value = kind.__value__ if isinstance(kind, TypeAliasType) else None
+    return get_args(value) if get_origin(value) is Literal else ()
+
+
 SETTING_NAMES = frozenset(Settings.model_fields)
 """Names of the settings and of their attributes."""
 MAX_VALUES = {
-    "receipt_tolerance": 100,
-    "minutes_per_unit": 1440,
-    "minutes_per_trip": 1440,
-    "approval_shortage_percent": 100,
-    "approval_adjustment_qty": 999_999_999,
+    name: mark.most
+    for name, field in Settings.model_fields.items()
+    for mark in field.metadata
+    if isinstance(mark, UpTo)
 }
 """Name of each numeric setting → its largest value."""
-OPTIONAL_NUMBERS = frozenset({"approval_shortage_percent", "approval_adjustment_qty"})
-"""Numeric settings that may be None, which switches their rule off."""
+OPTIONAL = frozenset(name for name, field in Settings.model_fields.items() if field.default is None)
+"""Settings that may be None, which switches their rule off."""
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    name: choices
+    for name, field in Settings.model_fields.items()
+    if (choices := _choices(field.annotation))
+}
+"""Name of each setting that is one of several texts → these."""
 MAX_EXTENSION_DIGIT = 9
 """Largest extension digit of an SSCC."""
 COMPANY_PREFIX = r"[0-9]{4,12}"
@@ -133,12 +161,13 @@ def setting_problems(settings: Settings) -> Iterator[Problem]:
     """Yield the problems of settings."""
     for name in MAX_VALUES:
         value: Decimal | None = getattr(settings, name)
-        if value is None and name in OPTIONAL_NUMBERS:
+        if value is None and name in OPTIONAL:
             continue
         if problem := number_problem(name, Decimal("NaN") if value is None else value):
             yield Problem(name, problem)
-    if settings.pick_substitution not in SUBSTITUTIONS:
-        yield Problem("pick_substitution", f"must be one of {', '.join(SUBSTITUTIONS)}")
+    for name, choices in CHOICES.items():
+        if getattr(settings, name) not in choices:
+            yield Problem(name, f"must be one of {', '.join(choices)}")
     if problem := prefix_problem(settings.gs1_company_prefix):
         yield Problem("gs1_company_prefix", problem)
     if not 0 <= settings.sscc_extension_digit <= MAX_EXTENSION_DIGIT:

@@ -15,37 +15,27 @@ from tests.integration.settings.api_client_requests import expire_tenant_cache
 from tests.interleaving import Scheduler, each_seed
 from tests.stack import Stack
 
+_SETTINGS = {name: field.annotation for name, field in values.Settings.model_fields.items()}
 DEFAULTS: dict[str, Any] = {
+    **{name: False if kind is bool else None for name, kind in _SETTINGS.items()},
     "timezone": "UTC",
     "modules": {"waves": True, "transfer_orders": True, "bulk_import": True},
     "receipt_tolerance": 0,
     "pick_substitution": "none",
     "minutes_per_unit": 0.5,
     "minutes_per_trip": 5,
-    "commit_drops": False,
-    "imports_require_kind_scope": False,
-    "approval_shortage_percent": None,
-    "approval_adjustment_qty": None,
-    "blind_returns": False,
-    "packing_required": False,
-    "rfid_required": False,
-    "gs1_company_prefix": None,
     "sscc_extension_digit": 0,
 }
+"""The defaults; a setting that is not named is off."""
 _CHANGED_SETTINGS: dict[str, Any] = {
+    **{name: True if kind is bool else 12.5 for name, kind in _SETTINGS.items()},
     "timezone": "Europe/Madrid",
     "modules": {"waves": False, "transfer_orders": False, "bulk_import": False},
     "receipt_tolerance": 12.345678,
     "pick_substitution": "any",
     "minutes_per_unit": 0,
     "minutes_per_trip": 1440,
-    "commit_drops": True,
-    "imports_require_kind_scope": True,
     "approval_shortage_percent": 0,
-    "approval_adjustment_qty": 12.5,
-    "blind_returns": True,
-    "packing_required": True,
-    "rfid_required": True,
     "gs1_company_prefix": "4006381",
     "sscc_extension_digit": 9,
 }
@@ -120,27 +110,18 @@ def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> No
     wrong = {
         "timezone": "Mars/Olympus",
         "modules": {"waves": "yes", "transfer_orders": 1, "bulk_import": None},
+        **{name: "no" if kind is bool else -1 for name, kind in _SETTINGS.items()},
         "receipt_tolerance": 100.5,
         "pick_substitution": "everything",
-        "minutes_per_unit": -1,
         "minutes_per_trip": 0.0000001,
         "commit_drops": "true",
         "imports_require_kind_scope": 1,
-        "approval_shortage_percent": 100.5,
-        "approval_adjustment_qty": -1,
-        "blind_returns": "no",
-        "packing_required": "no",
-        "rfid_required": 1,
         "gs1_company_prefix": "123",
         "sscc_extension_digit": 10,
     }
 
     assert erp.patch("/settings", wrong).invalid_fields == [
-        "timezone", "modules.waves", "modules.transfer_orders", "modules.bulk_import",
-        "receipt_tolerance", "pick_substitution", "minutes_per_unit", "minutes_per_trip",
-        "commit_drops", "imports_require_kind_scope", "approval_shortage_percent",
-        "approval_adjustment_qty", "blind_returns", "packing_required", "rfid_required",
-        "gs1_company_prefix", "sscc_extension_digit",
+        "timezone", "modules.waves", "modules.transfer_orders", "modules.bulk_import", *_SETTINGS
     ]  # fmt: skip
     one_good = {"timezone": "Europe/Madrid", "receipt_tolerance": "5"}
     assert erp.patch("/settings", one_good).invalid_fields == ["receipt_tolerance"]
