@@ -136,7 +136,7 @@ def build(version: str) -> Schema:
     bodies = [operation.body for operation in operations if operation.body]
     answers = [found.response for found in operations if not isinstance(found.response, str)]
     schemas = {
-        **component_schemas(bodies, [*answers, ResourceId, *events.MODELS.values()]),
+        **component_schemas(bodies, [*answers, ResourceId, *events.models().values()]),
         **wrappers.schemas,
         **events.schemas(),
         **ENVELOPES,

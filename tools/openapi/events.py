@@ -1,60 +1,41 @@
 """The `webhooks` section of the document: the request that each kind of event sends."""
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from pydantic import BaseModel
 
-from shared.kernel.events.kinds import EVENT_KINDS, TEST_EVENT, AnyEventKind
-from shared.warehouse.catalog.models import Product
+from shared.kernel.events.kinds import EVENT_KINDS, EVENTS, TEST_EVENT, AnyEventKind
 from shared.warehouse.layout.models import LayoutHeading
 from shared.warehouse.packing.models import PackingOrderTransition, ShippedDocument
-from shared.warehouse.picking.models import Picking
-from shared.warehouse.receiving.models import Receipt
-from shared.warehouse.returns.models import Return
-from shared.warehouse.rfid.models import RfidValidation
-from shared.warehouse.stock.models import StockLevel
-from shared.warehouse.transfer_orders.models import TransferOrder
-from shared.warehouse.transfers.models import Transfer
-from shared.warehouse.waves.models import Wave
+from tools.openapi.declared import operations
 from tools.openapi.responses import BASE, body, strict
 from tools.openapi.schemas import Schema, nullable, ref
 
-MODELS: Mapping[str, type[BaseModel]] = {
-    "receipt": Receipt,
-    "picking": Picking,
+_EXTENDED: Mapping[str, type[BaseModel]] = {
     "exit_document": ShippedDocument,
-    "transfer": Transfer,
-    "transfer_order": TransferOrder,
-    "return": Return,
     "packing_order": PackingOrderTransition,
-    "rfid_validation": RfidValidation,
-    "stock_level": StockLevel,
-    "product": Product,
     "layout": LayoutHeading,
-    "wave": Wave,
 }
-"""`data.object` → the model of `data.attributes`."""
+"""`data.object` → the model of `data.attributes`, where no route returns it."""
 
-_OBJECTS: Mapping[str, Sequence[str]] = {
-    "receipt": ["receipt"],
-    "picking": ["picking"],
-    "shipment": ["exit_document"],
-    "transfer": ["transfer", "transfer_order"],
-    "return": ["return"],
-    "packing_order": ["packing_order"],
-    "rfid_validation": ["rfid_validation"],
-    "stock": ["stock_level"],
-    "product": ["product"],
-    "layout": ["layout"],
-    "wave": ["wave"],
-    "webhook": ["webhook"],
-}
-"""First part of a kind → the objects that its events are about."""
 
-_OBJECTS_OF_KIND: Mapping[str, Sequence[str]] = {
-    "transfer.dispatched": ["transfer_order"],
-    "transfer.received": ["transfer_order"],
-}
+def _class_name(text: str) -> str:
+    return "".join(part.title() for part in text.replace(".", "_").split("_"))
+
+
+@cache
+def models() -> Mapping[str, type[BaseModel]]:
+    """Return `data.object` → the model of `data.attributes`: that of its list, or an own one."""
+    shown = {
+        operation.response.__name__: operation.response
+        for operation in operations()
+        if not isinstance(operation.response, str)
+    }
+    names = dict.fromkeys(name for kind in EVENT_KINDS for name in EVENTS[kind])
+    return {name: _EXTENDED.get(name) or shown[_class_name(name)] for name in names}
+
 
 _ID = "evt_019ca9450a005b1f0c2d9e8a7b6c5d4e"
 _NOW = "2026-03-01T12:00:00.000Z"
@@ -66,13 +47,9 @@ _ID_TEXT: Schema = {
 _VERSION: Schema = {"type": "integer", "minimum": 1}
 
 
-def _class_name(text: str) -> str:
-    return "".join(part.title() for part in text.replace(".", "_").split("_"))
-
-
 def schemas() -> dict[str, Schema]:
     """Return the schema of each kind of event, and of its `data`."""
-    data = {f"{_class_name(name)}EventData": _data(name) for name in (*MODELS, "webhook")}
+    data = {f"{_class_name(name)}EventData": _data(name) for name in (*models(), "webhook")}
     kinds = {_schema_name(kind): _event(kind) for kind in (*EVENT_KINDS, TEST_EVENT)}
     return {**data, **kinds}
 
@@ -81,13 +58,9 @@ def _schema_name(kind: AnyEventKind) -> str:
     return f"{_class_name(kind)}Event"
 
 
-def _objects(kind: AnyEventKind) -> Sequence[str]:
-    return _OBJECTS_OF_KIND.get(kind) or _OBJECTS[kind.partition(".")[0]]
-
-
 def _data(name: str) -> Schema:
     """Return the schema of `data` about a kind of object."""
-    model = MODELS.get(name)
+    model = models().get(name)
     shown: Schema = ref(model.__name__) if model else {"type": "object"}
     fields = f"The fields of {model.__name__}" if model else "The fields of the resource"
     return strict(
@@ -122,7 +95,7 @@ def _data(name: str) -> Schema:
 
 
 def _event(kind: AnyEventKind) -> Schema:
-    data = [ref(f"{_class_name(name)}EventData") for name in _objects(kind)]
+    data = [ref(f"{_class_name(name)}EventData") for name in EVENTS[kind]]
     return strict(
         {
             "id": _ID_TEXT,
@@ -158,12 +131,13 @@ def webhooks(examples: Mapping[str, object]) -> dict[str, Schema]:
 
 
 def _request(kind: AnyEventKind, examples: Mapping[str, object]) -> Schema:
-    objects = _objects(kind)
+    objects = list(EVENTS[kind])
     return {
         "operationId": f"receive_{kind.replace('.', '_')}",
         "tags": ["Webhooks"],
         "summary": f"Event {kind}",
-        "description": "Sent to the URL of each subscription to this kind, signed with its secret.",
+        "description": f"{_occasions(kind)} It goes to the URL of each subscription to"
+        " this kind, signed with its secret.",
         "security": [],
         "parameters": [
             {
@@ -188,9 +162,15 @@ def _request(kind: AnyEventKind, examples: Mapping[str, object]) -> Schema:
     }
 
 
+def _occasions(kind: AnyEventKind) -> str:
+    """Return when an event occurs, without the links of the page."""
+    sent = " ".join(f"Sent when {occasion}." for occasion in EVENTS[kind].values())
+    return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", sent)
+
+
 def _example(kind: AnyEventKind, objects: Sequence[str], examples: Mapping[str, object]) -> Schema:
     name = objects[0]
-    shown = examples[MODELS[name].__name__] if name in MODELS else {}
+    shown = examples[models()[name].__name__] if name in models() else {}
     status = shown.get("status") if isinstance(shown, dict) else None
     path = "stock-levels?product_id=" if name == "stock_level" else f"{name.replace('_', '-')}s/"
     href = f"{BASE}/warehouses/1/layout" if name == "layout" else f"{BASE}/{path}1"

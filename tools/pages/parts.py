@@ -5,6 +5,7 @@ from functools import partial
 
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.integration.imports.models import IMPORT_KINDS
+from shared.kernel.events.kinds import EVENTS
 from tools.pages import commands, deployment, imports, storage
 from tools.pages.limits import LIMITS
 from tools.pages.markers import table
@@ -14,9 +15,19 @@ def _rights(header: tuple[str, str], rights: Iterable[tuple[str, str]]) -> str:
     return table(header, ((f"`{right}`", gives) for right, gives in rights))
 
 
+def _events() -> str:
+    rows = (
+        (f"`{kind}`", f"`{name}`", occasion)
+        for kind, about in EVENTS.items()
+        for name, occasion in about.items()
+    )
+    return table(("Event", "Object", "Occurs when"), rows)
+
+
 PARTS: Mapping[str, Callable[[], str]] = {
     "scopes": lambda: _rights(("Scope", "What it gives"), SCOPES.items()),
     "permissions": lambda: _rights(("Permission", "What it covers"), PERMISSIONS.items()),
+    "events": _events,
     "parameters": deployment.parameters,
     "functions": deployment.functions,
     "attributes of settings": deployment.settings_attributes,

@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
-from shared.kernel.events.kinds import EVENT_KINDS
+from shared.kernel.events.kinds import EVENT_KINDS, EVENTS, TEST_EVENT
 
 _SHARED = Path(__file__).parents[3] / "shared"
+
+
+def test_every_event_has_its_occasions() -> None:
+    assert list(EVENTS) == [*EVENT_KINDS, TEST_EVENT]
 
 
 def test_every_event_is_raised() -> None:
