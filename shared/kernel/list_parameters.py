@@ -62,6 +62,10 @@ type IdParameter = Annotated[Integer, Field(ge=1, le=MAX_ID)]
 """An id in a query."""
 
 
+_NO_FILTERS = frozenset({"page", "per_page", "sort", "cursor"})
+"""Parameters of lists that are no filters."""
+
+
 def _cursor(value: object) -> Cursor:
     try:
         return Cursor.parse(str(value))
@@ -128,6 +132,11 @@ class ListParameters(BaseModel):
         }
         if search is not None:
             parts[SEARCH] = words_of(search)
+        filters = {
+            name: field.alias or name
+            for name, field in type(self).model_fields.items()
+            if name not in _NO_FILTERS
+        }
         ranges = dict(between or {})
         if self.updated_since:
             ranges["updated_at"] = (self.updated_since, None)
@@ -141,6 +150,8 @@ class ListParameters(BaseModel):
             between=ranges,
             moving=moving or {},
             after=self.cursor.mark if self.cursor else None,
+            parameters=list(filters.values()),
+            asked=[shown for name, shown in filters.items() if name in self.model_fields_set],
         )
 
     def page_of[E](

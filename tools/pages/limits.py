@@ -25,6 +25,7 @@ from shared.integration.webhooks import rules as webhook_rules
 from shared.kernel import fields, list_parameters
 from shared.kernel.db import claim, facets, items
 from shared.kernel.db.lists import bookmarks
+from shared.kernel.db.lists import bounds as list_bounds
 from shared.kernel.db.lists import plan as list_plan
 from shared.kernel.db.lists.cursor import MAX_PER_PAGE
 from shared.kernel.db.records import MAX_PARTS
@@ -296,8 +297,9 @@ def _bounds() -> str:
 | ids of a filtered list that is kept for its next pages | {_plain(bookmarks._CHUNK)} per item | Compressed, 30 000 ids of 24 digits have 363 kB. A longer list takes several items. | nothing |
 | `search` | the first {facets._SEARCHED_LENGTH} characters of a name and code | Every index entry carries them. | the rest is not found |
 | words of `search` | 20 | They are compared in one condition of 4 KB. | 422 |
-| entries that a search examines | 100 pages of 1 MB, some 350,000 | It ends in 20 seconds. With a word of three or more characters, only the entries of the rarest one are examined; otherwise the whole list. | 422 |
-| entries that [a filter without an index](storage.md#what-an-index-costs-and-what-it-saves) examines | as many as a request can read in 27 seconds | It reads the whole list, in pages of 1 MB, unless another filter, or `from` and `to`, selects less. | 503 `service_unavailable`, each time: add such a filter |
+| entries that a search examines | {list_bounds.MAX_PAGES} pages of 1 MB, some 70,000 | It ends in about 3 seconds. With a word of three or more characters, only the entries of the rarest one are examined; otherwise the whole list. | 422 |
+| entries that [a filter without an index](storage.md#what-an-index-costs-and-what-it-saves) examines | {list_bounds.MAX_PAGES} pages of 1 MB, some 70,000, and {list_bounds.MAX_ITEMS:,} whole rows | It ends in about 3 seconds. It reads the whole list unless another filter, or `from` and `to`, selects less. | 422 that names the filters which select less |
+| rows that `updated_since`, or `from` and `to`, select | as many as a request can read in 27 seconds, some 400,000; the next pages by `links.next` cost as little as others | The exact total takes an entry of each. | 503 `service_unavailable`, each time: begin with the list without the filter, `sort=updated_at` |
 | order by name | the first {facets._FOLDED_LENGTH} characters | A sort key has 1 024 bytes: 200 characters of 4 bytes, a separator and the id. | the rest does not count |
 | a filter | 255 characters | It may be a sort key: 255 characters of 4 bytes, and a separator. | 422 |
 | a stored response | 6 MB | Its items are numbered with 3 digits; compressed, it takes few. | 413 `payload_too_large` |

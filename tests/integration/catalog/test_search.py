@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from shared.kernel.db.lists import gathered_list
+from shared.kernel.db.lists import bounds
 from shared.kernel.db.search import SEARCH_ITEM
 from tests.cases import each_case
 from tests.dynamodb.in_memory_table import InMemoryTable
@@ -99,13 +99,17 @@ def test_deleted_product_leaves_no_search_entries(screw: Erp, stack: Stack) -> N
 def test_search_that_examines_too_much_is_refused(
     screw: Erp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gathered_list, "MAX_SEARCH_PAGES", 1)
+    monkeypatch.setattr(bounds, "MAX_PAGES", 1)
     assert _found(screw, "a") == [1]  # one page of the whole list
     answer = screw.get("/products", query={"search": "screw"})  # two indexes
     assert answer.status == 422
     (problem,) = answer.json()["errors"]
     assert problem["field"] == "search"
     assert "matches too much" in problem["message"]
+    monkeypatch.undo()
+    monkeypatch.setattr(bounds, "MAX_ITEMS", 0)
+    answer = screw.get("/products", query={"search": "screw", "type": "metal"})
+    assert (answer.status, answer.json()["error"]["field"]) == (422, "search")
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from shared.kernel.db.facets import SEPARATOR, searchable
 from shared.kernel.db.items import AttributeMap, Item, to_attributes
-from shared.kernel.db.lists.gathered_list import MAX_SEARCH_PAGES, read_rarest_word
-from shared.kernel.db.lists.plan import AccessPath
+from shared.kernel.db.lists.bounds import MAX_PAGES
+from shared.kernel.db.lists.gathered_list import read_rarest_word
+from shared.kernel.db.lists.plan import PAGE_ENTRIES, AccessPath
 from shared.kernel.db.search import (
     INDEXED_LENGTH,
     SEARCH,
@@ -113,5 +114,6 @@ def test_common_words_are_read_within_the_limit_of_a_query(count: int) -> None:
     words = [[AccessPath(index, str(word), None) for index in (1, 2)] for word in range(count)]
     with pytest.raises(ValidationFailed):
         read_rarest_word(words, read)
-    assert MAX_SEARCH_PAGES - 2 * count < len(limits) <= MAX_SEARCH_PAGES
+    pages = sum((limit or PAGE_ENTRIES) / PAGE_ENTRIES for limit in limits)
+    assert MAX_PAGES - 2 * count <= pages <= MAX_PAGES
     assert all(limit is None or limit < 2**31 for limit in limits)  # DynamoDB refuses others

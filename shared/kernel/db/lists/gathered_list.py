@@ -2,6 +2,7 @@
 
 What is read is the smallest partition or range that covers the filters; of a search, the entries of
 the word that has the fewest. The ids in order are stored as a snapshot for the next pages.
+A search, or a filter without an index, that needs more than three seconds is refused: `bounds`.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ from shared.kernel.db.counters import Totals
 from shared.kernel.db.entity_items import UPDATED_AT
 from shared.kernel.db.facets import ID, id_of, value_of
 from shared.kernel.db.items import AttributeMap, Item
-from shared.kernel.db.lists import bookmarks
+from shared.kernel.db.lists import bookmarks, bounds
 from shared.kernel.db.lists.bookmarks import State
 from shared.kernel.db.lists.cursor import InvalidCursor
 from shared.kernel.db.lists.list_request import ListRequest
@@ -33,22 +34,14 @@ from shared.kernel.db.lists.plan import (
 )
 from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.records import Record
-from shared.kernel.db.search import INDEXED_LENGTH, SEARCH
+from shared.kernel.db.search import SEARCH
 from shared.kernel.db.store import QueryPage
 from shared.kernel.db.table import UPDATES, index_keys, index_name
-from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.fields import Stored
 
-MAX_SEARCH_PAGES = 100
-"""Pages of Queries that a search reads at most: some 350 000 entries, which takes 10 to 20 s."""
 _FIRST_ENTRIES = 400
 """Entries that the first Queries of a search with several words examine together."""
 _GROWTH = 4
-_TOO_MANY = (
-    "matches too much in a list of this size; search for more characters, at least one word of"
-    f" {INDEXED_LENGTH}"
-)
-
 type Read = Callable[[AccessPath, AttributeMap | None, int | None], QueryPage]
 """Reads a page of a path from a start key on, with at most so many entries."""
 
@@ -74,17 +67,17 @@ def read_rarest_word(
     entries of one are complete. A single word is read in whole pages.
 
     Raises:
-        ValidationFailed: No word is complete after MAX_SEARCH_PAGES.
+        ValidationFailed: No word is complete after MAX_PAGES.
     """
     readings = [[_Reading(path) for path in paths] for paths in words]
     first = _FIRST_ENTRIES // sum(map(len, words))
-    pages = 0
+    pages = 0.0
     for turn in count():
         waiting = [one for word in readings for one in word if not one.is_complete]
-        pages += len(waiting)
-        if pages > MAX_SEARCH_PAGES:
-            raise ValidationFailed([Problem(SEARCH, _TOO_MANY)])
         limit = min(first * _GROWTH**turn, PAGE_ENTRIES) if len(words) > 1 else None
+        pages += len(waiting) * (limit or PAGE_ENTRIES) / PAGE_ENTRIES
+        if pages > bounds.MAX_PAGES:
+            raise bounds.search_too_much()
 
         def read_next(one: _Reading, limit: int | None = limit) -> None:
             one.add(read(one.path, one.start, limit))
@@ -120,7 +113,7 @@ class GatheredList[E: Stored]:
 
         Raises:
             InvalidCursor: The mark of the query is not one of a gathered list.
-            ValidationFailed: A search matches too much.
+            ValidationFailed: The filters or the search need more than a request may read.
         """
         query = self._query
         mark = query.after
@@ -197,10 +190,12 @@ class GatheredList[E: Stored]:
         needed = {self._query.sort, *self._query.facets} - {ID}
         is_shown = all(self._collection.carries(UPDATES, UPDATED_AT, facet) for facet in needed)
         is_large = len(ids) > _FEW and len(ids) > self._request.totals().of(None) // ITEM_COST
+        if is_large and len(ids) <= bounds.MAX_ITEMS:
+            is_large = self._request.totals().of(None) <= bounds.SURE_ENTRIES
         if updates and is_shown and is_large:
-            bounds = self._query.ranges.get(UPDATED_AT, (None, None))
+            changed = self._query.ranges.get(UPDATED_AT, (None, None))
             covered = frozenset({UPDATED_AT})
-            path = AccessPath(updates, self._collection.kind, UPDATED_AT, bounds, covered)
+            path = AccessPath(updates, self._collection.kind, UPDATED_AT, changed, covered)
             return self._matching_entries([[path]])
         return self._matching_items(ids)
 
@@ -263,7 +258,11 @@ class GatheredList[E: Stored]:
         arguments = {path: arguments_of(path) for paths in words for path in paths}
 
         def read(path: AccessPath, start: AttributeMap | None, limit: int | None) -> QueryPage:
-            more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
+            more: dict[str, Any] = {}
+            if start:
+                more["ExclusiveStartKey"] = start
+                if self._has_too_many(path):
+                    raise bounds.search_too_much()
             if limit:
                 more["Limit"] = limit
             return self._store.query(IndexName=index_name(path.index), **arguments[path], **more)
@@ -273,13 +272,43 @@ class GatheredList[E: Stored]:
     def _entries(
         self, path: AccessPath, arguments_of: Callable[[AccessPath], dict[str, Any]]
     ) -> Iterable[Item]:
-        return self._store.query_all(IndexName=index_name(path.index), **arguments_of(path))
+        """Yield the matching entries of a path.
+
+        Raises:
+            ValidationFailed: The path has too many others. If all of them match, none is too many:
+                an incremental read must work however much has changed.
+        """
+        arguments, more = arguments_of(path), dict[str, Any]()
+        has_others = bool(self._query.facets - path.covered)
+        for pages in count(1):
+            page = self._store.query(IndexName=index_name(path.index), **arguments, **more)
+            yield from page.items
+            if page.last_key is None:
+                return
+            if has_others and (pages == bounds.MAX_PAGES or self._has_too_many(path)):
+                raise bounds.filters_too_much(self._query, self._collection, path.covered)
+            more["ExclusiveStartKey"] = page.last_key
+
+    def _has_too_many(self, path: AccessPath) -> bool:
+        """Return whether a counter says that the entries of a path are more than MAX_PAGES.
+
+        Only a page after the first one asks, when the totals are known.
+        """
+        if path.sort is None or path.bounds != (None, None):
+            return False
+        equal = self._query.equal
+        names = [f"{facet}={equal[facet]}" for facet in path.covered if facet in equal]
+        total = self._request.totals().of(names[0] if names else None)
+        return total > bounds.MAX_PAGES * PAGE_ENTRIES
 
     def _matching_items(self, ids: Iterable[int]) -> list[int]:
         """Read entities, filter and sort them."""
+        ids = list(ids)
+        covered = self._plan.path.covered if isinstance(self._plan, GatheredPlan) else frozenset()
+        if len(ids) > bounds.MAX_ITEMS and self._query.facets - covered:
+            raise bounds.filters_too_much(self._query, self._collection, covered)
         records = self._request.records(ids)
         facets = {record.id: self._collection.stored_facets(record.entity) for record in records}
-        covered = self._plan.path.covered if isinstance(self._plan, GatheredPlan) else frozenset()
         self._found = {
             record.id: record
             for record in records

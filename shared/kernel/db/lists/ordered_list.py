@@ -9,7 +9,7 @@ from typing import Any
 
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.facets import AFTER_SEPARATOR, id_of
-from shared.kernel.db.lists import bookmarks
+from shared.kernel.db.lists import bookmarks, bounds
 from shared.kernel.db.lists.bookmarks import ListPosition, State
 from shared.kernel.db.lists.cursor import InvalidCursor, Mark
 from shared.kernel.db.lists.list_request import ListRequest
@@ -158,8 +158,14 @@ class OrderedList[E: Stored]:
         sort_name = index_keys(path.index)[1]
         start = self._start_key(after) if after else None
         keys: list[str] = []
+        examined = 0
         while len(keys) < skip + take:
             missing = skip + take - len(keys)
+            # Filters may find the next match far behind; the pages of a whole list are all of use.
+            if filters and examined > bounds.MAX_PAGES * PAGE_ENTRIES:
+                raise bounds.filters_too_much(self._query, self._collection, path.covered)
+            limit = min(missing * self._plan.reads, PAGE_ENTRIES)
+            examined += limit
             more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
             page = self._store.query(
                 IndexName=index_name(path.index),
@@ -167,7 +173,7 @@ class OrderedList[E: Stored]:
                 values=values,
                 ProjectionExpression=sort_name,
                 ScanIndexForward=not descending,
-                Limit=min(missing * self._plan.reads, PAGE_ENTRIES),
+                Limit=limit,
                 **filters,
                 **more,
             )

@@ -53,6 +53,10 @@ class ListQuery:
     """Facet and value of entities that `moving` does not leave out."""
     after: Mark | None = None
     """The mark of the cursor with which the caller continues the list."""
+    parameters: Sequence[str] = ()
+    """Names of the filters that the list has, for the message that refuses a query."""
+    asked: Sequence[str] = ()
+    """Those that the caller uses."""
 
     @property
     def ranges(self) -> Mapping[str, Range]:
