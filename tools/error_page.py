@@ -193,10 +193,11 @@ ADVICE = {
     ),
     "payload_too_large": Advice(
         "A JSON body is larger than 1 MB, a file is larger than the gateway accepts, or a response "
-        "would exceed 6 MB.",
+        "would exceed 6 MB. A packing slip of more than [150 000 characters](limits.md) comes in "
+        "parts.",
         "The body has 1200000 bytes; at most 1048576 are accepted.",
-        "Split the request, request fewer rows with `per_page`, or upload large files through "
-        "`POST /imports/uploads`.",
+        "Split the request, request fewer rows with `per_page`, request the parts of a slip with "
+        "`part`, or upload large files through `POST /imports/uploads`.",
     ),
     "validation_failed": Advice(
         "One or more values of the body or the query are invalid. `errors` lists all of them, "

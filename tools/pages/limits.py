@@ -35,6 +35,7 @@ from shared.warehouse.approvals import rules as approvals
 from shared.warehouse.catalog import models as catalog
 from shared.warehouse.documents import models as documents
 from shared.warehouse.layout import models as layout
+from shared.warehouse.packing import labels as packing_labels
 from shared.warehouse.packing import models as packing
 from shared.warehouse.partners import models as partners
 from shared.warehouse.pick_faces import rules as pick_faces
@@ -264,6 +265,7 @@ def _data() -> str:
 | pickings of a wave | {waves.MAX_PICKINGS} | 422 |
 | pickings · handling units · contents of all units of a packing order | {_dotted(packing.MAX_PICKINGS, packing.MAX_UNITS, packing.MAX_ORDER_CONTENTS)} | 422 |
 | contents (an item, or a batch of it) · serials of a handling unit; units in units | {_dotted(packing.MAX_CONTENTS, packing.MAX_SERIALS)}; {packing.MAX_LEVELS} levels | 422 |
+| characters of the goods on a packing slip: codes, names, batches and serials | {_plain(packing_labels.MAX_SLIP_SIZE)} | 413; get it in [parts](labels.md) |
 | EPCs of an RFID validation · characters of an EPC | {_dotted(rfid.MAX_TAGS, rfid.MAX_EPC)} | 422 |
 | roles of a user | {MAX_ROLES} | 422 |
 | zones · aisles · bays · points of a map | {_dotted(layout.MAX_ZONES, layout.MAX_AISLES, layout.MAX_BAYS, layout.MAX_POINTS)} | 422 |

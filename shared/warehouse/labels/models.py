@@ -16,6 +16,12 @@ class ShippedGoods:
     batch: str | None = None
     serials: Sequence[str] = ()
 
+    @property
+    def size(self) -> int:
+        """Number of characters that a slip shows of it."""
+        texts = (self.item_code, self.name, self.batch or "", *self.serials)
+        return sum(map(len, texts)) + 2 * len(texts)
+
 
 @dataclass(frozen=True, slots=True)
 class LabelContent:
@@ -49,10 +55,15 @@ class SlipUnit:
     weight_kg: Decimal | None = None
     tracking_number: str | None = None
 
+    @property
+    def size(self) -> int:
+        """Number of characters that a slip shows of its goods."""
+        return sum(goods.size for goods in self.goods)
+
 
 @dataclass(frozen=True, slots=True)
 class SlipContent:
-    """What the packing slip of a packing order shows."""
+    """What the packing slip of a packing order shows, or one of its `parts`."""
 
     code: str
     document: str
@@ -62,3 +73,15 @@ class SlipContent:
     day: date
     units: Sequence[SlipUnit]
     sender: str | None = None
+    part: int = 1
+    parts: int = 1
+
+    @property
+    def size(self) -> int:
+        """Number of characters that it shows of its goods, on which its time depends."""
+        return sum(unit.size for unit in self.units)
+
+    @property
+    def name(self) -> str:
+        """Its code, with the number of the part if there are several."""
+        return f"{self.code}-{self.part}" if self.parts > 1 else self.code

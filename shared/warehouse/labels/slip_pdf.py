@@ -59,8 +59,9 @@ def slip_pdf(content: SlipContent) -> bytes:
         for cell in row.cells:
             shift = text_width(cell.line.width, _SIZE) if cell.ends_at_x else 0
             document.text(_MARGIN + cell.x - shift, y, _SIZE, cell.line)
+    part = f", part {content.part} of {content.parts}" if content.parts > 1 else ""
     for page in range(document.page_count):
-        text = f"{content.code}, page {page + 1} of {document.page_count}"
+        text = f"{content.code}{part}, page {page + 1} of {document.page_count}"
         line = shape(text)
         x = _WIDTH - _MARGIN - text_width(line.width, 8)
         document.text(x, _HEIGHT - 10, 8, line, page=page)

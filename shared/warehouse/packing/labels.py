@@ -10,7 +10,7 @@ from datetime import date
 from shared.kernel.calendar_days import day_of
 from shared.kernel.clock import milliseconds_of
 from shared.kernel.db.store import Store
-from shared.kernel.errors import Conflict
+from shared.kernel.errors import Conflict, PayloadTooLarge, Problem, ValidationFailed
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.labels.models import LabelContent, ShippedGoods, SlipContent, SlipUnit
 from shared.warehouse.packing.models import (
@@ -20,6 +20,9 @@ from shared.warehouse.packing.models import (
 )
 from shared.warehouse.packing.reading import get_packing_order, get_unit_with_content
 from shared.warehouse.picking.models import packing_order_code
+
+MAX_SLIP_SIZE = 150_000
+"""Characters of a packing slip: 3 seconds of a processor, 11 microseconds each at full speed."""
 
 
 def label_content(store: Store, number: int) -> LabelContent:
@@ -53,17 +56,28 @@ def label_content(store: Store, number: int) -> LabelContent:
     )
 
 
-def slip_content(store: Store, number: int) -> SlipContent:
-    """Return the content of the packing slip of a packing order.
+def slip_content(store: Store, number: int, part: int | None = None) -> SlipContent:
+    """Return the content of the packing slip of a packing order, or of one part of it.
 
     Raises:
         Conflict: No goods are packed.
+        PayloadTooLarge: It has several parts, and `part` names none.
+        ValidationFailed: It has fewer parts than `part`.
     """
     found = get_packing_order(store, number)
     order, code = found.record.entity, packing_order_code(number)
     units = [_slip_unit(unit.entity) for unit in found.units]
     if not any(unit.goods for unit in units):
         raise Conflict(f"No goods are packed in {code}. A packing slip lists packed goods.")
+    parts = _parts(units)
+    if part is None and len(parts) > 1:
+        raise PayloadTooLarge(
+            f"The packing slip of {code} is too long for one response; get its {len(parts)} parts"
+            f" with part=1 to part={len(parts)}."
+        )
+    if part is not None and part > len(parts):
+        problem = f"{part} requested, the packing slip of {code} has {len(parts)}"
+        raise ValidationFailed([Problem("part", problem)])
     return SlipContent(
         code=code,
         document=doc_num("exit", order.exit_document_id),
@@ -71,9 +85,24 @@ def slip_content(store: Store, number: int) -> SlipContent:
         recipient=order.shipping.recipient,
         ship_to=order.shipping.ship_to or "",
         day=_day(order.packed_at or order.updated_at, store.company.timezone),
-        units=units,
+        units=parts[(part or 1) - 1],
         sender=order.shipping.sender,
+        part=part or 1,
+        parts=len(parts),
     )
+
+
+def _parts(units: Sequence[SlipUnit]) -> list[list[SlipUnit]]:
+    """Return the units in parts of at most MAX_SLIP_SIZE characters, which a unit never exceeds."""
+    parts: list[list[SlipUnit]] = [[]]
+    size = 0
+    for unit in units:
+        if size + unit.size > MAX_SLIP_SIZE and parts[-1]:
+            parts.append([])
+            size = 0
+        parts[-1].append(unit)
+        size += unit.size
+    return parts
 
 
 def _summed(contents: Iterable[PackedGoods]) -> Sequence[ShippedGoods]:

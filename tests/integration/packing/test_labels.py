@@ -1,8 +1,13 @@
 """Labels and packing slips over HTTP: what they show, and when there is none."""
 
+from decimal import Decimal
+
 import pypdfium2
 import pytest
 
+from shared.warehouse.labels.models import ShippedGoods, SlipUnit
+from shared.warehouse.packing import labels
+from shared.warehouse.packing.models import MAX_CONTENTS, MAX_SERIALS
 from tests.faults import AwsFaults, stuck_before
 from tests.gateway import Response
 from tests.openapi import complaints
@@ -24,8 +29,9 @@ def _label(packing: PackingScenario, unit: int, kind: str = "pdf") -> Response:
     return packing.erp.get(f"{UNITS}/{unit}/label", query={"format": kind})
 
 
-def _slip(packing: PackingScenario, order: int) -> Response:
-    return packing.erp.get(f"{ORDERS}/{order}/packing-slip.pdf")
+def _slip(packing: PackingScenario, order: int, part: int | None = None) -> Response:
+    query = {} if part is None else {"part": part}
+    return packing.erp.get(f"{ORDERS}/{order}/packing-slip.pdf", query=query)
 
 
 def _text(answer: Response) -> str:
@@ -142,3 +148,40 @@ def test_labels_that_cannot_be_made_are_refused(packing: PackingScenario) -> Non
     packing.done(packing.put(plain, "BRICK", 1))
     assert "no SSCC" in _assert_refused(LABEL, _label(packing, plain), 409, "conflict")
     assert _slip(packing, order).status == 200
+
+
+def test_long_slip_is_refused_and_comes_in_parts(
+    packing: PackingScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = packing.staged_order(("BRICK", 10))
+    units = [packing.unit(order) for _ in range(3)]
+    for unit in units:
+        packing.done(packing.put(unit, "BRICK", 1))
+    whole = _slip(packing, order)
+    assert _slip(packing, order, 1).content == whole.content, "a short slip is one part"
+    monkeypatch.setattr(labels, "MAX_SLIP_SIZE", 2 * len("BRICKBrick  ") + 10)
+
+    refused = _assert_refused(SLIP, _slip(packing, order), 413, "payload_too_large")
+    parts = [_slip(packing, order, part) for part in (1, 2)]
+    beyond = _slip(packing, order, 3)
+
+    assert refused.endswith("get its 2 parts with part=1 to part=2.")
+    assert [[f"HU-{unit} " in _text(part) for unit in units] for part in parts] == [
+        [True, True, False],
+        [False, False, True],
+    ]
+    assert "PK-1, part 2 of 2, page 1 of 1" in _text(parts[1])
+    assert parts[1].headers["Content-Disposition"] == 'attachment; filename="PK-1-2.pdf"'
+    _assert_refused(SLIP, beyond, 422, "validation_failed")
+    assert beyond.invalid_fields == ["part"]
+    for invalid in (0, "x"):
+        answer = packing.erp.get(f"{ORDERS}/{order}/packing-slip.pdf", query={"part": invalid})
+        assert answer.invalid_fields == ["part"]
+
+
+def test_one_unit_is_never_too_long_for_a_part() -> None:
+    texts = ("c" * 50, "n" * 200, Decimal(1), "b" * 50)
+    serials = ("s" * 50,) * (MAX_SERIALS // MAX_CONTENTS)
+    unit = SlipUnit("HU-1", "carton", [ShippedGoods(*texts, serials)] * MAX_CONTENTS)
+
+    assert unit.size < labels.MAX_SLIP_SIZE
