@@ -43,6 +43,7 @@ _ENVIRONMENT = {
     "ImportBucket": "IMPORT_BUCKET",
     "ImportWorkBucket": "IMPORT_WORK_BUCKET",
     "TenantImportRoleArn": "TENANT_IMPORT_ROLE_ARN",
+    "TableUnits": "TABLE_UNITS",
 }
 """Output of the stack → environment variable of `shared.kernel.config`."""
 

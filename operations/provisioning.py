@@ -28,6 +28,7 @@ from operations.tenant_tables import (
     ensure_version,
     find_own_table,
     protect_stack_tables,
+    set_maxima,
     table_of,
     write_version,
 )
@@ -269,7 +270,9 @@ def set_plan(slug: str, plan: str) -> Tenant:
         ValidationFailed: There is no such plan.
     """
     check_plan(plan)
-    return change_tenant(slug, "tenant.changed", {"plan": {"S": plan}})
+    tenant = change_tenant(slug, "tenant.changed", {"plan": {"S": plan}})
+    set_maxima(slug)
+    return tenant
 
 
 def set_requests_per_minute(slug: str, number: int | None) -> Tenant:
@@ -284,7 +287,9 @@ def set_requests_per_minute(slug: str, number: int | None) -> Tenant:
     if number is not None:
         check_requests_per_minute(number)
     value = None if number is None else {"N": str(number)}
-    return change_tenant(slug, "tenant.changed", {"requests_per_minute": value})
+    tenant = change_tenant(slug, "tenant.changed", {"requests_per_minute": value})
+    set_maxima(slug)
+    return tenant
 
 
 def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] = ()) -> Tenant:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from operations.progress import ReportProgress
-from shared.identity.tenancy.directory import current_table, read_item, tenant_key
+from shared.identity.tenancy.directory import current_table, read_item, tenant_from_item, tenant_key
 from shared.kernel.aws import client, read_pages
 from shared.kernel.config import config
 from shared.kernel.db import schema
@@ -24,6 +24,9 @@ _TIMEOUT_SECONDS = 300.0
 
 _POLL_SECONDS = 1.0
 _RESTORE_POLL_SECONDS = 5.0
+
+_NO_MAXIMUM = -1
+"""What DynamoDB calls a maximum that is not set."""
 
 _TAG_SECONDS = 10.0
 """Seconds to wait for the tags of an existing table; DynamoDB shows new ones after a few."""
@@ -124,6 +127,57 @@ def ensure_table(slug: str, progress: ReportProgress, *, exists: bool) -> None:
     progress("enabling backups and expiry")
     _wait_until(lambda: _enable_backups(name))
     _enable_expiry(name)
+    if config().table_units:  # a new table has no maxima
+        set_maxima(slug, name)
+
+
+def set_maxima(slug: str, name: str | None = None) -> None:
+    """Set the most units per second of a tenant's table by its request limit. Safe to repeat.
+
+    DynamoDB throttles what exceeds a maximum, which is a target: bursts may exceed it. The table
+    and each of its indexes have maxima of their own. Without `table_units`, there are none.
+
+    Args:
+        slug: The tenant.
+        name: The table; by default the present one.
+
+    Raises:
+        ServiceUnavailable: DynamoDB was not ready in time.
+    """
+    item = read_item(tenant_key(slug))
+    if item is None:
+        return
+    per_minute = tenant_from_item(item).limits["total_requests_per_minute"]
+    units = config().table_units * per_minute or _NO_MAXIMUM
+    _wait_until(partial(_set_maxima, name or current_table(slug, item), units))
+
+
+def _set_maxima(name: str, units: int) -> bool:
+    """Set the maxima of a table; return False while another change of it is in progress."""
+    table = describe_table(name) or {}
+    maxima = {"MaxReadRequestUnits": units, "MaxWriteRequestUnits": units}
+    indexes = table.get("GlobalSecondaryIndexes", ())
+    missing = [index["IndexName"] for index in indexes if not _has_maxima(index, maxima)]
+    changes: dict[str, Any] = {}
+    if not _has_maxima(table, maxima):
+        changes["OnDemandThroughput"] = maxima
+    if missing:
+        changes["GlobalSecondaryIndexUpdates"] = [
+            {"Update": {"IndexName": index, "OnDemandThroughput": maxima}} for index in missing
+        ]
+    if not changes:
+        return True
+    dynamodb = client("dynamodb")
+    try:
+        dynamodb.update_table(TableName=name, **changes)
+    except dynamodb.exceptions.ResourceInUseException:
+        return False
+    return True
+
+
+def _has_maxima(described: Mapping[str, Any], maxima: Mapping[str, int]) -> bool:
+    present = described.get("OnDemandThroughput", {})
+    return all(present.get(name, _NO_MAXIMUM) == units for name, units in maxima.items())
 
 
 def start_restore(source: str, target: str, moment: datetime) -> None:
@@ -154,6 +208,8 @@ def complete_restored_table(name: str, slug: str, progress: ReportProgress) -> N
     _wait_until(lambda: _protect(name))
     _wait_until(lambda: _enable_backups(name))
     _enable_expiry(name)
+    if config().table_units:  # a new table has no maxima
+        set_maxima(slug, name)
 
 
 def write_version(slug: str, version: int) -> TableVersion:

@@ -39,6 +39,10 @@ class Config:
     """ARN of the stack; only operators have it. A later stack of the same name has another one."""
     control_table: str = _setting("CONTROL_TABLE", None)
     outbox_table: str = _setting("OUTBOX_TABLE")
+    table_units: int = _setting("TABLE_UNITS", "0", parse=int)
+    """Read units per second, and write units, that DynamoDB may serve of a tenant's table and of
+    each of its indexes, for each request per minute of the tenant; 0: no maximum. Only operators
+    have it."""
     tenant_data_role: str = _setting("TENANT_DATA_ROLE_ARN")
     """ARN of the role for data access, narrowed to one tenant; empty: the function's own role."""
     data_access: str = _setting("DATA_ACCESS", "warehouse")

@@ -31,6 +31,7 @@ def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
         "ControlTable": settings.control_table,
         "OutboxTable": settings.outbox_table,
         "SigningKeyId": ",".join(settings.signing_keys),
+        "TableUnits": str(settings.table_units),
         "SecretHashKeyId": settings.secret_hash_key,
         "SealingKeyId": settings.sealing_key,
         "WebhookQueueUrl": settings.webhook_queue or "https://sqs.example/deliveries",
