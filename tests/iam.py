@@ -10,7 +10,7 @@ key without a value in a request is absent from it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -113,6 +113,29 @@ type Policy = Sequence[Statement]
 def allows(policy: Policy, access: Access) -> bool:
     """Return whether any statement allows the access."""
     return any(statement.allows(access) for statement in policy)
+
+
+def unused(policy: Policy, accesses: Sequence[Access]) -> Iterator[str]:
+    """Yield the actions, resources and values of conditions that none of the accesses needs.
+
+    A value of a condition that excludes others is no right.
+    """
+    for statement in policy:
+        allowed = [access for access in accesses if statement.allows(access)]
+        name = f"{statement.actions} on {statement.resources}"
+        for action in statement.actions:
+            if not any(access.action == action for access in allowed):
+                yield f"{name}: {action}"
+        for resource in statement.resources:
+            if not any(like(resource, access.resource) for access in allowed):
+                yield f"{name}: {resource}"
+        for condition in statement.conditions:
+            if condition.operator.rpartition(":")[2] not in {"StringEquals", "StringLike"}:
+                continue
+            found = {value for access in allowed for value in access.context(condition.key)}
+            for value in condition.values:
+                if not any(like(value, one) for one in found):
+                    yield f"{name}: {condition.key} {value}"
 
 
 def read_policy(statements: Iterable[Mapping[str, Any]], resolve: Callable[[Any], str]) -> Policy:

@@ -6,9 +6,8 @@ and evaluate the policies that these credentials have in AWS.
 
 import base64
 import json
-import re
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -22,11 +21,11 @@ from tests.aws_calls import Watch, recorded_calls, required_accesses
 from tests.gateway import Erp
 from tests.iam import Access, Statement, allows, read_policy
 from tests.import_scenario import WORKER, ImportScenario
-from tests.integration.entity_factories import address_of
 from tests.integration.roles import ARNS, USER_KEYS, Roles, concerns
+from tests.integration.route_calls import call_route
 from tests.integration.routes import handlers, operations
 from tests.integration.write_routes import EXAMPLES
-from tests.sampling import is_complete, sampled
+from tests.sampling import is_complete
 from tests.stack import ACCOUNT, REGION, Stack
 
 ROUTES = sorted(operations())
@@ -42,63 +41,12 @@ FILES = ("functions.console.app.lambda_handler", "functions.reference.app.lambda
 CATALOG = "functions.catalog.app.lambda_handler"
 
 
-type _Preparing = Callable[[], AbstractContextManager[None]]
-
-
-def _call_route(route: str, stack: Stack, preparing: _Preparing = nullcontext) -> None:
-    """Send the successful request of a route, and a sample of its repetitions and refused requests.
-
-    What the route needs is created before, within `preparing`.
-    """
-    method, _, path = route.partition(" ")
-    if method == "GET":
-        _read(path, stack, preparing)
-        return
-    erp = stack.erp()
-    example = EXAMPLES[route]
-    with preparing():
-        values = example.prepared(erp)
-    target, body = path.format(**values), example.filled(values)
-    sender = example.sender(erp, values)
-    answer = sender.send(method, target, body, key="first")
-    assert answer.status == example.status, answer.text
-
-    def repeat() -> None:
-        again = sender.send(method, target, body, key="first")
-        # A change of the own user may have revoked the token of the request.
-        assert again.text == answer.text or (example.own and again.status == 401)
-
-    unknown = path.format(**{**values, "id": 999})
-    others: list[Callable[[], object]] = [
-        repeat,
-        lambda: sender.send(method, target, body, key="second"),
-        lambda: sender.send(method, target, {"item_code": 5}, key="third"),
-        lambda: erp.send(method, unknown, body, key="fourth"),
-    ]
-    for send in sampled(route, others, every=4):
-        send()
-
-
-def _read(path: str, stack: Stack, preparing: _Preparing) -> None:
-    erp = stack.erp()
-    with preparing():
-        address = address_of(path, erp, stack.store())
-    assert erp.get(address).status == 200
-    if "{id}" in path:
-        missing = re.sub("^(/[^/]+)/[^/.]+", r"\1/999", address)
-        assert erp.get(missing).status == 404
-    if operations()[f"GET {path}"].is_list:
-        filters = {"search": "a", "updated_since": _LONG_AGO, "per_page": 1}
-        for query in sampled(path, [{"per_page": 1, "page": 2}, filters], every=2):
-            erp.get(address, query=query)
-
-
 @pytest.mark.parametrize("route", ROUTES)
 def test_calls_of_a_route_are_allowed_for_its_tenant_only(route: str, stack: Stack) -> None:
     roles = Roles.of(stack)
     with recorded_calls(ARNS, stack.template.environment) as watch:
         # The requests that prepare a route are those of other routes, which have their own case.
-        _call_route(route, stack, nullcontext if is_complete() else watch.paused)
+        call_route(route, stack, nullcontext if is_complete() else watch.paused)
 
     assert roles.denied(watch.made) == []
     # An import template is the same for all tenants.
@@ -184,6 +132,12 @@ def test_labels_write_the_counters_of_requests_only(roles: Roles) -> None:
     assert {key for action, key in reached if action in _READS} == {
         "product#1", "user#1", "rate#client#1", "audit#1", "webhooks",
     }  # fmt: skip
+
+
+def test_administration_reaches_nothing_of_the_warehouse(roles: Roles) -> None:
+    assert not {key for _, key in _reached(roles, "SettingsDataRole")} & {"product#1"}
+    reached = _reached(roles, "SettingsDataRole")
+    assert {action for action, key in reached if key == "audit#1"} == {*_READS, "PutItem"}
 
 
 def _reached(roles: Roles, role: str) -> set[tuple[str, str]]:
@@ -306,10 +260,12 @@ def test_warehouse_functions_do_not_write_users_roles_and_administrators(roles: 
     rights = roles.data_roles["TenantDataRole"]
     for key in USER_KEYS:
         assert allows(rights, Access("dynamodb:GetItem", table, (key,)))
-        for action in ("PutItem", "UpdateItem", "DeleteItem"):
-            write = Access(f"dynamodb:{action}", table, (key,))
-            assert not allows(rights, write), (action, key)
-            assert allows(roles.data_roles["SettingsDataRole"], write), (action, key)
+        writes = [
+            Access(f"dynamodb:{one}Item", table, (key,)) for one in ("Put", "Update", "Delete")
+        ]
+        assert not [write for write in writes if allows(rights, write)], key
+        settings = roles.data_roles["SettingsDataRole"]
+        assert [write for write in writes if allows(settings, write)], key
 
 
 _SET_OPERATOR = "ForAllValues:"
@@ -461,8 +417,8 @@ def _subscriptions_of_a_client(stack: Stack) -> None:
 
 
 def _product_routes(stack: Stack) -> None:
-    _call_route("DELETE /products/{id}", stack)
-    _call_route("GET /products", stack)
+    call_route("DELETE /products/{id}", stack)
+    call_route("GET /products", stack)
 
 
 type _Calls = Callable[[Stack], None]

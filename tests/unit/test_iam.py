@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cases import each_case
-from tests.iam import Access, allows, read_policy
+from tests.iam import Access, allows, read_policy, unused
 
 _TABLE = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
 _KEYS = "dynamodb:LeadingKeys"
@@ -96,3 +96,19 @@ def test_all_conditions_of_a_statement_must_hold() -> None:
 def test_what_the_evaluator_does_not_know_is_an_error(condition: Mapping[str, Any]) -> None:
     with pytest.raises(AssertionError):
         _allowed(condition, "a")
+
+
+def test_unused_rights_are_named() -> None:
+    statement = {
+        "Effect": "Allow",
+        "Action": ["dynamodb:GetItem", "dynamodb:PutItem"],
+        "Resource": [_TABLE, f"{_TABLE}/index/*"],
+        "Condition": {
+            "ForAllValues:StringLike": {_KEYS: ["a*", "b"]},
+            "Null": {_KEYS: "false"},
+        },
+    }
+    policy = read_policy([statement], str)
+    used = [Access("dynamodb:GetItem", _TABLE, ("a1",)), Access("dynamodb:PutItem", _TABLE, ("c",))]
+    left = [one.partition(": ")[2] for one in unused(policy, used)]
+    assert left == ["dynamodb:PutItem", f"{_TABLE}/index/*", f"{_KEYS} b"]
