@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 FLOORS = (
     # kernel: what any service of this kind needs
     "shared.kernel.errors",
+    "shared.kernel.action_table",
     "shared.kernel.json_text",
     "shared.kernel.clock",
     "shared.kernel.config",

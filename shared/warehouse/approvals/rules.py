@@ -15,7 +15,6 @@ from shared.warehouse.approvals.models import (
     OpenApproval,
     StoredApproval,
 )
-from shared.warehouse.work.rules import ensure_status_in
 
 LIFETIME_MS = 24 * 3_600_000
 USED_MS = 60_000
@@ -123,9 +122,3 @@ def unexpired(found: OpenApproval | None, now_ms: int) -> OpenApproval | None:
 def still_open(found: OpenApproval | None, now_ms: int) -> OpenApproval | None:
     """Return the open approval of a request unless it has expired or was used."""
     return None if found and found.stage == "used" else unexpired(found, now_ms)
-
-
-def ensure_pending(approval: StoredApproval, now_ms: int) -> None:
-    """Raise StaleState unless an approval may still be decided."""
-    status = status_at(approval, now_ms)
-    ensure_status_in(f"Approval {approval.id}", status, ["pending"], ApprovalStatus)

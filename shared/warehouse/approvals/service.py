@@ -19,6 +19,7 @@ from shared.kernel.errors import ApprovalRequired, Forbidden
 from shared.kernel.sent_request import SentRequest
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.approvals import repository, rules
+from shared.warehouse.approvals.actions import ACTIONS
 from shared.warehouse.approvals.models import (
     ApprovalDecision,
     ApprovalNeed,
@@ -169,7 +170,7 @@ def decide(
         raise Forbidden(PERMISSION)
     comment = ensure_valid(decision).comment
     record = _beside_audit(tx, lambda: APPROVALS.get(tx.store, number))
-    rules.ensure_pending(record.entity, tx.now_ms)
+    ACTIONS.ensure((record.entity, tx.now_ms), "grant" if stage == "granted" else "deny")
     decided = _change(
         tx,
         record,

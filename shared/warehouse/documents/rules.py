@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from shared.kernel.differences import differing_fields, differing_lines
-from shared.kernel.errors import Conflict
-from shared.kernel.fields import ZERO, plain
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import (
     GoodsLine,
@@ -25,7 +24,6 @@ from shared.warehouse.documents.models import (
     LineDraft,
 )
 from shared.warehouse.master_data.named_codes import MasterData
-from shared.warehouse.work.rules import ensure_status_in
 
 
 def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LineProblems:
@@ -113,54 +111,15 @@ def differences(draft: EntryDraft | ExitDraft, document: Document) -> list[str]:
 
 
 def closed(document: Document) -> Document:
-    """Return the closed document; open quantities of its lines become 0.
-
-    Raises:
-        StaleState: The document is closed already.
-        Conflict: Work on it is in progress.
-    """
-    ensure_not_closed(document)
-    if document.works:
-        raise Conflict(
-            f"Document {document.external_ref} has work in progress: {_listed(document.works)};"
-            " end or cancel it first."
-        )
+    """Return the closed document; open quantities of its lines become 0."""
     lines = [_closed_line(line) for line in document.lines]
     return document.model_copy(update={"status": "closed", "lines": lines})
-
-
-def ensure_not_closed(document: Document) -> None:
-    """Raise StaleState if the document is closed."""
-    _ensure_status(document, "open", "assigned", "partial-complete", "completed")
-
-
-def _ensure_status(document: Document, *allowed: DocumentStatus) -> None:
-    ensure_status_in(f"Document {document.external_ref}", document.status, allowed, DocumentStatus)
-
-
-def ensure_nothing_staged(document: Document) -> None:
-    """Raise Conflict if picked goods wait for the dispatch of an exit document."""
-    staged = sum((line.done_qty for line in document.lines), ZERO)
-    if staged:
-        raise Conflict(
-            f"Document {document.external_ref} has {plain(staged)} picked units that wait for its"
-            f" dispatch. Dispatch it, or revert its pickings: {_listed(document.finished)}."
-        )
 
 
 def _closed_line(line: DocumentLine) -> DocumentLine:
     if line.status == "complete":
         return line
     return line.model_copy(update={"open_qty": ZERO, "status": "closed"})
-
-
-def _listed(works: Sequence[int]) -> str:
-    return ", ".join(f"id {work}" for work in works)
-
-
-def ensure_workable(document: Document) -> None:
-    """Raise StaleState if the document is completed or closed."""
-    _ensure_status(document, "open", "assigned", "partial-complete")
 
 
 def advanced(document: Document, progress: DocumentProgress) -> Document:

@@ -16,6 +16,7 @@ from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse.catalog.lines import LineProblems, ensure_no_problems, numbered
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents import repository, rules, views
+from shared.warehouse.documents.actions import ACTIONS
 from shared.warehouse.documents.models import (
     Document,
     DocumentProgress,
@@ -184,20 +185,19 @@ def close_document(tx: Transaction, kind: DocumentKind, number: int) -> Record[D
     """Close a document; open quantities of its lines become 0.
 
     Raises:
-        Conflict: It is closed already, work on it is in progress, or goods are staged for it.
+        Conflict: Work on it is in progress, or goods are staged for it.
     """
     collection = repository.COLLECTIONS[kind]
     record = collection.get(tx.store, number)
-    after = rules.closed(record.entity)
-    if kind == "exit":
-        rules.ensure_nothing_staged(record.entity)
-    changed = collection.save(tx, record, after)
+    ensure(kind, record.entity, "close")
+    changed = collection.save(tx, record, rules.closed(record.entity))
     references.release_references(tx, kind, number)
     return changed
 
 
-ensure_not_closed = rules.ensure_not_closed
-ensure_workable = rules.ensure_workable
+def ensure(kind: DocumentKind, document: Document, action: str) -> None:
+    """Raise an error unless the state of a document admits an action: see `ActionTable.ensure`."""
+    ACTIONS[kind].ensure(document, action)
 
 
 def get_documents(

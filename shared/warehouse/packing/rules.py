@@ -9,30 +9,23 @@ from shared.kernel.errors import Conflict, Problem, RuleBlocked, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, given_fields
 from shared.warehouse.documents.vocabulary import doc_num
+from shared.warehouse.packing.actions import UNIT_ACTIONS
 from shared.warehouse.packing.models import (
     MAX_LEVELS,
     MAX_PICKINGS,
     MAX_UNITS,
     PackingEnd,
     PackingOrderDraft,
-    PackingStatus,
     StoredPackingLine,
     StoredPackingOrder,
     StoredUnit,
     UnitEntry,
-    UnitStatus,
     unit_code,
 )
 from shared.warehouse.picking.models import Pick, StoredPicking, packing_order_code, picking_code
-from shared.warehouse.work.rules import ensure_status_in
 
 SHOWN = 10
 """Most things that one message names."""
-
-
-def ensure_status(order: StoredPackingOrder, *allowed: PackingStatus) -> None:
-    """Raise an error unless a packing order is in one of `allowed`; see `ensure_status_in`."""
-    ensure_status_in(packing_order_code(order.id), order.status, allowed, PackingStatus)
 
 
 # Creation
@@ -231,11 +224,6 @@ def empty_units(order: StoredPackingOrder) -> list[int]:
     return empty
 
 
-def ensure_unit_status(unit: StoredUnit | UnitEntry, allowed: UnitStatus) -> None:
-    """Raise an error unless the status of a unit is `allowed`; see `ensure_status_in`."""
-    ensure_status_in(unit_code(unit.id), unit.status, [allowed], UnitStatus)
-
-
 def ensure_children_closed(order: StoredPackingOrder, unit: int) -> None:
     """Raise Conflict when a unit that stands in a unit is open."""
     open_ones = [entry.id for entry in _children_of(order, unit) if entry.status == "open"]
@@ -247,7 +235,7 @@ def ensure_parent_open(order: StoredPackingOrder, parent: int | None) -> None:
     """Raise StaleState when the unit in which a unit stands is closed."""
     entry = None if parent is None else _entry_of(order, parent)
     if entry is not None:
-        ensure_unit_status(entry, "open")
+        UNIT_ACTIONS.ensure(entry, "contents")
 
 
 def ensure_empty(order: StoredPackingOrder, unit: StoredUnit) -> None:

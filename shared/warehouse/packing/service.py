@@ -15,6 +15,7 @@ from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.packing import contents_rules, repository, rules, views
+from shared.warehouse.packing.actions import ACTIONS
 from shared.warehouse.packing.models import (
     PackingEnd,
     PackingOrderDraft,
@@ -170,7 +171,7 @@ def _complete_step(
     record = PACKING_ORDERS.get(tx.store, number)
     end = ensure_valid(checked, of_valid_fields(checked, rules.end_problems(checked)))
     order = record.entity
-    rules.ensure_status(order, "open", "in_progress")
+    ACTIONS.ensure(order, "complete")
     reason = rules.short_reason(order, end)
     needs_validation = settings_of(tx.company).rfid_required
     if needs_validation and not repository.has_passed(tx.store, record):
@@ -219,7 +220,7 @@ def cancel_packing_order(tx: Transaction, number: int) -> OrderWithUnits:
 def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | None:
     record = PACKING_ORDERS.get(tx.store, number)
     order = record.entity
-    rules.ensure_status(order, "open", "in_progress", "packed")
+    ACTIONS.ensure(order, "cancel")
     # Units that stand in others were created after them: they go first.
     numbers = [entry.id for entry in reversed(order.units)]
     units, pickings = run_all(

@@ -13,6 +13,7 @@ from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_vali
 from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.gs1.sscc import sscc
 from shared.warehouse.packing import contents_rules, repository, rules
+from shared.warehouse.packing.actions import ACTIONS, UNIT_ACTIONS
 from shared.warehouse.packing.models import (
     ContentsDraft,
     StoredPackingOrder,
@@ -46,7 +47,7 @@ def create_unit(tx: Transaction, number: int, checked: Checked[UnitDraft]) -> _U
     order = record.entity
     problems = rules.parent_problems(order, checked.parent_id)
     draft = ensure_valid(checked, of_valid_fields(checked, problems))
-    rules.ensure_status(order, "open", "in_progress")
+    ACTIONS.ensure(order, "handling-units")
     rules.ensure_parent_open(order, draft.parent_id)
     rules.ensure_room_for_unit(order)
     code = None
@@ -76,7 +77,7 @@ def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Un
         RuleBlocked: More than is staged and not packed yet, or more than a unit may hold.
     """
     with gtin_resolved(tx.store, checked) as named:
-        unit, record, draft = _read_for_goods(tx, number, named)
+        unit, record, draft = _read_for_goods(tx, number, "contents", named)
         goods = contents_rules.goods_to_pack(record.entity, unit.entity, draft)
         order, after = contents_rules.changed_by(record.entity, unit.entity, goods, 1)
         update = {"status": "in_progress", "operator": order.operator or read_operator(tx)}
@@ -90,7 +91,7 @@ def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _
         RuleBlocked: More than is in the unit.
     """
     with gtin_resolved(tx.store, checked) as named:
-        unit, record, draft = _read_for_goods(tx, number, named)
+        unit, record, draft = _read_for_goods(tx, number, "remove", named)
         goods = contents_rules.goods_to_remove(unit.entity, draft)
         order, after = contents_rules.changed_by(record.entity, unit.entity, goods, -1)
         return _change(tx, unit, after, record, order)
@@ -104,8 +105,8 @@ def close_unit(tx: Transaction, number: int, checked: Checked[UnitClosing]) -> _
     """
     unit, record = _read(tx, number)
     closing = ensure_valid(checked)
-    rules.ensure_status(record.entity, "open", "in_progress")
-    rules.ensure_unit_status(unit.entity, "open")
+    ACTIONS.ensure(record.entity, "handling-units")
+    UNIT_ACTIONS.ensure(unit.entity, "close")
     rules.ensure_children_closed(record.entity, number)
     inside = rules.units_inside(record.entity, number)
     update = {"status": "closed", "inside": inside, **closing.model_dump()}
@@ -120,8 +121,8 @@ def reopen_unit(tx: Transaction, number: int) -> _Unit:
         StaleState: The unit in which it stands is closed.
     """
     unit, record = _read(tx, number)
-    rules.ensure_status(record.entity, "open", "in_progress")
-    rules.ensure_unit_status(unit.entity, "closed")
+    ACTIONS.ensure(record.entity, "handling-units")
+    UNIT_ACTIONS.ensure(unit.entity, "reopen")
     rules.ensure_parent_open(record.entity, unit.entity.parent_id)
     update = {"status": "open", "weight_kg": None, "inside": None}
     after = unit.entity.model_copy(update=update)
@@ -136,7 +137,7 @@ def delete_unit(tx: Transaction, number: int) -> _Unit:
         StaleState: The unit in which it stands is closed.
     """
     unit, record = _read(tx, number)
-    rules.ensure_status(record.entity, "open", "in_progress")
+    ACTIONS.ensure(record.entity, "handling-units")
     rules.ensure_parent_open(record.entity, unit.entity.parent_id)
     rules.ensure_empty(record.entity, unit.entity)
     change_order(tx, record, contents_rules.without_units(record.entity, [unit.entity]))
@@ -158,13 +159,13 @@ def _read(tx: Transaction, number: int) -> tuple[_Unit, _Order]:
 
 
 def _read_for_goods(
-    tx: Transaction, number: int, checked: Checked[ContentsDraft]
+    tx: Transaction, number: int, action: str, checked: Checked[ContentsDraft]
 ) -> tuple[_Unit, _Order, ContentsDraft]:
-    """Read an open unit and its packing order; return them and the valid draft."""
+    """Read a unit that admits `action`, and its packing order; return them and the valid draft."""
     unit, record = _read(tx, number)
     draft = ensure_valid(checked, contents_rules.goods_problems(record.entity, checked))
-    rules.ensure_status(record.entity, "open", "in_progress")
-    rules.ensure_unit_status(unit.entity, "open")
+    ACTIONS.ensure(record.entity, "handling-units")
+    UNIT_ACTIONS.ensure(unit.entity, action)
     return unit, record, draft
 
 

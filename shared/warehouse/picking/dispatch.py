@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
-from shared.warehouse.documents.vocabulary import doc_num
-from shared.warehouse.picking.models import Pick, StoredPicking, picking_code
+from shared.warehouse.picking.models import Pick, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock.models import MovementCause
 from shared.warehouse.stock.posting import StockPosting, read_ahead
@@ -31,22 +29,10 @@ class StagedDocument:
 
 
 def read_staged(tx: Transaction, number: int) -> StagedDocument:
-    """Read an exit document and the pickings that hold goods for it.
-
-    Raises:
-        StaleState: The document is closed.
-        Conflict: It is being picked, or nothing is picked for it.
-    """
+    """Read an exit document that can be dispatched, and the pickings that hold goods for it."""
     document = documents.get_document(tx.store, "exit", number)
-    found, code = document.entity, doc_num("exit", number)
-    documents.ensure_not_closed(found)
-    if found.works:
-        pickings = ", ".join(picking_code(work) for work in found.works)
-        raise Conflict(f"{code} is {found.status} and still being picked by {pickings}.")
-    records = PICKINGS.get_many(tx.store, found.finished)
-    if not any(True for _ in _picks_for(records, number)):
-        raise Conflict(f"{code} is {found.status} and nothing is picked for it.")
-    return StagedDocument(document, records)
+    documents.ensure("exit", document.entity, "dispatch")
+    return StagedDocument(document, PICKINGS.get_many(tx.store, document.entity.finished))
 
 
 def _picks_for(pickings: Sequence[Record[StoredPicking]], document: int) -> Iterator[_StagedPick]:

@@ -116,6 +116,11 @@ class StoredPicking(StoredWork):
         return self.packing_orders.get(document) if self.packing_orders else self.packing_order_id
 
     @property
+    def is_of_transfer_order(self) -> bool:
+        """Whether it picks for a transfer order, through the actions of that."""
+        return any(document.type == "transfer_order" for document in self.documents)
+
+    @property
     def units(self) -> Decimal:
         """Number of units to pick."""
         return sum((line.qty for line in self.lines), ZERO)

@@ -13,7 +13,7 @@ from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.documents import service as documents
 from shared.warehouse.master_data.named_codes import NamedCodes, picking_refusal
-from shared.warehouse.picking import rules
+from shared.warehouse.picking import actions, rules
 from shared.warehouse.picking.allocation import MAX_INDEX_LAG_MS
 from shared.warehouse.picking.holders import allocating_pickings
 from shared.warehouse.picking.models import (
@@ -25,7 +25,7 @@ from shared.warehouse.picking.models import (
 )
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.rules import Holder, PickPart
-from shared.warehouse.picking.service import get_exit_picking, mark_finalized, record_exit_progress
+from shared.warehouse.picking.service import mark_finalized, record_exit_progress
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.models import (
     InventoryStatus,
@@ -36,7 +36,6 @@ from shared.warehouse.stock.models import (
 )
 from shared.warehouse.stock.posting import StockPosting
 from shared.warehouse.work.operators import operator_from_start, read_operator
-from shared.warehouse.work.rules import ensure_status
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +69,8 @@ def pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[Stor
         Conflict: The goods are allocated to other work.
     """
     with gtin_resolved(tx.store, draft) as named:
-        record = get_exit_picking(tx.store, number)
-        ensure_status("Picking", record.entity, "started")
+        record = PICKINGS.get(tx.store, number)
+        actions.ensure(record.entity, "picks")
         plan = _plan(tx, record.entity, named)
         posting, _ = run_all(
             lambda: _load_stock(tx, record.entity, plan),
@@ -314,7 +313,6 @@ def pick_for_transfer_order(
     Its picking is started by its first pick and finalized by its last one.
     """
     before = record.entity
-    ensure_status("Picking", before, "pending", "started")
 
     def stage() -> StoredPicking:
         with gtin_resolved(tx.store, draft) as named:

@@ -21,6 +21,7 @@ from shared.warehouse.picking.models import (
     PickStatus,
     StoredPicking,
     StoredPickingLine,
+    packing_order_code,
     picking_code,
 )
 from shared.warehouse.settings.values import Substitution
@@ -431,7 +432,33 @@ def with_allocation(line: StoredPickingLine, row: StockRow, qty: Decimal) -> Sto
 # Dispatched goods
 
 
-def documents_leaving(picking: StoredPicking) -> list[str]:
+def refusal_to_undo(picking: StoredPicking) -> str | None:
+    """Return why staged goods of a picking cannot return to their positions; None if they can."""
+    code = picking_code(picking.id)
+    if begun := _documents_leaving(picking):
+        names = ", ".join(begun)
+        return f"{code} cannot be undone: the dispatch of {names} has begun; repeat it first."
+    staged = {
+        line.document_id
+        for line in picking.lines
+        if any(not pick.dispatched for pick in line.picks)
+    }
+    if orders := {order for one in staged if (order := picking.packing_order_for(one))}:
+        packing = ", ".join(packing_order_code(order) for order in sorted(orders))
+        return f"{code} cannot be undone: its goods are in {packing}; cancel that first."
+    return None
+
+
+def refusal_to_revert(picking: StoredPicking) -> str | None:
+    """Return why a picking that has ended cannot be reverted; None if it can."""
+    picks = [pick for line in picking.lines for pick in line.picks]
+    if picks and all(pick.dispatched for pick in picks):
+        code = picking_code(picking.id)
+        return f"{code} cannot be reverted: its goods are already dispatched."
+    return refusal_to_undo(picking)
+
+
+def _documents_leaving(picking: StoredPicking) -> list[str]:
     """Return the documents of which some goods are dispatched and others are still staged."""
     dispatched = {
         is_gone: {

@@ -9,17 +9,15 @@ from typing import Any
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
-from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
-from shared.warehouse.documents.vocabulary import doc_num
-from shared.warehouse.picking import repository, rules, views
+from shared.warehouse.picking import actions, repository, rules, views
+from shared.warehouse.picking.actions import ACTIONS
 from shared.warehouse.picking.allocation import (
     DoesNotFitOneTransaction,
     allocate_lines,
@@ -30,14 +28,12 @@ from shared.warehouse.picking.models import (
     PickingEnd,
     StoredPicking,
     StoredPickingLine,
-    picking_code,
 )
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.undo_picking import RecordProgress, undo_work
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.work.models import Operator, WorkStatus
 from shared.warehouse.work.operators import operator_from_start, operator_problems, read_operator
-from shared.warehouse.work.rules import ensure_status
 
 type PickingHook = Callable[[Transaction, Record[StoredPicking]], None]
 """Called in the transaction in which a picking of exit documents is started, finalized or
@@ -121,10 +117,7 @@ def _insert(
     """
     found = documents.get_documents(tx.store, "exit", rules.document_ids(draft))
     for record in found:
-        documents.ensure_workable(record.entity)
-        if record.entity.works:
-            codes = ", ".join(picking_code(work) for work in record.entity.works)
-            raise Conflict(f"{doc_num('exit', record.id)} is already being picked by {codes}.")
+        documents.ensure("exit", record.entity, "pick")
     first = found[0].entity
     priorities = [one.entity.priority for one in found]
     due = [one.entity.due_date for one in found if one.entity.due_date is not None]
@@ -192,9 +185,9 @@ def insert_picking(tx: Transaction, picking: StoredPicking) -> Record[StoredPick
 
 def start_picking(tx: Transaction, number: int, hook: PickingHook) -> Record[StoredPicking]:
     """Start a pending picking."""
-    record, acting = run_all(lambda: get_exit_picking(tx.store, number), lambda: read_operator(tx))
+    record, acting = run_all(lambda: PICKINGS.get(tx.store, number), lambda: read_operator(tx))
     picking = record.entity
-    ensure_status("Picking", picking, "pending")
+    actions.ensure(picking, "start")
     operator = operator_from_start(picking.operator, picking.user_id, acting)
     started = PICKINGS.save(
         tx, record, picking, status="started", started_at=tx.now, operator=operator
@@ -206,11 +199,11 @@ def start_picking(tx: Transaction, number: int, hook: PickingHook) -> Record[Sto
 def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Allocate stock to the lines of a picking that lack some, also to that of a transfer order."""
     record = PICKINGS.get(tx.store, number)
-    ensure_status("Picking", record.entity, "pending", "started")
+    actions.ensure(record.entity, "allocate")
     allocate_rest(tx, number)
     record = PICKINGS.get(tx.store, number)
     # It may have ended before the first step.
-    ensure_status("Picking", record.entity, "pending", "started")
+    actions.ensure(record.entity, "allocate")
     return record
 
 
@@ -229,7 +222,8 @@ def finalize_picking(
     """
     shortage_limit = settings_of(tx.company).approval_shortage_percent
     reads = [] if shortage_limit is None else approvals.reads_ahead(tx)
-    record, *_ = run_all(lambda: get_exit_picking(tx.store, number), *reads)
+    record, *_ = run_all(lambda: PICKINGS.get(tx.store, number), *reads)
+    actions.ensure(record.entity, "finalize")
     ended = release_and_finalize(tx, record, end, record_exit_progress, shortage_limit)
     hook(tx, ended)
     return ended
@@ -243,7 +237,7 @@ def release_and_finalize(
     shortage_limit: Decimal | None = None,
 ) -> Record[StoredPicking]:
     """Release the remaining allocations of a picking and finalize it; see `finalize_picking`."""
-    ensure_status("Picking", record.entity, "started")
+    ACTIONS.ensure(record.entity, "finalize")
     problems = rules.shortage_problems(record.entity, checked)
     end = ensure_valid(checked, of_valid_fields(checked, problems))
     need = rules.approval_need(record.entity, shortage_limit)
@@ -252,7 +246,7 @@ def release_and_finalize(
     also = approvals.USE_COST if need else Cost()
     picking = undo_work(tx, record.id, record_progress, picks=False, also=also)
     record = PICKINGS.get(tx.store, record.id)
-    ensure_status("Picking", record.entity, "started")
+    ACTIONS.ensure(record.entity, "finalize")
     goods = any(line.picks for line in picking.lines)
     progress = rules.document_progress(record.entity, picking, record.id, with_goods=goods)
     record_progress(tx, picking, progress)
@@ -289,8 +283,7 @@ def mark_finalized(
 
 def cancel_picking(tx: Transaction, number: int, hook: PickingHook) -> Record[StoredPicking]:
     """Cancel a picking that has not ended: its allocated and staged goods become available."""
-    ensure_status("Picking", get_exit_picking(tx.store, number).entity, "pending", "started")
-    ended = undo_picking(tx, number, record_exit_progress, "cancelled", "pending", "started")
+    ended = _undo_exit_picking(tx, number, "cancel", "cancelled")
     hook(tx, ended)
     return ended
 
@@ -303,13 +296,17 @@ def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     Raises:
         Conflict: Its goods are packed or all dispatched, or the dispatch of some has begun.
     """
-    picking = get_exit_picking(tx.store, number).entity
-    ensure_status("Picking", picking, "finalized", "synchronized")
-    picks = [pick for line in picking.lines for pick in line.picks]
-    if picks and all(pick.dispatched for pick in picks):
-        code = picking_code(number)
-        raise Conflict(f"{code} cannot be reverted: its goods are already dispatched.")
-    return undo_picking(tx, number, record_exit_progress, "reverted", "finalized", "synchronized")
+    return _undo_exit_picking(tx, number, "revert", "reverted")
+
+
+def _undo_exit_picking(
+    tx: Transaction, number: int, action: str, status: WorkStatus
+) -> Record[StoredPicking]:
+    def ensure(picking: StoredPicking) -> None:
+        actions.ensure(picking, action)
+
+    ensure(PICKINGS.get(tx.store, number).entity)
+    return undo_picking(tx, number, record_exit_progress, status, ensure)
 
 
 def undo_picking(
@@ -317,15 +314,15 @@ def undo_picking(
     number: int,
     record_progress: RecordProgress,
     status: WorkStatus,
-    *allowed: WorkStatus,
+    ensure: Callable[[StoredPicking], object],
 ) -> Record[StoredPicking]:
     """Release the allocations of a picking, undo its staged picks and set its status to `status`.
 
-    Its status must be one of `allowed`.
+    `ensure` raises an error unless the status of the picking admits it.
     """
     picking = undo_work(tx, number, record_progress, picks=True)
     record = PICKINGS.get(tx.store, number)
-    ensure_status("Picking", record.entity, *allowed)
+    ensure(record.entity)
     left = {line.document_id for line in picking.lines if line.picks}
     progress = rules.document_progress(record.entity, picking, number, without=left)
     record_progress(tx, picking, progress)
@@ -354,19 +351,8 @@ def assign_to_wave(tx: Transaction, record: Record[StoredPicking], wave: int) ->
 def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Record that the ERP has booked a finalized picking."""
     record = PICKINGS.get(tx.store, number)
-    ensure_status("Picking", record.entity, "finalized")
+    actions.ensure(record.entity, "synchronize")
     return PICKINGS.save(tx, record, record.entity, status="synchronized")
-
-
-def get_exit_picking(store: Store, number: int) -> Record[StoredPicking]:
-    """Read a picking of exit documents; Conflict when it is of a transfer order."""
-    record = PICKINGS.get(store, number)
-    if any(document.type == "transfer_order" for document in record.entity.documents):
-        code = record.entity.documents[0].doc_num
-        raise Conflict(
-            f"{picking_code(number)} belongs to {code}; use the actions of the transfer order."
-        )
-    return record
 
 
 get_picking = PICKINGS.get

@@ -9,13 +9,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import rules
-from shared.warehouse.picking.models import (
-    Allocation,
-    Pick,
-    StoredPicking,
-    packing_order_code,
-    picking_code,
-)
+from shared.warehouse.picking.models import Allocation, Pick, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock.models import MovementCause, RowKey, StockRow
 from shared.warehouse.stock.posting import StockPosting, read_ahead
@@ -69,12 +63,7 @@ def _undo(
     tx: Transaction, picking: StoredPicking, parts: Sequence[_Part], also: Cost
 ) -> list[_Part]:
     """Undo as many parts as fit in the stock; return these parts."""
-    ensure_not_leaving(picking)
-    code = picking_code(picking.id)
-    documents = {picking.lines[at].document_id for at, part in parts if isinstance(part, Pick)}
-    if orders := {order for one in documents if (order := picking.packing_order_for(one))}:
-        packing = ", ".join(packing_order_code(order) for order in sorted(orders))
-        raise Conflict(f"{code} cannot be undone: its goods are in {packing}; cancel that first.")
+    ensure_may_be_undone(picking)
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
     ahead = read_ahead(
         parts,
@@ -104,13 +93,10 @@ def _undo(
     return undone
 
 
-def ensure_not_leaving(picking: StoredPicking) -> None:
-    """Raise Conflict when the dispatch of a document of the picking has begun and not ended."""
-    if begun := rules.documents_leaving(picking):
-        raise Conflict(
-            f"{picking_code(picking.id)} cannot be undone: the dispatch of {', '.join(begun)} has"
-            " begun; repeat it first."
-        )
+def ensure_may_be_undone(picking: StoredPicking) -> None:
+    """Raise Conflict when staged goods of a picking are packed, or their dispatch has begun."""
+    if refusal := rules.refusal_to_undo(picking):
+        raise Conflict(refusal)
 
 
 def shelf_key(picking: StoredPicking, at: int, pick: Pick) -> RowKey:

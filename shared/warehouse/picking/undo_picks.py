@@ -4,24 +4,23 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.gtins import gtin_resolved
-from shared.warehouse.picking import rules, undo_rules
+from shared.warehouse.picking import actions, rules, undo_rules
 from shared.warehouse.picking.models import PickDraft, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.picking.service import get_exit_picking, record_exit_progress
+from shared.warehouse.picking.service import record_exit_progress
 from shared.warehouse.picking.undo_picking import (
-    ensure_not_leaving,
+    ensure_may_be_undone,
     return_to_shelf,
     shelf_key,
 )
 from shared.warehouse.stock.models import MovementCause
 from shared.warehouse.stock.posting import StockPosting
-from shared.warehouse.work.rules import ensure_status
 
 
 def undo_pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[StoredPicking]:
     """Undo what was picked for the exit documents of a started picking; see `put_back`."""
-    record = get_exit_picking(tx.store, number)
-    ensure_status("Picking", record.entity, "started")
+    record = PICKINGS.get(tx.store, number)
+    actions.ensure(record.entity, "undo")
     picking = put_back(tx, record.entity, draft)
     record_exit_progress(tx, picking, rules.document_progress(record.entity, picking))
     return PICKINGS.save(tx, record, picking)
@@ -37,7 +36,7 @@ def undo_pick_for_transfer_order(
     Raises:
         Conflict: The dispatch of the order has begun.
     """
-    ensure_not_leaving(record.entity)
+    ensure_may_be_undone(record.entity)
     picking = put_back(tx, record.entity, draft)
     return PICKINGS.save(
         tx,

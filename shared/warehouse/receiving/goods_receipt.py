@@ -19,6 +19,7 @@ from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.master_data.named_codes import NamedCodes
 from shared.warehouse.receiving import rules
+from shared.warehouse.receiving.actions import ACTIONS
 from shared.warehouse.receiving.models import (
     ReceiptApproval,
     ReceiptLineDraft,
@@ -33,7 +34,6 @@ from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work.operators import read_operator
-from shared.warehouse.work.rules import ensure_status
 
 _AUDITED_FIELDS = ("item_code", "qty", "ordered_qty", "allowed_qty", "received_qty")
 """Fields of an approval that are copied into its entry of the audit log."""
@@ -60,13 +60,12 @@ def receive_line(
 
     Raises:
         Conflict: The receipt is full.
-        StaleState: Its document is closed.
         ApprovalRequired: More arrives than the company's tolerance allows, without an approval.
     """
     with gtin_resolved(tx.store, draft) as named:
         record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
         posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
-        ensure_status("Receipt", record.entity, "started")
+        ACTIONS.ensure(record.entity, "lines")
         rules.ensure_line_limit(record.entity)
         document, found = _read_named(tx, record.entity, named)
         arrival = _arrival(tx, named, document.entity)
@@ -98,11 +97,7 @@ def receive_line(
 def _read_named(
     tx: Transaction, receipt: StoredReceipt, draft: Checked[ReceiptLineDraft]
 ) -> tuple[Record[Document], Mapping[Key, Item]]:
-    """Read the document of a receipt, and the items of the master data that a draft names.
-
-    Raises:
-        StaleState: The document is closed.
-    """
+    """Read the document of a receipt, and the items of the master data that a draft names."""
     codes = _codes(receipt.whs_code, draft, draft.bin_code)
     document, found, _ = run_all(
         lambda: entry_document_of(tx.store, receipt),
@@ -110,7 +105,6 @@ def _read_named(
         # Read ahead: the approval finds them in the cache.
         lambda: audit.actor_of(tx) if draft.approve else None,
     )
-    documents.ensure_not_closed(document.entity)
     return document, found
 
 

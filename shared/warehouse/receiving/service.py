@@ -14,10 +14,10 @@ from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Difference, Document, DocumentProgress
 from shared.warehouse.receiving import rules, views
+from shared.warehouse.receiving.actions import ACTIONS
 from shared.warehouse.receiving.models import ReceiptDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.work.operators import operator_from_start, operator_problems, read_operator
-from shared.warehouse.work.rules import ensure_status
 
 
 def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[StoredReceipt]:
@@ -39,7 +39,7 @@ def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[Stor
         problems.append(Problem("document_id", f"no entry document has the id {wanted[0]}"))
     draft = ensure_valid(draft, problems)
     document, number = found[0], tx.next_id(RECEIPTS.kind)
-    documents.ensure_workable(document.entity)
+    documents.ensure("entry", document.entity, "receive")
     receipt = StoredReceipt(
         id=number,
         uuid=str(uuid.uuid4()),
@@ -67,7 +67,7 @@ def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """Start a pending receipt."""
     record, acting = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: read_operator(tx))
     receipt = record.entity
-    ensure_status("Receipt", receipt, "pending")
+    ACTIONS.ensure(receipt, "start")
     operator = operator_from_start(receipt.operator, receipt.user_id, acting)
     return RECEIPTS.save(
         tx, record, receipt, status="started", started_at=tx.now, operator=operator
@@ -80,7 +80,7 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     It may have no goods, because a delivery may not arrive.
     """
     record = RECEIPTS.get(tx.store, number)
-    ensure_status("Receipt", record.entity, "started")
+    ACTIONS.ensure(record.entity, "finalize")
     goods = bool(rules.received_lines(record.entity))
     ended = DocumentProgress(ended_work=number, with_goods=goods)
     documents.advance_document(tx, "entry", entry_document_of(tx.store, record.entity), ended)
@@ -92,7 +92,7 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
 def synchronize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """Record that the ERP has booked a finalized receipt."""
     record = RECEIPTS.get(tx.store, number)
-    ensure_status("Receipt", record.entity, "finalized")
+    ACTIONS.ensure(record.entity, "synchronize")
     return RECEIPTS.save(tx, record, record.entity, status="synchronized")
 
 

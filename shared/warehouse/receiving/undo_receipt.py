@@ -13,6 +13,7 @@ from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.receiving import rules
+from shared.warehouse.receiving.actions import ACTIONS
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.receiving.service import entry_document_of
@@ -20,7 +21,6 @@ from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.models import MovementCause, StockRefused
 from shared.warehouse.stock.posting import StockPosting, fence_master_data, read_ahead
 from shared.warehouse.work.models import WorkStatus
-from shared.warehouse.work.rules import ensure_status
 
 _ACTIONS_PER_ROW = 2
 """Actions that a stock row takes at least: itself and its movement."""
@@ -32,7 +32,7 @@ def cancel_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     Raises:
         Conflict: Some of its goods are not there any more, or are allocated.
     """
-    return _undo(tx, number, "cancelled", "pending", "started")
+    return _undo(tx, number, "cancel", "cancelled")
 
 
 def revert_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
@@ -41,7 +41,7 @@ def revert_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     Raises:
         Conflict: Some of its goods are not there any more, or are allocated.
     """
-    return _undo(tx, number, "reverted", "finalized", "synchronized")
+    return _undo(tx, number, "revert", "reverted")
 
 
 def undo_line(
@@ -57,7 +57,7 @@ def undo_line(
     with gtin_resolved(tx.store, draft) as named:
         record = RECEIPTS.get(tx.store, number)
         receipt = record.entity
-        ensure_status("Receipt", receipt, "started")
+        ACTIONS.ensure(receipt, "undo")
         document = entry_document_of(tx.store, receipt)
         valid = ensure_valid(named, rules.undo_problems(receipt, document.entity, named))
     parts = rules.split_undo(receipt, valid)
@@ -73,10 +73,8 @@ def undo_line(
     return RECEIPTS.save(tx, record, receipt, lines=lines), advanced
 
 
-def _undo(
-    tx: Transaction, number: int, status: WorkStatus, *allowed: WorkStatus
-) -> Record[StoredReceipt]:
-    """Record that a receipt has received nothing and is `status`.
+def _undo(tx: Transaction, number: int, action: str, status: WorkStatus) -> Record[StoredReceipt]:
+    """Record that a receipt that admits `action` has received nothing and is `status`.
 
     Goods that do not fit into one transaction leave the stock before, in steps. The first step
     is committed only when all of the goods can leave.
@@ -89,7 +87,7 @@ def _undo(
         # after it, would find neither.
         record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
         receipt = record.entity
-        ensure_status("Receipt", receipt, *allowed)
+        ACTIONS.ensure(receipt, action)
         lines = rules.lines_to_undo(receipt)
         undone, item_codes = _undo_lines(tx, receipt, lines)
         is_last = len(undone) == len(lines)

@@ -15,6 +15,7 @@ from shared.warehouse.catalog.gtins import line_gtins_resolved
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.returns import disposition_rules as rules
 from shared.warehouse.returns import provider, views
+from shared.warehouse.returns.actions import ACTIONS
 from shared.warehouse.returns.models import (
     LOST,
     Disposition,
@@ -24,7 +25,6 @@ from shared.warehouse.returns.models import (
     StoredReturn,
 )
 from shared.warehouse.returns.repository import RETURNS
-from shared.warehouse.returns.rules import ensure_status
 from shared.warehouse.stock.expiry import ensure_not_expired
 from shared.warehouse.stock.models import (
     InventoryStatus,
@@ -52,7 +52,7 @@ def decide(
         record, _ = run_all(lambda: RETURNS.get(tx.store, number), lambda: fence_master_data(tx))
         posting = StockPosting(tx, cause=MovementCause(type="return", id=number))
         one = record.entity
-        ensure_status(one, "received")
+        ACTIONS.ensure(one, "dispositions")
         is_for_provider = any(line.action == "return_to_provider" for line in named.lines or ())
         codes = NamedCodes.of_lines(one.whs_code, named.lines)
         external_ref, found = run_all(

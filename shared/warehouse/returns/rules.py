@@ -15,19 +15,10 @@ from shared.warehouse.returns.models import (
     ReturnDraft,
     ReturnLineDraft,
     ReturnLineStatus,
-    ReturnStatus,
     StoredReturn,
     StoredReturnLine,
-    return_code,
 )
 from shared.warehouse.settings.values import Settings
-from shared.warehouse.work.rules import ensure_status_in
-
-
-def ensure_status(one: StoredReturn, *allowed: ReturnStatus) -> None:
-    """Raise an error unless the status of a return is one of `allowed`; see `ensure_status_in`."""
-    ensure_status_in(return_code(one.id), one.status, allowed, ReturnStatus)
-
 
 # New returns
 

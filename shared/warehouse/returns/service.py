@@ -22,6 +22,7 @@ from shared.warehouse.documents.models import Document
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.picking import service as picking
 from shared.warehouse.returns import arrival_rules, limits, repository, rules, views
+from shared.warehouse.returns.actions import ACTIONS
 from shared.warehouse.returns.models import (
     ReturnArrival,
     ReturnDraft,
@@ -245,7 +246,7 @@ def receive_goods(
         )
         posting = StockPosting(tx, cause=MovementCause(type="return", id=number))
         one = record.entity
-        rules.ensure_status(one, "expected", "receiving")
+        ACTIONS.ensure(one, "lines")
         codes = NamedCodes.of_lines(one.whs_code, named.lines)
         origin, found = run_all(
             lambda: _origin_of_arrival(tx.store, one, named),
@@ -341,7 +342,7 @@ def finish_return(tx: Transaction, number: int) -> Record[StoredReturn]:
     What was announced and did not arrive is no longer reserved.
     """
     record = RETURNS.get(tx.store, number)
-    rules.ensure_status(record.entity, "receiving")
+    ACTIONS.ensure(record.entity, "finish")
     ended = _end(tx, record, status="received", received_at=tx.now)
     raise_record_event(tx, "return.received", views.RETURN_EVENTS, ended)
     return ended
@@ -350,7 +351,7 @@ def finish_return(tx: Transaction, number: int) -> Record[StoredReturn]:
 def cancel_return(tx: Transaction, number: int) -> Record[StoredReturn]:
     """Cancel a return of which nothing has arrived; its goods are no longer reserved."""
     record = RETURNS.get(tx.store, number)
-    rules.ensure_status(record.entity, "expected")
+    ACTIONS.ensure(record.entity, "cancel")
     references.release_references(tx, RETURNS.kind, number)
     return _end(tx, record, status="cancelled")
 

@@ -8,10 +8,10 @@ from shared.kernel.validation import Checked, ensure_valid, problems_of
 from shared.warehouse.catalog.gtins import line_gtins_resolved
 from shared.warehouse.master_data.named_codes import NamedCodes
 from shared.warehouse.returns import arrival_rules
+from shared.warehouse.returns.actions import ACTIONS
 from shared.warehouse.returns.dispositions import quarantined, row_key
 from shared.warehouse.returns.models import ReturnArrival, StoredReturn
 from shared.warehouse.returns.repository import RETURNS
-from shared.warehouse.returns.rules import ensure_status
 from shared.warehouse.returns.service import save_taking_less
 from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.models import MovementCause, StockRefused
@@ -31,7 +31,7 @@ def undo_arrival(
     with line_gtins_resolved(tx.store, arrival) as named:
         record, _ = run_all(lambda: RETURNS.get(tx.store, number), lambda: fence_master_data(tx))
         one = record.entity
-        ensure_status(one, "receiving")
+        ACTIONS.ensure(one, "undo")
         codes = NamedCodes.of_lines(one.whs_code, named.lines)
         known = codes.known(tx, tx.store.get_many(codes.keys))
         problems = list(arrival_rules.undo_problems(named, one, known))

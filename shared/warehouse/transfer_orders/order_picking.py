@@ -8,7 +8,6 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Conflict
 from shared.kernel.validation import Checked, ensure_valid, of_valid_fields
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import picks, undo_picks
@@ -16,6 +15,7 @@ from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.allocation import allocate_lines, allocate_rest
 from shared.warehouse.picking.models import PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.transfer_orders import progress_rules as rules
+from shared.warehouse.transfer_orders.actions import ACTIONS
 from shared.warehouse.transfer_orders.models import (
     OrderStatus,
     PickerChoice,
@@ -70,7 +70,7 @@ def _release(
     existing = record.entity.picking_id
     if existing is not None and picking_service.was_created_by_request(inner_tx, existing):
         return record, True
-    rules.ensure_status(record.entity, "draft")
+    ACTIONS.ensure(record.entity, "release")
     after, lacks = create_picking_for(inner_tx, record.entity, picker)
     return TRANSFER_ORDERS.save(inner_tx, record, after), lacks
 
@@ -111,7 +111,7 @@ def pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[Stor
     They are allocated to the order, or may be picked instead.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_status(record.entity, "released", "picking")
+    ACTIONS.ensure(record.entity, "picks")
     picking = _read_picking(tx, record.entity, *_OPEN)
     after = picks.pick_for_transfer_order(tx, picking, draft).entity
     state: OrderStatus = "picked" if after.status == "finalized" else "picking"
@@ -123,23 +123,16 @@ def undo_pick(
 ) -> Record[StoredTransferOrder]:
     """Undo what was picked for an order that is not dispatched; the order is picking again."""
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_status(record.entity, "picking", "picked")
+    ACTIONS.ensure(record.entity, "undo")
     picking = _read_picking(tx, record.entity, "started", *_ENDED)
     after = undo_picks.undo_pick_for_transfer_order(tx, picking, draft).entity
     return TRANSFER_ORDERS.save(tx, record, rules.picked(record.entity, after), status="picking")
 
 
 def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
-    """Finish the picking of an order that has begun, and release its remaining allocations.
-
-    Raises:
-        Conflict: Nothing is picked.
-    """
+    """Finish the picking of an order that has begun, and release its remaining allocations."""
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_status(record.entity, "picking")
-    if not any(line.picked_qty for line in record.entity.lines):
-        code = order_code(number)
-        raise Conflict(f"Nothing is picked for {code}: pick goods, or cancel the order.")
+    ACTIONS.ensure(record.entity, "finish-picking")
     end = PickingEnd(shortage_reason="other")
     # The order is saved below, with all progress of its picking.
     ended = picking_service.release_and_finalize(
@@ -152,11 +145,12 @@ def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
 def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
     """Cancel an order that is not dispatched: its allocated and staged goods become available."""
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_status(record.entity, "draft", "released", "picking", "picked")
+    ACTIONS.ensure(record.entity, "cancel")
     if record.entity.picking_id is None:
         references.release_references(tx, TRANSFER_ORDERS.kind, number)
         return TRANSFER_ORDERS.save(tx, record, record.entity, status="cancelled")
-    _read_picking(tx, record.entity, *_OPEN, *_ENDED)
+    order = record.entity
+    _read_picking(tx, order, *_OPEN, *_ENDED)
     cancelled: list[Record[StoredTransferOrder]] = []
 
     def record_progress(
@@ -164,21 +158,20 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
     ) -> None:
         for one in progress.values():
             before = TRANSFER_ORDERS.get(inner_tx.store, number)
-            rules.ensure_status(before.entity, "released", "picking", "picked")
-            order = rules.picked(before.entity, after)
+            ACTIONS.ensure(before.entity, "cancel")
+            changed = rules.picked(before.entity, after)
             if one.ended_work is None:
-                TRANSFER_ORDERS.save(inner_tx, before, order)
+                TRANSFER_ORDERS.save(inner_tx, before, changed)
                 continue
             references.release_references(inner_tx, TRANSFER_ORDERS.kind, number)
-            cancelled.append(TRANSFER_ORDERS.save(inner_tx, before, order, status="cancelled"))
+            cancelled.append(TRANSFER_ORDERS.save(inner_tx, before, changed, status="cancelled"))
 
     picking_service.undo_picking(
         tx,
         record.entity.picking_id,
         record_progress,
         "cancelled",
-        *_OPEN,
-        *_ENDED,
+        lambda _: _read_picking(tx, order, *_OPEN, *_ENDED),
     )
     if not cancelled:
         # The rest of its goods was dispatched after the first step.

@@ -21,14 +21,12 @@ from shared.warehouse.transfer_orders.models import (
     ArrivalLine,
     InTransitGoods,
     OrderLineStatus,
-    OrderStatus,
     PickerChoice,
     StoredTransferLine,
     StoredTransferOrder,
     TransferOrderDraft,
     order_code,
 )
-from shared.warehouse.work.rules import ensure_status_in
 
 _MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 8
 """Actions for the lines of one request. The other 8 are for the order, its event, the counters and
@@ -39,11 +37,6 @@ _ACTIONS_PER_ROW = 4
 """Goods without serial: two rows, the alias of a new row, and a movement."""
 _ACTIONS_PER_SERIAL = 2
 """A serial: its row and a movement. Goods of a batch also take one action per batch."""
-
-
-def ensure_status(order: StoredTransferOrder, *allowed: OrderStatus) -> None:
-    """Raise an error unless the status of an order is one of `allowed`; see `ensure_status_in`."""
-    ensure_status_in(order_code(order.id), order.status, allowed, OrderStatus)
 
 
 # At the origin

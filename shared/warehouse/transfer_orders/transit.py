@@ -33,6 +33,7 @@ from shared.warehouse.stock.models import (
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data, read_ahead
 from shared.warehouse.transfer_orders import progress_rules as rules
 from shared.warehouse.transfer_orders import views
+from shared.warehouse.transfer_orders.actions import ACTIONS
 from shared.warehouse.transfer_orders.models import (
     Arrival,
     Departure,
@@ -64,7 +65,7 @@ def _dispatch_step(
 ) -> Record[StoredTransferOrder] | None:
     """Put as many picks as fit in transit; with the last of them, dispatch the order."""
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_status(record.entity, "picked")
+    ACTIONS.ensure(record.entity, "dispatch")
     departure = ensure_valid(checked)
     picking = picking_service.get_picking(tx.store, record.entity.picking_id or 0)
     picks = list(_picks_to_dispatch(picking.entity))
@@ -154,7 +155,7 @@ def receive_transfer_order(
     )
     order = record.entity
     posting = StockPosting(tx, cause=_cause(order))
-    rules.ensure_status(order, "in_transit", "receiving")
+    ACTIONS.ensure(order, "receive")
     codes = NamedCodes.of_lines(order.destination.code, arrival.lines)
     found = tx.store.get_many(codes.keys)
     known = codes.known(tx, found)
@@ -256,7 +257,7 @@ def _close_step(
 ) -> Record[StoredTransferOrder] | None:
     """Write off as many goods as fit; with the last of them, close the order."""
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_status(record.entity, "received")
+    ACTIONS.ensure(record.entity, "close")
     closing = ensure_valid(checked)
     if rules.has_discrepancy(record.entity) and closing.reason is None:
         message = f"is required: {rules.units_missing(record.entity):f} units were not received"

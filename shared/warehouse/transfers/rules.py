@@ -12,10 +12,8 @@ from shared.warehouse.transfers.models import (
     TransferDraft,
     TransferLine,
     TransferMove,
-    TransferStatus,
 )
 from shared.warehouse.work.models import Operator
-from shared.warehouse.work.rules import ensure_status_in
 
 MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 12
 """Actions for the lines of a transfer. The other 12 are for the transfer, its two events, the
@@ -140,8 +138,3 @@ def unusable_targets(transfer: StoredTransfer, known: MasterData) -> Iterator[st
     for at, line in enumerate(transfer.lines, start=1):
         if refusal := known.placing_refusal(transfer.to_whs_code or "", line.to_bin or ""):
             yield f"line {at}: {refusal}"
-
-
-def ensure_status(transfer: StoredTransfer, *allowed: TransferStatus) -> None:
-    """Raise an error unless a transfer is in one of `allowed`; see `ensure_status_in`."""
-    ensure_status_in(f"Transfer {transfer.id}", transfer.status, allowed, TransferStatus)

@@ -18,6 +18,7 @@ from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row
 from shared.warehouse.transfers import rules, views
+from shared.warehouse.transfers.actions import ACTIONS
 from shared.warehouse.transfers.models import (
     ErpAnswer,
     StoredTransfer,
@@ -82,7 +83,7 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     tx.fence(TRANSFERS.kind)
     record, acting = run_all(lambda: TRANSFERS.get(tx.store, number), lambda: read_operator(tx))
     transfer = record.entity
-    rules.ensure_status(transfer, "pending", "error")
+    ACTIONS.ensure(transfer, "execute")
     ends = (transfer.from_whs_code, transfer.to_whs_code)
     codes = _codes(*ends, transfer.lines)
     known = codes.known(tx, tx.store.get_many(codes.keys))
@@ -99,12 +100,12 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
 
 
 def delete_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
-    """Delete a transfer that was not executed, and return it as it was.
+    """Delete a transfer that could still be executed, and return it as it was.
 
     Its products and positions are no longer referred to.
     """
     record = TRANSFERS.get(tx.store, number)
-    rules.ensure_status(record.entity, "pending", "error")
+    ACTIONS.ensure(record.entity, "execute")
     references.release_references(tx, TRANSFERS.kind, number)
     TRANSFERS.remove(tx, record)
     return record
@@ -118,7 +119,7 @@ def acknowledge_transfer(
     A refusal does not move goods back: `sap_status` is the ERP's, `status` the warehouse's.
     """
     record = TRANSFERS.get(tx.store, number)
-    rules.ensure_status(record.entity, "transferred")
+    ACTIONS.ensure(record.entity, "acknowledge")
     answer = ensure_valid(checked)
     return TRANSFERS.save(tx, record, record.entity, **answer.model_dump())
 

@@ -25,7 +25,6 @@ from shared.warehouse.waves.models import (
 )
 from shared.warehouse.work.models import WorkStatus
 from shared.warehouse.work.ranks import rank_of
-from shared.warehouse.work.rules import ensure_status_in
 
 RELEASED_STATUSES: frozenset[WaveStatus] = frozenset({"released", "in_progress"})
 """Statuses of a wave whose status follows from its pickings."""
@@ -37,11 +36,6 @@ _PICKINGS_PER_TRIP: Mapping[Strategy, int] = {
 def wave_code(number: int) -> str:
     """Return the code of a wave that people see."""
     return f"WV-{number}"
-
-
-def ensure_status(wave: StoredWave, *allowed: WaveStatus) -> None:
-    """Raise an error unless the status of a wave is one of `allowed`; see `ensure_status_in`."""
-    ensure_status_in(wave_code(wave.id), wave.status, allowed, WaveStatus)
 
 
 # Which pickings
@@ -68,7 +62,7 @@ def picking_problems(
             yield Problem(
                 field, f"{picking_code(number)} is in warehouse {picking.whs_code}, not {whs_code}"
             )
-        elif any(document.type == "transfer_order" for document in picking.documents):
+        elif picking.is_of_transfer_order:
             message = f"{picking_code(number)} is picked through {picking.documents[0].doc_num}"
             yield Problem(field, message)
 

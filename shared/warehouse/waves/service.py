@@ -14,6 +14,7 @@ from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.service import get_pickings
 from shared.warehouse.waves import rules, views
+from shared.warehouse.waves.actions import ACTIONS
 from shared.warehouse.waves.models import StoredWave, WaveOrder, WaveStatus
 from shared.warehouse.waves.repository import WAVES
 
@@ -53,7 +54,7 @@ list_waves = list_of(WAVES)
 
 def plan_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Plan a draft wave and raise wave.planned."""
-    return _change_status(tx, number, ["draft"], "planned", "wave.planned")
+    return _change_status(tx, number, "plan", "planned", "wave.planned")
 
 
 def release_wave(tx: Transaction, number: int) -> WaveWithOrders:
@@ -78,36 +79,34 @@ def release_wave(tx: Transaction, number: int) -> WaveWithOrders:
 
 def _planned(tx: Transaction, number: int) -> Record[StoredWave]:
     record = WAVES.get(tx.store, number)
-    rules.ensure_status(record.entity, "planned")
+    ACTIONS.ensure(record.entity, "release")
     return record
 
 
 def cancel_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Cancel a wave and raise wave.cancelled; its pickings continue and can be in another wave."""
-    return _change_status(
-        tx, number, ["draft", "planned", "released", "in_progress"], "cancelled", "wave.cancelled"
-    )
+    return _change_status(tx, number, "cancel", "cancelled", "wave.cancelled")
 
 
 def complete_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Complete a picked wave and raise wave.completed."""
-    return _change_status(tx, number, ["picked"], "completed", "wave.completed")
+    return _change_status(tx, number, "complete", "completed", "wave.completed")
 
 
 def close_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Close a completed wave."""
-    return _change_status(tx, number, ["completed"], "closed", None)
+    return _change_status(tx, number, "close", "closed", None)
 
 
 def _change_status(
     tx: Transaction,
     number: int,
-    allowed: Iterable[WaveStatus],
+    action: str,
     status: WaveStatus,
     event: EventKind | None,
 ) -> WaveWithOrders:
     record = WAVES.get(tx.store, number)
-    rules.ensure_status(record.entity, *allowed)
+    ACTIONS.ensure(record.entity, action)
     changed = WAVES.save(tx, record, record.entity, status=status)
     if event:
         raise_record_event(tx, event, views.WAVE_EVENTS, changed)

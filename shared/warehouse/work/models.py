@@ -9,7 +9,7 @@ from shared.kernel.list_parameters import IdParameter, PeriodParameters, Text
 type WorkStatus = Literal[
     "pending", "started", "finalized", "synchronized", "cancelled", "reverted"
 ]
-"""Status of a receipt or picking."""
+"""Status of a receipt or picking, in the order in which it gets them."""
 
 
 class Operator(Stored):

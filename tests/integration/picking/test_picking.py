@@ -254,7 +254,7 @@ def test_document_with_staged_goods_is_not_closed(yard: WarehouseScenario) -> No
     assert (refused.status, refused.code) == (409, "conflict")
     assert refused.json()["message"] == (
         "Document SO-1 has 2 picked units that wait for its dispatch."
-        f" Dispatch it, or revert its pickings: id {number}."
+        f" Dispatch it, or revert its pickings: picking {number}."
     )
     assert yard.document(order)["status"] == "partial-complete"
     yard.act(number, "revert")
@@ -579,7 +579,7 @@ def test_action_not_allowed_by_the_status_is_refused(yard: WarehouseScenario) ->
     assert yard.pick(number, "BRICK", 1).code == "conflict"
     twice = yard.erp.post("/pickings", {"document_id": order})
     assert (twice.status, twice.code) == (409, "conflict")
-    assert f"PKG-{number}" in twice.json()["message"]
+    assert f"picking {number};" in twice.json()["message"]
     closing = yard.erp.post(f"/exit-documents/{order}/close")
     assert (closing.status, closing.code) == (409, "conflict")
     yard.act(number, "cancel")

@@ -162,7 +162,7 @@ def test_purchase_order_has_several_receipts(receiving_scenario: ReceivingScenar
     assert receiving_scenario.receive(first, 1).code == "approval_required"
     refused = receiving_scenario.erp.post(f"/entry-documents/{order}/close")
     assert refused.status == 409
-    assert f"id {first}, id {second}" in refused.json()["message"]
+    assert f"receipt {first}, receipt {second}" in refused.json()["message"]
     for number in (first, second):
         assert receiving_scenario.act(number, "finalize").status == 200
     assert receiving_scenario.erp.post("/receipts", {"document_id": order}).code == "stale_state"

@@ -32,7 +32,6 @@ from shared.warehouse.receiving.rules import (
 )
 from shared.warehouse.warehouses.models import KnownPosition
 from shared.warehouse.work.models import DocumentReference
-from shared.warehouse.work.rules import ensure_status
 
 AT = "2026-03-01T09:30:00.000Z"
 CEMENT = KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=True)
@@ -358,9 +357,3 @@ def test_lines_are_undone_product_by_product() -> None:
     mixed = receipt((1, 1), (2, 1), (1, 1), (2, 1))
 
     assert lines_to_undo(mixed) == [0, 2, 1, 3]
-
-
-def test_wrong_status_is_named_in_the_message() -> None:
-    ensure_status("Receipt", receipt(), "pending", "started")
-    with pytest.raises(Conflict, match="Receipt 1 is started; it must be finalized for this"):
-        ensure_status("Receipt", receipt(), "finalized")

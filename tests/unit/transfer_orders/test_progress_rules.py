@@ -3,11 +3,9 @@
 from decimal import Decimal
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.kernel.errors import Conflict, StaleState
 from shared.warehouse.picking.models import Pick
 from shared.warehouse.transfer_orders import progress_rules as rules
 from shared.warehouse.transfer_orders.models import (
@@ -20,10 +18,6 @@ from shared.warehouse.transfer_orders.models import (
     TransferPlace,
 )
 from tests.cases import each_case
-
-WAY: tuple[OrderStatus, ...] = (
-    "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
-)  # fmt: skip
 
 
 def line(
@@ -65,20 +59,6 @@ def pick(qty: Decimal | int, batch: str | None = None, serial: str | None = None
 def arrival(*goods: tuple[str, Decimal | int], final: bool = False) -> Arrival:
     lines = [ArrivalLine(item_code=item, qty=Decimal(qty), bin_code="A-01") for item, qty in goods]
     return Arrival.model_construct(lines=lines, final=final)
-
-
-@pytest.mark.parametrize("state", WAY)
-def test_late_action_is_stale_state_and_early_action_is_conflict(state: OrderStatus) -> None:
-    for place, allowed in enumerate(WAY):
-        at = WAY.index(state)
-        if at == place:
-            rules.ensure_status(order(state), allowed)
-            continue
-        with pytest.raises(StaleState if at > place else Conflict) as refused:
-            rules.ensure_status(order(state), allowed)
-        assert str(refused.value) == f"TO-3 is {state}; it must be {allowed} for this action."
-    with pytest.raises(StaleState):
-        rules.ensure_status(order("cancelled"), state)
 
 
 @each_case(

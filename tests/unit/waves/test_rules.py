@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.errors import StaleState
 from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.picking.models import PendingPicking, StoredPicking
 from shared.warehouse.settings.values import Settings
@@ -195,14 +194,6 @@ def test_wave_and_pickings_read_at_different_times_are_inconsistent() -> None:
     assert rules.is_consistent(one_ended, [started, ended])
     assert not rules.is_consistent(one_ended, [ended, ended])
     assert rules.is_consistent(wave(status="cancelled"), [ended, ended])
-
-
-def test_wrong_status_is_named_in_the_message() -> None:
-    rules.ensure_status(wave(), "planned", "released")
-    with pytest.raises(
-        StaleState, match=r"WV-\d+ is released; it must be draft or planned for this action"
-    ):
-        rules.ensure_status(wave(), "draft", "planned")
 
 
 def test_body_has_either_picking_ids_or_a_rule() -> None:
