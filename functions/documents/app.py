@@ -23,6 +23,7 @@ from shared.warehouse.documents.models import (
     EntryDraft,
     EntryParameters,
     ExitDocument,
+    ExitDocumentDetail,
     ExitDraft,
     ExitParameters,
 )
@@ -35,11 +36,11 @@ _ENTRY_WRITE: OperationOptions = {
     "permission": "entries.manage",
     "response": EntryDocumentDetail,
 }
-_EXIT_READ: OperationOptions = {"scope": "pickings:read", "response": ExitDocument}
+_EXIT_READ: OperationOptions = {"scope": "pickings:read", "response": ExitDocumentDetail}
 _EXIT_WRITE: OperationOptions = {
     "scope": "pickings:write",
     "permission": "exits.manage",
-    "response": ExitDocument,
+    "response": ExitDocumentDetail,
 }
 _CREATE: OperationOptions = {
     "idempotency": Idempotency.REQUIRED,
@@ -113,7 +114,13 @@ def _entry(store: Store, record: Record[Document]) -> EntryDocumentDetail:
     return views.entry_document_in_detail(record, document_differences(store, record.entity))
 
 
-@routes.read("/exit-documents", "List exit documents", _EXIT_READ, parameters=ExitParameters)
+@routes.read(
+    "/exit-documents",
+    "List exit documents",
+    _EXIT_READ,
+    response=ExitDocument,
+    parameters=ExitParameters,
+)
 def list_exit_documents(
     store: Store, request: Request[None, ExitParameters]
 ) -> ListResponse[Document]:
@@ -126,14 +133,15 @@ def list_exit_documents(
 def create_exit_document(tx: Transaction, request: Request[Checked[ExitDraft]]) -> ResourceResponse:
     """Create an exit document. Reference and type are unique together."""
     created = service.create_document(tx, "exit", request.body)
-    view = views.exit_document(created.record)
+    view = views.exit_document_in_detail(created.record)
     return created_resource(created, f"Document {view.external_ref}", view, "/exit-documents")
 
 
 @routes.read("/exit-documents/{id}", "Get an exit document", _EXIT_READ)
 def get_exit_document(store: Store, request: Request) -> ResourceResponse:
     """Return an exit document."""
-    return ResourceResponse(views.exit_document(service.get_document(store, "exit", request.id)))
+    record = service.get_document(store, "exit", request.id)
+    return ResourceResponse(views.exit_document_in_detail(record))
 
 
 @routes.write(
@@ -148,7 +156,8 @@ def close_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
 
     Goods that are staged for it must be dispatched, or their picking reverted, before.
     """
-    return ResourceResponse(views.exit_document(service.close_document(tx, "exit", request.id)))
+    record = service.close_document(tx, "exit", request.id)
+    return ResourceResponse(views.exit_document_in_detail(record))
 
 
 lambda_handler = ApiHandler(

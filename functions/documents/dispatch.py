@@ -4,7 +4,7 @@ from shared.http.request import Request
 from shared.http.routes import ResourceResponse, Routes
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents import views
-from shared.warehouse.documents.models import ExitDocument
+from shared.warehouse.documents.models import ExitDocumentDetail
 from shared.warehouse.packing.shipping import dispatch_exit_document
 
 routes = Routes()
@@ -16,7 +16,7 @@ routes = Routes()
     "Dispatch an exit document",
     scope="pickings:write",
     permission="exits.manage",
-    response=ExitDocument,
+    response=ExitDocumentDetail,
     errors=("conflict",),
     description="Picked goods leave the warehouse, quantities that are not picked are cancelled,"
     " and the document is closed. Its packing orders become shipped and their handling units"
@@ -25,4 +25,5 @@ routes = Routes()
 )
 def dispatch(tx: Transaction, request: Request) -> ResourceResponse:
     """Dispatch the staged goods of an exit document."""
-    return ResourceResponse(views.exit_document(dispatch_exit_document(tx, request.id)))
+    record = dispatch_exit_document(tx, request.id)
+    return ResourceResponse(views.exit_document_in_detail(record))

@@ -20,6 +20,7 @@ from shared.integration.imports.models import (
     MAX_FILE_BYTES,
     MAX_REQUEST_FILE_BYTES,
     Import,
+    ImportDetail,
     ImportParameters,
     ImportUpload,
     PendingImport,
@@ -30,7 +31,7 @@ from shared.integration.imports.models import (
     megabytes,
 )
 from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
-from shared.integration.imports.views import import_in_list, import_view, import_warning
+from shared.integration.imports.views import import_in_detail, import_in_list, import_warning
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -65,7 +66,7 @@ def _response(
     status: int,
     location: str | None = None,
 ) -> ResourceResponse:
-    view = import_view(record.entity, request.tenant.base_url)
+    view = import_in_detail(record.entity, request.tenant)
     return ResourceResponse(view, status, location, import_warning(record.entity))
 
 
@@ -85,7 +86,7 @@ def list_imports(
     "/imports",
     "Upload a file",
     _OF_KIND,
-    response=Import,
+    response=ImportDetail,
     body=ImportUpload,
     is_form=True,
     statuses=(202,),
@@ -120,7 +121,7 @@ def upload_import(tx: Transaction, request: Request[Checked[ImportUpload]]) -> R
 def request_upload(tx: Transaction, request: Request[Checked[UploadRequest]]) -> ResourceResponse:
     """Create an import whose file is uploaded directly to storage."""
     record, form = service.request_upload(tx, _context(tx, request), request.body)
-    view = import_view(record.entity, request.tenant.base_url)
+    view = import_in_detail(record.entity, request.tenant)
     pending = PendingImport(**dict(view), upload=UploadForm(**form))
     return ResourceResponse(pending, 201, f"/imports/{record.id}")
 
@@ -149,7 +150,7 @@ def get_template(_store: Store, request: Request[None, TemplateParameters]) -> F
     raise NotFound(f"The import kind {name}")
 
 
-@routes.read("/imports/{id}", "Get an import", _READ, response=Import, may_warn=True)
+@routes.read("/imports/{id}", "Get an import", _READ, response=ImportDetail, may_warn=True)
 def get_import(store: Store, request: Request) -> ResourceResponse:
     """Return one import: its status, counts and structure errors."""
     record = service.get_import(store, request.id, tenant=request.tenant, caller=request.caller)
@@ -180,7 +181,7 @@ def get_error_report(store: Store, request: Request) -> FileResponse | RedirectR
     "/imports/{id}/commit",
     "Commit an import",
     _OF_KIND,
-    response=Import,
+    response=ImportDetail,
     statuses=(202,),
     error_statuses=_STATE_CONFLICT,
     description="Applies the valid rows. A few rows are applied within the request. A larger import"
@@ -198,7 +199,7 @@ def commit_import(tx: Transaction, request: Request) -> ResourceResponse:
     "/imports/{id}/cancel",
     "Cancel an import",
     _WRITE,
-    response=Import,
+    response=ImportDetail,
     error_statuses=_STATE_CONFLICT,
 )
 def cancel_import(tx: Transaction, request: Request) -> ResourceResponse:

@@ -17,6 +17,7 @@ from shared.warehouse.transfer_orders.models import (
     PickerChoice,
     StoredTransferOrder,
     TransferOrder,
+    TransferOrderDetail,
     TransferOrderDraft,
     TransferOrderParameters,
 )
@@ -26,13 +27,13 @@ routes = Routes()
 _READ: OperationOptions = {
     "scope": "transfers:read",
     "module": "transfer_orders",
-    "response": TransferOrder,
+    "response": TransferOrderDetail,
 }
 _WRITE: OperationOptions = {
     "scope": "transfers:write",
     "permission": "transfer-orders.manage",
     "module": "transfer_orders",
-    "response": TransferOrder,
+    "response": TransferOrderDetail,
 }
 _ACT: OperationOptions = {**_WRITE, "errors": ("conflict", "stale_state")}
 
@@ -41,6 +42,7 @@ _ACT: OperationOptions = {**_WRITE, "errors": ("conflict", "stale_state")}
     "/transfer-orders",
     "List transfer orders",
     _READ,
+    response=TransferOrder,
     parameters=TransferOrderParameters,
     description="`lines` is null.",
 )
@@ -91,7 +93,7 @@ def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
     "Release a transfer order",
     _ACT,
     body=PickerChoice,
-    description="draft becomes released; a second release is refused with `stale_state`. The"
+    description="The"
     " available stock of the origin is allocated to the picking of the order, `picking_id`.",
 )
 def release_transfer_order(
@@ -125,7 +127,7 @@ def pick_transfer_order(tx: Transaction, request: Request[Checked[PickDraft]]) -
     "Undo a pick for a transfer order",
     _ACT,
     body=PickDraft,
-    description="Takes the body of a pick, while the order is `picking` or `picked`. The goods"
+    description="Takes the body of a pick. The goods"
     " return to the position that they were picked at, and are allocated to the order again; what"
     " the order lacked when it was finished is not. The order is `picking` afterwards. More than"
     " was picked there is refused.",
@@ -140,7 +142,7 @@ def undo_pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> Resource
     "/transfer-orders/{id}/finish-picking",
     "Finish the picking of a transfer order",
     _ACT,
-    description="picking becomes picked, also with a shortage; remaining allocations are released."
+    description="Also with a shortage; remaining allocations are released."
     " An order of which nothing is picked, because every pick was undone, is refused with"
     " `conflict`.",
 )
@@ -155,7 +157,7 @@ def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "Dispatch a transfer order",
     _ACT,
     body=Departure,
-    description="picked becomes in_transit. The goods are not on hand in any warehouse; they are"
+    description="The goods are not on hand in any warehouse; they are"
     " counted as in transit to the destination.",
 )
 def dispatch_transfer_order(
@@ -171,7 +173,7 @@ def dispatch_transfer_order(
     "Receive a transfer order",
     _ACT,
     body=Arrival,
-    description="in_transit becomes receiving; it becomes received when all dispatched goods have"
+    description="The order is `received` when all dispatched goods have"
     " arrived, or with `final`. Receiving more than is in transit is refused with `conflict`. Goods"
     " that have expired are received only with the `inventory_status` quarantine, damaged or"
     " blocked. At most 8 lines per request, or one line of 30 serials.",
@@ -187,7 +189,7 @@ def receive_transfer_order(tx: Transaction, request: Request[Checked[Arrival]]) 
     "Close a transfer order",
     _ACT,
     body=OrderClosing,
-    description="received becomes closed. Goods that were dispatched and never arrived leave the"
+    description="Goods that were dispatched and never arrived leave the"
     " stock; `reason` is then required.",
 )
 def close_transfer_order(
@@ -202,8 +204,7 @@ def close_transfer_order(
     "/transfer-orders/{id}/cancel",
     "Cancel a transfer order",
     _ACT,
-    description="draft, released, picking or picked becomes cancelled. Allocations are released;"
-    " picked goods are available at their position again.",
+    description="Allocations are released; picked goods are available at their position again.",
 )
 def cancel_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel an order."""

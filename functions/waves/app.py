@@ -90,7 +90,7 @@ def release_wave(tx: Transaction, request: Request) -> ResourceResponse:
     "/waves/{id}/cancel",
     "Cancel a wave",
     _WRITE,
-    description="Only before it is picked. The pickings keep their stock, free for another wave.",
+    description="The pickings keep their stock, free for another wave.",
 )
 def cancel_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel a wave."""

@@ -10,17 +10,18 @@ from shared.warehouse.approvals import service, views
 from shared.warehouse.approvals.models import (
     Approval,
     ApprovalDecision,
+    ApprovalDetail,
     ApprovalParameters,
     StoredApproval,
 )
 
 routes = Routes()
 
-_READ: OperationOptions = {"scope": "receipts:read", "response": Approval}
+_READ: OperationOptions = {"scope": "receipts:read", "response": ApprovalDetail}
 _DECIDE: OperationOptions = {
     "scope": "receipts:write",
     "permission": service.PERMISSION,
-    "response": Approval,
+    "response": ApprovalDetail,
     "errors": ("conflict", "forbidden"),
 }
 
@@ -29,6 +30,7 @@ _DECIDE: OperationOptions = {
     "/approvals",
     "List approvals",
     _READ,
+    response=Approval,
     parameters=ApprovalParameters,
     description="A pending or granted approval counts as expired from `expires_at` on, in filters"
     " and totals, too.",
@@ -46,7 +48,7 @@ def list_approvals(
 def get_approval(store: Store, request: Request) -> ResourceResponse:
     """Return one approval."""
     record = service.get_approval(store, request.id)
-    return ResourceResponse(views.approval_at(now_ms())(record))
+    return ResourceResponse(views.approval_in_detail(record, now_ms()))
 
 
 @routes.write(
@@ -55,7 +57,7 @@ def get_approval(store: Store, request: Request) -> ResourceResponse:
     "Grant an approval",
     _DECIDE,
     body=ApprovalDecision,
-    description="pending becomes granted: the same request of the same client or user passes once"
+    description="The same request of the same client or user passes once"
     " until `expires_at`. Only users decide; an integration client is refused with `forbidden`.",
 )
 def grant_approval(
@@ -63,7 +65,7 @@ def grant_approval(
 ) -> ResourceResponse:
     """Let the request pass once."""
     record = service.decide(tx, request.id, request.body, "granted")
-    return ResourceResponse(views.approval_at(tx.now_ms)(record))
+    return ResourceResponse(views.approval_in_detail(record, tx.now_ms))
 
 
 @routes.write(
@@ -72,10 +74,10 @@ def grant_approval(
     "Deny an approval",
     _DECIDE,
     body=ApprovalDecision,
-    description="pending becomes denied. If the request is repeated, it requires a new approval."
+    description="If the request is repeated, it requires a new approval."
     " Only users decide; an integration client is refused with `forbidden`.",
 )
 def deny_approval(tx: Transaction, request: Request[Checked[ApprovalDecision]]) -> ResourceResponse:
     """Refuse the request."""
     record = service.decide(tx, request.id, request.body, "denied")
-    return ResourceResponse(views.approval_at(tx.now_ms)(record))
+    return ResourceResponse(views.approval_in_detail(record, tx.now_ms))

@@ -10,6 +10,7 @@ from shared.warehouse.packing import reading, service, units, views
 from shared.warehouse.packing.models import (
     ContentsDraft,
     HandlingUnit,
+    HandlingUnitDetail,
     PackingEnd,
     PackingOrder,
     PackingOrderDetail,
@@ -33,7 +34,7 @@ _WRITE: OperationOptions = {
 _ORDER: OperationOptions = {**_WRITE, "response": PackingOrderDetail}
 _UNIT: OperationOptions = {
     **_WRITE,
-    "response": HandlingUnit,
+    "response": HandlingUnitDetail,
     "errors": ("conflict", "gone"),
 }
 _GOODS: OperationOptions = {**_UNIT, "errors": ("conflict", "gone", "rule_blocked")}
@@ -87,7 +88,7 @@ def create_packing_order(
     "Complete a packing order",
     _ORDER,
     body=PackingEnd,
-    description="open or in_progress becomes packed. All goods must be in closed handling units"
+    description="All goods must be in closed handling units"
     " (`conflict` names what is not), unless `short` is true, with a `reason`: the dispatch then"
     " ships the rest unpacked. Open units in which nothing is are deleted. With the company's"
     " setting `rfid_required`, the packing order must have passed an RFID validation since its"
@@ -105,8 +106,7 @@ def complete_packing_order(
     "/packing-orders/{id}/cancel",
     "Cancel a packing order",
     _ORDER,
-    description="open, in_progress or packed becomes cancelled. The goods stay staged, and its"
-    " handling units are deleted.",
+    description="The goods stay staged, and its handling units are deleted.",
 )
 def cancel_packing_order(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel a packing order."""
@@ -119,7 +119,7 @@ def cancel_packing_order(tx: Transaction, request: Request) -> ResourceResponse:
     "Create a handling unit",
     _WRITE,
     body=UnitDraft,
-    response=HandlingUnit,
+    response=HandlingUnitDetail,
     statuses=(201,),
     errors=("conflict", "rule_blocked"),
     description="Units stand in units on at most 3 levels. With the company's setting"
@@ -129,7 +129,7 @@ def cancel_packing_order(tx: Transaction, request: Request) -> ResourceResponse:
 def create_handling_unit(tx: Transaction, request: Request[Checked[UnitDraft]]) -> ResourceResponse:
     """Create an empty handling unit."""
     record = units.create_unit(tx, request.id, request.body)
-    return ResourceResponse(views.unit_shown(record), 201, f"/handling-units/{record.id}")
+    return ResourceResponse(views.unit_in_detail(record), 201, f"/handling-units/{record.id}")
 
 
 @routes.read(
@@ -150,7 +150,7 @@ def list_handling_units(
     "/handling-units/{id}",
     "Get a handling unit",
     _READ,
-    response=HandlingUnit,
+    response=HandlingUnitDetail,
     errors=("gone",),
 )
 def get_handling_unit(store: Store, request: Request) -> ResourceResponse:
@@ -192,7 +192,7 @@ def take_out(tx: Transaction, request: Request[Checked[ContentsDraft]]) -> Resou
     "Close a handling unit",
     _UNIT,
     body=UnitClosing,
-    description="open becomes closed; units that stand in it must be closed before. A closed unit"
+    description="Units that stand in it must be closed before. A closed unit"
     " takes no goods and gives none.",
 )
 def close_handling_unit(
@@ -207,8 +207,7 @@ def close_handling_unit(
     "/handling-units/{id}/reopen",
     "Reopen a handling unit",
     _UNIT,
-    description="closed becomes open, without a weight; `conflict` once the packing order is"
-    " packed.",
+    description="The weight is unknown again; `conflict` once the packing order is packed.",
 )
 def reopen_handling_unit(tx: Transaction, request: Request) -> ResourceResponse:
     """Reopen a closed handling unit."""
@@ -232,4 +231,4 @@ def _shown(found: reading.OrderWithUnits) -> ResourceResponse:
 
 
 def _unit(record: Record[StoredUnit]) -> ResourceResponse:
-    return ResourceResponse(views.unit_shown(record))
+    return ResourceResponse(views.unit_in_detail(record))

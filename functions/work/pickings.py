@@ -172,7 +172,7 @@ def revert_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "/pickings/{id}/synchronize",
     "Synchronize a picking",
     _WRITE,
-    description="finalized becomes synchronized: the ERP has booked the picking.",
+    description="The ERP has booked the picking.",
 )
 def synchronize_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Record that the ERP has booked a picking."""

@@ -80,7 +80,6 @@ def create_receipt(tx: Transaction, request: Request[Checked[ReceiptDraft]]) -> 
     "/receipts/{id}/start",
     "Start a receipt",
     _WRITE,
-    description="pending becomes started.",
 )
 def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Start a receipt."""
@@ -93,7 +92,7 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "Receive goods",
     _WRITE,
     body=ReceiptLineDraft,
-    description="The receipt must be started. The goods are in stock at once. They count first for"
+    description="The goods are in stock at once. They count first for"
     " the document lines that name their batch. They fill the lines of the item up to the ordered"
     " quantity, then up to the tolerance of each. When all receipts of the document together exceed"
     " that, it is refused with `approval_required`, unless a user with `approvals.grant` sends"
@@ -129,7 +128,6 @@ def undo_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -> R
     "/receipts/{id}/finalize",
     "Finalize a receipt",
     _WRITE,
-    description="started becomes finalized.",
 )
 def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Finalize a receipt."""
@@ -141,7 +139,7 @@ def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "/receipts/{id}/synchronize",
     "Synchronize a receipt",
     _WRITE,
-    description="finalized becomes synchronized: the ERP has booked the receipt.",
+    description="The ERP has booked the receipt.",
 )
 def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Record that the ERP has booked a receipt."""
@@ -153,7 +151,7 @@ def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "/receipts/{id}/cancel",
     "Cancel a receipt",
     _WRITE,
-    description="pending or started becomes cancelled. The received goods leave the stock;"
+    description="The received goods leave the stock;"
     " `conflict` when they are no longer there or not free.",
 )
 def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
@@ -166,7 +164,7 @@ def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "/receipts/{id}/revert",
     "Revert a receipt",
     _WRITE,
-    description="finalized or synchronized becomes reverted. The received goods leave the stock;"
+    description="The received goods leave the stock;"
     " `conflict` when they are no longer there or not free.",
 )
 def revert_receipt(tx: Transaction, request: Request) -> ResourceResponse:

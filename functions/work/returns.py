@@ -81,7 +81,7 @@ def create_return(tx: Transaction, request: Request[Checked[ReturnDraft]]) -> Re
     "Receive goods of a return",
     _ACT,
     body=ReturnArrival,
-    description="expected becomes receiving. The goods are in stock at once, with the"
+    description="The goods are in stock at once, with the"
     " `inventory_status` quarantine, also past their expiry date. More than announced is received"
     " while it is within what was dispatched, else `rule_blocked`. All lines or none. At most 8"
     " lines per request, or one line of 20 serials.",
@@ -98,7 +98,7 @@ def receive_goods(tx: Transaction, request: Request[Checked[ReturnArrival]]) -> 
     "Undo received goods of a return",
     _ACT,
     body=ReturnArrival,
-    description="Takes the body of the goods, while the return is receiving. They leave the stock;"
+    description="Takes the body of the goods. They leave the stock;"
     " without any goods, the return is expected again. More than was received at the position is"
     " refused; `conflict` when the goods are no longer in quarantine there. All lines or none."
     " `expiry_date` does not matter.",
@@ -113,8 +113,7 @@ def undo_arrival(tx: Transaction, request: Request[Checked[ReturnArrival]]) -> R
     "/returns/{id}/finish",
     "Finish receiving a return",
     _ACT,
-    description="receiving becomes received. What was announced and did not arrive is no longer"
-    " reserved.",
+    description="What was announced and did not arrive is no longer reserved.",
 )
 def finish_return(tx: Transaction, request: Request) -> ResourceResponse:
     """End the receiving of a return."""
@@ -127,7 +126,7 @@ def finish_return(tx: Transaction, request: Request) -> ResourceResponse:
     "Decide what happens to returned goods",
     _ACT,
     body=DispositionsDraft,
-    description="received becomes dispositioned once all received goods have a disposition. restock"
+    description="The return is `dispositioned` once all received goods have a disposition. restock"
     " makes them available, quarantine keeps them where they are, scrap takes them out of the"
     " stock, lost those of them that are still there. return_to_provider creates an exit document"
     " of that type, with a picking that exactly these goods are allocated to; its `external_ref` is"
@@ -145,7 +144,7 @@ def decide(tx: Transaction, request: Request[Checked[DispositionsDraft]]) -> Res
     "/returns/{id}/cancel",
     "Cancel a return",
     _ACT,
-    description="expected becomes cancelled. Its goods are no longer reserved.",
+    description="Its goods are no longer reserved.",
 )
 def cancel_return(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel a return of which nothing has arrived."""

@@ -78,7 +78,7 @@ def create_transfer(tx: Transaction, request: Request[Checked[TransferDraft]]) -
     "/transfers/{id}/execute",
     "Execute a transfer",
     _ONE,
-    description="pending or error becomes transferred, or error when the goods are not there, with"
+    description="It is `error` when the goods are not there, with"
     " the reason in `message`. It can then be executed again.",
 )
 def execute_transfer(tx: Transaction, request: Request) -> ResourceResponse:

@@ -2,13 +2,14 @@
 
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from shared.http.api_handler import ApiHandler
 from shared.http.routes import Idempotency, Operation, resource_path
 from shared.identity.tenancy.tenant import MODULE_ERRORS
 from shared.kernel.errors import CODES
+from tools.action_tables import SUBJECTS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -87,7 +88,28 @@ def description(operation: Operation) -> str:
     if operation.deprecation:
         since, sunset = operation.deprecation.since, operation.deprecation.sunset
         ends = f"**Deprecated** from {since} on. The route works until {sunset}."
-    return "\n\n".join(text for text in (handler, operation.description, who, ends) if text)
+    texts = (handler, _states(operation), operation.description, who, ends)
+    return "\n\n".join(text for text in texts if text)
+
+
+def _states(operation: Operation) -> str:
+    """Return the statuses from which an action starts, and those to which it leads."""
+    name = f"{operation.method} {operation.path}"
+    for subject in SUBJECTS:
+        for action in subject.table.actions.values():
+            if subject.operation(action.name) != name:
+                continue
+            starts = _listed(action.starts)
+            if not operation.path.startswith(subject.path):
+                return f"The {_singular(subject.path.strip('/')).replace('-', ' ')} is {starts}."
+            to = f"leads to {_listed(action.leads_to)}" if action.leads_to else "the status stays"
+            return f"From {starts}; {to}."
+    return ""
+
+
+def _listed(statuses: Sequence[str]) -> str:
+    *others, last = [f"`{status}`" for status in statuses]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def honours_if_match(operation: Operation) -> bool:

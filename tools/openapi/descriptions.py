@@ -1,7 +1,8 @@
 """Descriptions of the properties of all schemas, from `descriptions.json`.
 
 The file has one description per property. A key is a list of properties, separated by `, `: `name`
-for a name that means the same in every schema, or `Schema.name`, which takes precedence. A property
+for a name that means the same in every schema, or `Schema.name`, which takes precedence and holds
+for the schema `SchemaDetail`, too. A property
 whose pydantic field or schema has a description of its own keeps it and needs no entry.
 """
 
@@ -72,7 +73,8 @@ class _Writer:
 
     def _text(self, schema: str, name: str) -> str:
         own = f"{schema}.{name}" if schema else name
-        for key in (own, name):
+        # A detail has the fields of the rows of its list.
+        for key in (own, f"{schema.removesuffix('Detail')}.{name}", name):
             if key in self._descriptions:
                 self._used.add(key)
                 return self._descriptions[key]

@@ -16,6 +16,7 @@ from shared.identity.auth.scopes import SCOPES
 from shared.kernel.fields import MAX_ID
 from shared.kernel.json_text import dumps
 from shared.warehouse.settings.values import Settings
+from tools.action_tables import SUBJECTS
 from tools.openapi import declared, descriptions, events, open_routes
 from tools.openapi.responses import (
     BASE,
@@ -28,7 +29,7 @@ from tools.openapi.responses import (
     body,
     counted,
 )
-from tools.openapi.schemas import Schema, component_schemas, query_parameters, ref
+from tools.openapi.schemas import Schema, component_schemas, names_of_values, query_parameters, ref
 
 _EXAMPLES = Path(__file__).parent / "examples.json"
 
@@ -142,6 +143,16 @@ def build(version: str) -> Schema:
         **ENVELOPES,
         **open_routes.SCHEMAS,
     }
+    for subject in SUBJECTS:
+        names = list(subject.table.actions)
+        schemas[subject.word] = {
+            "type": "string",
+            "description": f"An action at `{subject.path}/{{id}}`.",
+            "enum": names,
+            "x-enum-varnames": names_of_values(names),
+        }
+        for model in (subject.detail, *subject.detail.__subclasses__()):
+            schemas[model.__name__]["properties"]["actions"]["items"] = ref(subject.word)
     optional_key = _HEADER_PARAMETERS["IdempotencyKeyRequired"] | {"required": False}
     document = {
         "openapi": "3.1.0",

@@ -149,7 +149,7 @@ def _clean(schema: Any, definitions: Mapping[str, Schema], *, defaults: bool = F
     }
     values = clean.get("enum")
     if isinstance(values, list) and "x-enum-varnames" not in clean:
-        clean["x-enum-varnames"] = _names_of_values(values)
+        clean["x-enum-varnames"] = names_of_values(values)
     if clean.get("format") == "date-time":
         clean["pattern"] = "Z$|[+-][0-9]{2}:?[0-9]{2}$"
     alternatives = clean.get("anyOf", [])
@@ -160,7 +160,7 @@ def _clean(schema: Any, definitions: Mapping[str, Schema], *, defaults: bool = F
     return clean
 
 
-def _names_of_values(values: Sequence[object]) -> list[str]:
+def names_of_values(values: Sequence[object]) -> list[str]:
     """Return the names that generated clients give the values of an enum of texts."""
     return [
         re.sub(r"\W+", "_", text.removeprefix("-")).upper() + ("_DESC" if text[0] == "-" else "")

@@ -3,7 +3,7 @@
 from shared.integration.imports.context import ImportContext
 from shared.integration.imports.models import StoredImport
 from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
-from shared.integration.imports.views import import_view, import_warning
+from shared.integration.imports.views import import_in_detail, import_warning
 from shared.kernel.db.records import Record
 from shared.kernel.json_text import dumps
 from shared.kernel.tenant_files import FileMissing
@@ -36,7 +36,7 @@ def write_drop_results(context: ImportContext, record: Record[StoredImport]) -> 
             files.put(name + ERRORS_SUFFIX, report, REPORT_MEDIA)
     else:
         files.delete(name + ERRORS_SUFFIX)  # of an earlier file of the same name
-    result = import_view(stored, context.tenant.base_url).model_dump()
+    result = import_in_detail(stored, context.tenant).model_dump()
     if warning := import_warning(stored):
         result["warning"] = warning
     files.put(name + RESULT_SUFFIX, dumps(result).encode(), "application/json")

@@ -42,6 +42,15 @@ def ensure_kind_enabled(tenant: Tenant, kind: ImportKind) -> None:
         ensure_module(tenant, module)
 
 
+def is_kind_enabled(tenant: Tenant, kind: ImportKind) -> bool:
+    """Return whether the module that an import kind needs is enabled."""
+    try:
+        ensure_kind_enabled(tenant, kind)
+    except ServiceError:
+        return False
+    return True
+
+
 def tenant_refusal(tenant: Tenant, kind: ImportKind) -> str | None:
     """Return why files that no request carries may not be imported now, or None.
 

@@ -187,7 +187,7 @@ class StoredImport(Stored):
 
 
 class Import(Stored):
-    """An import in responses."""
+    """An import in a list."""
 
     id: int
     kind: ImportKind
@@ -203,6 +203,12 @@ class Import(Stored):
     committed_at: Timestamp | None
 
 
+class ImportDetail(Import):
+    """One import, with the actions that its status admits."""
+
+    actions: list[str]
+
+
 class UploadForm(Stored):
     """The address and the form fields for uploading the file.
 
@@ -215,7 +221,7 @@ class UploadForm(Stored):
     fields: Mapping[str, Any]
 
 
-class PendingImport(Import):
+class PendingImport(ImportDetail):
     """An import whose file has not been uploaded yet."""
 
     upload: UploadForm

@@ -7,6 +7,7 @@ from typing import Any
 
 from shared.identity.tenancy.tenant import Tenant
 from shared.integration.imports import repository
+from shared.integration.imports.actions import ACTIONS
 from shared.integration.imports.commit import commit
 from shared.integration.imports.context import (
     LEASE_MS,
@@ -273,7 +274,7 @@ def begin_commit(
 
 
 def _ensure_committable(stored: StoredImport) -> None:
-    if stored.status == "validated" or (stored.status == "failed" and stored.readable):
+    if ACTIONS.admits(stored, "commit"):
         return
     reasons = {
         "uploaded": "its file has not been uploaded",
@@ -297,7 +298,7 @@ def cancel_import(tx: Transaction, context: ImportContext, import_id: int) -> Re
     record = IMPORTS.get(tx.store, import_id)
     stored = record.entity
     ensure_kind_allowed(context.tenant, tx.caller, stored.kind, write=True)
-    if stored.status not in {"uploaded", "validating", "validated"}:
+    if not ACTIONS.admits(stored, "cancel"):
         message = (
             f"Import {stored.id} is {stored.status}; only an uploaded, validating or validated"
             " import can be cancelled."

@@ -1,8 +1,9 @@
 """How imports are shown in responses."""
 
 from shared.identity.tenancy.tenant import Tenant
-from shared.integration.imports.kind_access import may_read_kind
-from shared.integration.imports.models import Import, StoredImport
+from shared.integration.imports.actions import ACTIONS
+from shared.integration.imports.kind_access import is_kind_enabled, may_read_kind
+from shared.integration.imports.models import Import, ImportDetail, StoredImport
 from shared.integration.imports.report.rejected_rows import SKIPPED_SHEET
 from shared.kernel.caller import Caller
 
@@ -14,6 +15,15 @@ def import_view(stored: StoredImport, base_url: str) -> Import:
     """
     report = f"{base_url}/imports/{stored.id}/error-report" if stored.report else None
     return Import.from_stored(stored, error_report_url=report)
+
+
+def import_in_detail(stored: StoredImport, tenant: Tenant) -> ImportDetail:
+    """Return one import, with the actions that its status and the company's modules admit."""
+    view = import_view(stored, tenant.base_url)
+    names = ACTIONS.admitted(stored)
+    if not is_kind_enabled(tenant, stored.kind):
+        names = [name for name in names if name != "commit"]
+    return ImportDetail.from_stored(view, actions=names)
 
 
 def import_warning(stored: StoredImport) -> str | None:

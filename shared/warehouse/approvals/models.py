@@ -134,7 +134,7 @@ class ApprovalRequest(Stored):
 
 
 class Approval(Stored):
-    """An approval in responses."""
+    """An approval in a list."""
 
     object: Literal["approval"] = "approval"
     id: int
@@ -154,6 +154,12 @@ class Approval(Stored):
     updated_at: Timestamp = Field(
         description="Time of the last change of the approval; that it expires is no change."
     )
+
+
+class ApprovalDetail(Approval):
+    """One approval, with the actions that its status admits, whoever reads it."""
+
+    actions: list[str]
 
 
 class ApprovalParameters(PeriodParameters):

@@ -213,6 +213,7 @@ class EntryDocumentDetail(EntryDocument):
     """An entry document with the differences between the goods announced and those received."""
 
     differences: list[Difference]
+    actions: list[str]
 
 
 class ExitDocument(_DocumentView):
@@ -224,6 +225,12 @@ class ExitDocument(_DocumentView):
     created_at: Timestamp
     updated_at: Timestamp
     lines: list[ExitDocumentLine]
+
+
+class ExitDocumentDetail(ExitDocument):
+    """An exit document, with the actions that its state admits."""
+
+    actions: list[str]
 
 
 class _DocumentParameters(ListParameters):

@@ -5,6 +5,7 @@ from typing import Any
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.kernel.fields import dict_of
+from shared.warehouse.documents.actions import ACTIONS
 from shared.warehouse.documents.models import (
     Difference,
     Document,
@@ -12,6 +13,7 @@ from shared.warehouse.documents.models import (
     EntryDocumentDetail,
     EntryDocumentLine,
     ExitDocument,
+    ExitDocumentDetail,
     ExitDocumentLine,
 )
 from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
@@ -26,13 +28,25 @@ def entry_document_in_detail(
     record: Record[Document], differences: list[Difference]
 ) -> EntryDocumentDetail:
     """Return the representation of one entry document."""
-    others = _others("entry", record.entity)
-    return EntryDocumentDetail.from_stored(record.entity, **others, differences=differences)
+    document = record.entity
+    return EntryDocumentDetail.from_stored(
+        document,
+        **_others("entry", document),
+        differences=differences,
+        actions=ACTIONS["entry"].admitted(document),
+    )
 
 
 def exit_document(record: Record[Document]) -> ExitDocument:
-    """Return the representation of an exit document."""
+    """Return the representation of an exit document in a list."""
     return ExitDocument.from_stored(record.entity, **_others("exit", record.entity))
+
+
+def exit_document_in_detail(record: Record[Document]) -> ExitDocumentDetail:
+    """Return the representation of one exit document."""
+    document = record.entity
+    admitted = ACTIONS["exit"].admitted(document)
+    return ExitDocumentDetail.from_stored(document, **_others("exit", document), actions=admitted)
 
 
 EXIT_DOCUMENT_EVENTS = EventResource("exit_document", "/exit-documents/{record.id}", exit_document)

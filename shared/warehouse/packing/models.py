@@ -243,6 +243,12 @@ class HandlingUnit(Stored):
     updated_at: Timestamp
 
 
+class HandlingUnitDetail(HandlingUnit):
+    """A handling unit, with the actions that its own status admits."""
+
+    actions: list[str]
+
+
 class PackingQuantities(TypedDict):
     """Units of measure to pack, and packed, summed over the lines."""
 
@@ -309,6 +315,7 @@ class PackingOrderDetail(PackingOrder):
 
     lines: list[PackingLine]
     handling_units: list[HandlingUnit]
+    actions: list[str]
 
 
 class PackingOrderParameters(PeriodParameters):

@@ -9,8 +9,10 @@ from shared.kernel.events.outbox import EventResource, raise_record_event
 from shared.kernel.fields import ZERO, dict_of
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.packing import rules
+from shared.warehouse.packing.actions import ACTIONS, UNIT_ACTIONS
 from shared.warehouse.packing.models import (
     HandlingUnit,
+    HandlingUnitDetail,
     PackingLine,
     PackingOrder,
     PackingOrderDetail,
@@ -60,17 +62,30 @@ def order_in_detail(
     ]
     shown = [unit_shown(one) for one in units]
     return PackingOrderDetail.from_stored(
-        record.entity, **_others(record.entity), lines=lines, handling_units=shown
+        record.entity,
+        **_others(record.entity),
+        lines=lines,
+        handling_units=shown,
+        actions=ACTIONS.admitted(record.entity),
     )
 
 
 def unit_shown(record: Record[StoredUnit]) -> HandlingUnit:
-    """Return the response for a handling unit."""
+    """Return the response for a handling unit in a list, or in its packing order."""
+    return HandlingUnit.from_stored(record.entity, **_of_unit(record.entity))
+
+
+def unit_in_detail(record: Record[StoredUnit]) -> HandlingUnitDetail:
+    """Return the response for one handling unit."""
     unit = record.entity
+    admitted = UNIT_ACTIONS.admitted(unit)
+    return HandlingUnitDetail.from_stored(unit, **_of_unit(unit), actions=admitted)
+
+
+def _of_unit(unit: StoredUnit) -> dict[str, Any]:
+    """Return what a response shows of a unit besides the stored fields."""
     contents = [dict_of(UnitContents, one, serial_numbers=one.serials) for one in unit.contents]
-    return HandlingUnit.from_stored(
-        unit, code=unit_code(unit.id), warehouse_code=unit.whs_code, contents=contents
-    )
+    return {"code": unit_code(unit.id), "warehouse_code": unit.whs_code, "contents": contents}
 
 
 def shipped_unit(unit: StoredUnit) -> ShippedUnit:

@@ -168,6 +168,7 @@ class PickingDetail(Picking):
 
     carrier_code: str | None
     lines: list[PickingLine]
+    actions: list[str]
 
 
 class PickingParameters(WorkParameters):

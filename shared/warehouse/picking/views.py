@@ -6,6 +6,7 @@ from typing import Any
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.kernel.fields import ZERO, dict_of
+from shared.warehouse.picking import actions
 from shared.warehouse.picking.models import (
     Allocation,
     Pick,
@@ -30,7 +31,8 @@ def picking_in_detail(record: Record[StoredPicking]) -> PickingDetail:
     """Return the response for one picking, with its lines."""
     picking = record.entity
     lines = [shown for line in picking.lines for shown in _picking_lines(line)]
-    return PickingDetail.from_stored(picking, **_others(picking), lines=lines)
+    admitted = actions.admitted(picking)
+    return PickingDetail.from_stored(picking, **_others(picking), lines=lines, actions=admitted)
 
 
 def _others(picking: StoredPicking) -> dict[str, Any]:

@@ -100,6 +100,7 @@ class ReceiptDetail(Receipt):
     approvals: list[ReceiptApproval] = Field(
         description="What users approved in this receipt, also of lines that were undone since."
     )
+    actions: list[str]
 
 
 class ReceiptParameters(WorkParameters):

@@ -4,6 +4,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.kernel.fields import dict_of
 from shared.warehouse.documents.models import Difference
+from shared.warehouse.receiving.actions import ACTIONS
 from shared.warehouse.receiving.models import (
     Receipt,
     ReceiptDetail,
@@ -30,4 +31,7 @@ def receipt_in_detail(
     receipt = record.entity
     is_undone = receipt.status in {"cancelled", "reverted"}
     lines = [dict_of(ReceiptLine, line) for line in receipt.lines if is_undone or not line.undone]
-    return ReceiptDetail.from_stored(receipt, lines=lines, differences=differences)
+    admitted = ACTIONS.admitted(receipt)
+    return ReceiptDetail.from_stored(
+        receipt, lines=lines, differences=differences, actions=admitted
+    )

@@ -291,6 +291,7 @@ class ReturnDetail(Return):
 
     lines: list[ReturnLine]
     differences: list[ReturnDifference]
+    actions: list[str]
 
 
 class ReturnParameters(PeriodParameters):

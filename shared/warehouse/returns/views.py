@@ -8,6 +8,7 @@ from shared.kernel.events.outbox import EventResource
 from shared.kernel.fields import dict_of
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.returns import rules
+from shared.warehouse.returns.actions import ACTIONS
 from shared.warehouse.returns.models import (
     Return,
     ReturnDetail,
@@ -40,7 +41,13 @@ def in_detail(record: Record[StoredReturn]) -> ReturnDetail:
     """Return the response for one return, with its lines and differences."""
     one = record.entity
     lines = [_line(one, line) for line in one.lines]
-    return ReturnDetail.from_stored(one, **_others(one), lines=lines, differences=_differences(one))
+    return ReturnDetail.from_stored(
+        one,
+        **_others(one),
+        lines=lines,
+        differences=_differences(one),
+        actions=ACTIONS.admitted(one),
+    )
 
 
 def _others(one: StoredReturn) -> dict[str, Any]:

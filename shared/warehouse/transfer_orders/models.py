@@ -221,7 +221,7 @@ class TransferOrderLine(TypedDict):
 
 
 class TransferOrder(Stored):
-    """A transfer order; `lines` is null in lists."""
+    """A transfer order in a list; `lines` is null."""
 
     model_config = ConfigDict(serialize_by_alias=True)
 
@@ -254,6 +254,12 @@ class TransferOrder(Stored):
     created_at: Timestamp
     updated_at: Timestamp
     lines: list[TransferOrderLine] | None
+
+
+class TransferOrderDetail(TransferOrder):
+    """A transfer order with its lines."""
+
+    actions: list[str]
 
 
 class TransferOrderParameters(PeriodParameters):

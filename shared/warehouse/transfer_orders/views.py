@@ -1,16 +1,19 @@
 """Responses that show transfer orders."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.kernel.fields import ZERO, dict_of
 from shared.warehouse.transfer_orders import progress_rules
+from shared.warehouse.transfer_orders.actions import ACTIONS
 from shared.warehouse.transfer_orders.models import (
     OrderStatus,
     StoredTransferLine,
     StoredTransferOrder,
     TransferOrder,
+    TransferOrderDetail,
     TransferOrderLine,
     TransferUnits,
     order_code,
@@ -31,35 +34,33 @@ _LABELS: Mapping[OrderStatus, str] = {
 
 def in_list(record: Record[StoredTransferOrder]) -> TransferOrder:
     """Return the response for a transfer order in a list, without its lines."""
-    return _shown(record, None)
+    return TransferOrder.from_stored(record.entity, **_others(record.entity), lines=None)
 
 
 TRANSFER_ORDER_EVENTS = EventResource("transfer_order", "/transfer-orders/{record.id}", in_list)
 
 
-def in_detail(record: Record[StoredTransferOrder]) -> TransferOrder:
+def in_detail(record: Record[StoredTransferOrder]) -> TransferOrderDetail:
     """Return the response for one transfer order, with its lines."""
     order = record.entity
-    return _shown(record, [_line(order, line) for line in order.lines])
+    lines = [_line(order, line) for line in order.lines]
+    admitted = ACTIONS.admitted(order)
+    return TransferOrderDetail.from_stored(order, **_others(order), lines=lines, actions=admitted)
 
 
-def _shown(
-    record: Record[StoredTransferOrder], lines: list[TransferOrderLine] | None
-) -> TransferOrder:
-    order = record.entity
-    return TransferOrder.from_stored(
-        order,
-        code=order_code(order.id),
-        status_label=_LABELS[order.status],
-        headline=_headline(order),
-        has_discrepancy=progress_rules.has_discrepancy(order),
-        lines_count=len(order.lines),
-        units=_units(order),
+def _others(order: StoredTransferOrder) -> dict[str, Any]:
+    """Return what a response shows besides the stored fields."""
+    return {
+        "code": order_code(order.id),
+        "status_label": _LABELS[order.status],
+        "headline": _headline(order),
+        "has_discrepancy": progress_rules.has_discrepancy(order),
+        "lines_count": len(order.lines),
+        "units": _units(order),
         # Goods are received on the transfer order itself, so there is no receipt and no ERP answer.
-        receipt_id=None,
-        sap=None,
-        lines=lines,
-    )
+        "receipt_id": None,
+        "sap": None,
+    }
 
 
 def _headline(order: StoredTransferOrder) -> str:

@@ -83,6 +83,7 @@ class TransferDetail(Transfer):
     """A transfer with its lines."""
 
     lines: list[TransferLine]
+    actions: list[str]
 
 
 class TransferParameters(PeriodParameters):

@@ -2,6 +2,7 @@
 
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
+from shared.warehouse.transfers.actions import ACTIONS
 from shared.warehouse.transfers.models import StoredTransfer, Transfer, TransferDetail
 
 
@@ -15,4 +16,6 @@ TRANSFER_EVENTS = EventResource("transfer", "/transfers/{record.id}", transfer_i
 
 def transfer_in_detail(record: Record[StoredTransfer]) -> TransferDetail:
     """Return the response for one transfer, with its lines."""
-    return TransferDetail.from_stored(record.entity, wms_status=record.entity.status)
+    transfer = record.entity
+    admitted = ACTIONS.admitted(transfer)
+    return TransferDetail.from_stored(transfer, wms_status=transfer.status, actions=admitted)

@@ -155,6 +155,7 @@ class WaveDetail(Wave):
     """A wave with its pickings."""
 
     orders: list[WaveOrder]
+    actions: list[str]
 
 
 class WaveParameters(PeriodParameters):

@@ -4,6 +4,7 @@ from typing import Any
 
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
+from shared.warehouse.waves.actions import ACTIONS
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveOrder
 from shared.warehouse.waves.rules import shown_metrics, wave_code
 
@@ -18,7 +19,9 @@ WAVE_EVENTS = EventResource("wave", "/waves/{record.id}", in_list)
 
 def in_detail(record: Record[StoredWave], orders: list[WaveOrder]) -> WaveDetail:
     """Return the response for one wave, with its pickings."""
-    return WaveDetail.from_stored(record.entity, **_others(record.entity), orders=orders)
+    wave = record.entity
+    admitted = ACTIONS.admitted(wave)
+    return WaveDetail.from_stored(wave, **_others(wave), orders=orders, actions=admitted)
 
 
 def _others(wave: StoredWave) -> dict[str, Any]:
