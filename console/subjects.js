@@ -5,9 +5,6 @@
 
 /** @typedef {import('./core/subject.js').Subject} Subject */
 
-/** Pickings whose work is done by the actions of their transfer order. */
-const OF_TRANSFER_ORDER = { 'document.type': ['transfer_order'] };
-
 /** Units of a packing order whose goods are still being packed. */
 const PACKING = { 'whole.status': ['open', 'in_progress'] };
 
@@ -86,12 +83,8 @@ export const SUBJECTS = [
     title: 'doc_num',
     create: 'POST /entry-documents',
     actions: [
-      { operation: 'POST /receipts', when: { status: ['open', 'assigned', 'partial-complete'] } },
-      {
-        operation: 'POST /entry-documents/{id}/close',
-        when: { status: ['open', 'partial-complete'] },
-        endsWork: true,
-      },
+      { operation: 'POST /receipts', name: 'receive' },
+      { operation: 'POST /entry-documents/{id}/close', endsWork: true },
     ],
     related: { 'receipts.document_id': { subject: 'receipts', filter: 'id' } },
   },
@@ -104,21 +97,13 @@ export const SUBJECTS = [
     create: 'POST /receipts',
     links: { document: 'entry-documents' },
     actions: [
-      { operation: 'POST /receipts/{id}/start', when: { status: ['pending'] } },
-      { operation: 'POST /receipts/{id}/lines', when: { status: ['started'] } },
-      { operation: 'POST /receipts/{id}/lines/undo', when: { status: ['started'] } },
-      { operation: 'POST /receipts/{id}/finalize', when: { status: ['started'] } },
-      { operation: 'POST /receipts/{id}/synchronize', when: { status: ['finalized'] } },
-      {
-        operation: 'POST /receipts/{id}/cancel',
-        when: { status: ['pending', 'started'] },
-        endsWork: true,
-      },
-      {
-        operation: 'POST /receipts/{id}/revert',
-        when: { status: ['finalized', 'synchronized'] },
-        endsWork: true,
-      },
+      { operation: 'POST /receipts/{id}/start' },
+      { operation: 'POST /receipts/{id}/lines' },
+      { operation: 'POST /receipts/{id}/lines/undo' },
+      { operation: 'POST /receipts/{id}/finalize' },
+      { operation: 'POST /receipts/{id}/synchronize' },
+      { operation: 'POST /receipts/{id}/cancel', endsWork: true },
+      { operation: 'POST /receipts/{id}/revert', endsWork: true },
     ],
   },
   {
@@ -129,15 +114,11 @@ export const SUBJECTS = [
     title: 'code',
     create: 'POST /returns',
     actions: [
-      { operation: 'POST /returns/{id}/lines', when: { status: ['expected', 'receiving'] } },
-      { operation: 'POST /returns/{id}/lines/undo', when: { status: ['receiving'] } },
-      { operation: 'POST /returns/{id}/finish', when: { status: ['receiving'] } },
-      { operation: 'POST /returns/{id}/dispositions', when: { status: ['received'] } },
-      {
-        operation: 'POST /returns/{id}/cancel',
-        when: { status: ['expected'] },
-        endsWork: true,
-      },
+      { operation: 'POST /returns/{id}/lines' },
+      { operation: 'POST /returns/{id}/lines/undo' },
+      { operation: 'POST /returns/{id}/finish' },
+      { operation: 'POST /returns/{id}/dispositions' },
+      { operation: 'POST /returns/{id}/cancel', endsWork: true },
     ],
   },
   {
@@ -148,21 +129,14 @@ export const SUBJECTS = [
     title: 'doc_num',
     create: 'POST /exit-documents',
     actions: [
-      { operation: 'POST /pickings', when: { status: ['open', 'partial-complete'] } },
+      { operation: 'POST /pickings', name: 'pick' },
       {
         operation: 'POST /packing-orders',
+        name: 'dispatch',
         field: 'exit_document_id',
-        when: { status: ['partial-complete', 'completed'] },
       },
-      {
-        operation: 'POST /exit-documents/{id}/dispatch',
-        when: { status: ['partial-complete', 'completed'] },
-      },
-      {
-        operation: 'POST /exit-documents/{id}/close',
-        when: { status: ['open'] },
-        endsWork: true,
-      },
+      { operation: 'POST /exit-documents/{id}/dispatch' },
+      { operation: 'POST /exit-documents/{id}/close', endsWork: true },
     ],
     related: {
       'pickings.document_id': { subject: 'pickings', filter: 'id' },
@@ -179,40 +153,14 @@ export const SUBJECTS = [
     create: 'POST /pickings',
     links: { document: 'exit-documents' },
     actions: [
-      {
-        operation: 'POST /pickings/{id}/start',
-        when: { status: ['pending'] },
-        unless: OF_TRANSFER_ORDER,
-      },
-      { operation: 'POST /pickings/{id}/allocate', when: { status: ['pending', 'started'] } },
-      {
-        operation: 'POST /pickings/{id}/picks',
-        when: { status: ['started'] },
-        unless: OF_TRANSFER_ORDER,
-      },
-      {
-        operation: 'POST /pickings/{id}/picks/undo',
-        when: { status: ['started'] },
-        unless: OF_TRANSFER_ORDER,
-      },
-      {
-        operation: 'POST /pickings/{id}/finalize',
-        when: { status: ['started'] },
-        unless: OF_TRANSFER_ORDER,
-      },
-      { operation: 'POST /pickings/{id}/synchronize', when: { status: ['finalized'] } },
-      {
-        operation: 'POST /pickings/{id}/cancel',
-        when: { status: ['pending', 'started'] },
-        unless: OF_TRANSFER_ORDER,
-        endsWork: true,
-      },
-      {
-        operation: 'POST /pickings/{id}/revert',
-        when: { status: ['finalized', 'synchronized'] },
-        unless: OF_TRANSFER_ORDER,
-        endsWork: true,
-      },
+      { operation: 'POST /pickings/{id}/start' },
+      { operation: 'POST /pickings/{id}/allocate' },
+      { operation: 'POST /pickings/{id}/picks' },
+      { operation: 'POST /pickings/{id}/picks/undo' },
+      { operation: 'POST /pickings/{id}/finalize' },
+      { operation: 'POST /pickings/{id}/synchronize' },
+      { operation: 'POST /pickings/{id}/cancel', endsWork: true },
+      { operation: 'POST /pickings/{id}/revert', endsWork: true },
     ],
   },
   {
@@ -223,15 +171,11 @@ export const SUBJECTS = [
     title: 'code',
     create: 'POST /waves',
     actions: [
-      { operation: 'POST /waves/{id}/plan', when: { status: ['draft'] } },
-      { operation: 'POST /waves/{id}/release', when: { status: ['planned'] } },
-      { operation: 'POST /waves/{id}/complete', when: { status: ['picked'] } },
-      { operation: 'POST /waves/{id}/close', when: { status: ['completed'] } },
-      {
-        operation: 'POST /waves/{id}/cancel',
-        when: { status: ['draft', 'planned', 'released', 'in_progress'] },
-        endsWork: true,
-      },
+      { operation: 'POST /waves/{id}/plan' },
+      { operation: 'POST /waves/{id}/release' },
+      { operation: 'POST /waves/{id}/complete' },
+      { operation: 'POST /waves/{id}/close' },
+      { operation: 'POST /waves/{id}/cancel', endsWork: true },
     ],
   },
   {
@@ -242,16 +186,9 @@ export const SUBJECTS = [
     title: 'code',
     create: 'POST /packing-orders',
     actions: [
-      {
-        operation: 'POST /packing-orders/{id}/handling-units',
-        when: { status: ['open', 'in_progress'] },
-      },
-      { operation: 'POST /packing-orders/{id}/complete', when: { status: ['open', 'in_progress'] } },
-      {
-        operation: 'POST /packing-orders/{id}/cancel',
-        when: { status: ['open', 'in_progress', 'packed'] },
-        endsWork: true,
-      },
+      { operation: 'POST /packing-orders/{id}/handling-units' },
+      { operation: 'POST /packing-orders/{id}/complete' },
+      { operation: 'POST /packing-orders/{id}/cancel', endsWork: true },
     ],
     files: [{ path: '/packing-orders/{id}/packing-slip.pdf', label: 'packing_slip' }],
     related: { 'handling-units.packing_order_id': { subject: 'handling-units', filter: 'id' } },
@@ -268,17 +205,18 @@ export const SUBJECTS = [
       { path: '/handling-units/{id}/label?format=zpl', label: 'label_zpl' },
     ],
     actions: [
-      { operation: 'POST /handling-units/{id}/contents', when: { status: ['open'], ...PACKING } },
+      { operation: 'POST /handling-units/{id}/contents', when: PACKING },
       {
         operation: 'POST /handling-units/{id}/contents/remove',
-        when: { status: ['open'], ...PACKING },
+        when: PACKING,
         unless: { 'contents.length': [0] },
       },
-      { operation: 'POST /handling-units/{id}/close', when: { status: ['open'], ...PACKING } },
-      { operation: 'POST /handling-units/{id}/reopen', when: { status: ['closed'], ...PACKING } },
+      { operation: 'POST /handling-units/{id}/close', when: PACKING },
+      { operation: 'POST /handling-units/{id}/reopen', when: PACKING },
       {
         operation: 'DELETE /handling-units/{id}',
-        when: { status: ['open'], 'contents.length': [0], ...PACKING },
+        name: 'close',
+        when: { 'contents.length': [0], ...PACKING },
         endsWork: true,
       },
     ],
@@ -298,11 +236,11 @@ export const SUBJECTS = [
     title: 'id',
     create: 'POST /transfers',
     actions: [
-      { operation: 'POST /transfers/{id}/execute', when: { wms_status: ['pending', 'error'] } },
-      { operation: 'POST /transfers/{id}/acknowledge', when: { wms_status: ['transferred'] } },
+      { operation: 'POST /transfers/{id}/execute' },
+      { operation: 'POST /transfers/{id}/acknowledge' },
       {
         operation: 'DELETE /transfers/{id}',
-        when: { wms_status: ['pending', 'error'] },
+        name: 'execute',
         endsWork: true,
       },
     ],
@@ -316,21 +254,14 @@ export const SUBJECTS = [
     create: 'POST /transfer-orders',
     links: { from: 'warehouses', to: 'warehouses' },
     actions: [
-      { operation: 'POST /transfer-orders/{id}/release', when: { status: ['draft'] } },
-      { operation: 'POST /transfer-orders/{id}/picks', when: { status: ['released', 'picking'] } },
-      { operation: 'POST /transfer-orders/{id}/picks/undo', when: { status: ['picking', 'picked'] } },
-      { operation: 'POST /transfer-orders/{id}/finish-picking', when: { status: ['picking'] } },
-      { operation: 'POST /transfer-orders/{id}/dispatch', when: { status: ['picked'] } },
-      {
-        operation: 'POST /transfer-orders/{id}/receive',
-        when: { status: ['in_transit', 'receiving'] },
-      },
-      { operation: 'POST /transfer-orders/{id}/close', when: { status: ['received'] } },
-      {
-        operation: 'POST /transfer-orders/{id}/cancel',
-        when: { status: ['draft', 'released', 'picking', 'picked'] },
-        endsWork: true,
-      },
+      { operation: 'POST /transfer-orders/{id}/release' },
+      { operation: 'POST /transfer-orders/{id}/picks' },
+      { operation: 'POST /transfer-orders/{id}/picks/undo' },
+      { operation: 'POST /transfer-orders/{id}/finish-picking' },
+      { operation: 'POST /transfer-orders/{id}/dispatch' },
+      { operation: 'POST /transfer-orders/{id}/receive' },
+      { operation: 'POST /transfer-orders/{id}/close' },
+      { operation: 'POST /transfer-orders/{id}/cancel', endsWork: true },
     ],
   },
   {
@@ -377,12 +308,8 @@ export const SUBJECTS = [
     columns: ['created_at', 'status', 'code', 'message', 'requested_by', 'expires_at'],
     title: 'id',
     actions: [
-      { operation: 'POST /approvals/{id}/grant', when: { status: ['pending'] } },
-      {
-        operation: 'POST /approvals/{id}/deny',
-        when: { status: ['pending'] },
-        endsWork: true,
-      },
+      { operation: 'POST /approvals/{id}/grant' },
+      { operation: 'POST /approvals/{id}/deny', endsWork: true },
     ],
     hidden: ['request'],
     panels: ['approval'],
@@ -397,12 +324,8 @@ export const SUBJECTS = [
     hidden: ['error_report_url'],
     create: 'POST /imports',
     actions: [
-      { operation: 'POST /imports/{id}/commit', when: { status: ['validated', 'failed'] } },
-      {
-        operation: 'POST /imports/{id}/cancel',
-        when: { status: ['uploaded', 'validating', 'validated'] },
-        endsWork: true,
-      },
+      { operation: 'POST /imports/{id}/commit' },
+      { operation: 'POST /imports/{id}/cancel', endsWork: true },
     ],
     panels: ['import'],
   },

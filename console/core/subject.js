@@ -53,10 +53,13 @@
  */
 
 /**
- * An action that the state of a resource allows.
+ * An action at a resource. The field `actions` of a resource with states has the names of those that
+ * its state allows.
  *
  * @typedef {object} Action
  * @property {string} operation such as `POST /receipts/{id}/start`
+ * @property {string} [name] in `actions`; the last part of the path without it. It may be the name of
+ *   another action that is possible in the same states
  * @property {Record<string, readonly unknown[]>} [when] field → the values with which it is offered;
  *   `document.type` is a field of a field
  * @property {Record<string, readonly unknown[]>} [unless] field → the values with which it is not
@@ -111,7 +114,7 @@ export function itemPath(subject) {
 }
 
 /**
- * Return the actions that the state of a resource allows to a user.
+ * Return the actions that the state of a resource allows to a user, in the order of its `actions`.
  *
  * @param {Subject} subject
  * @param {Interface} description
@@ -123,11 +126,27 @@ export function itemPath(subject) {
 export function allowedActions(subject, description, resource, permissions, userId) {
   /** @param {[string, readonly unknown[]]} condition */
   const holds = ([name, values]) => values.includes(valueAt(resource, name));
-  return (subject.actions ?? []).filter(({ operation, when = {}, unless = {}, isForOthers }) => {
+  const possible = (subject.actions ?? []).filter((action) => {
+    const { operation, when = {}, unless = {}, isForOthers } = action;
     const isPossible = Object.entries(when).every(holds) && !Object.entries(unless).some(holds);
     const isOwn = isForOthers && String(resource.id) === userId;
     return isPossible && !isOwn && mayCarryOut(description.actions[operation], permissions);
   });
+  const names = /** @type {readonly string[] | undefined} */ (resource.actions);
+  if (names === undefined) {
+    return possible;
+  }
+  const place = (/** @type {Action} */ action) => names.indexOf(actionName(action));
+  return possible.filter((one) => place(one) >= 0).sort((one, other) => place(one) - place(other));
+}
+
+/**
+ * Return the name that an action has in the field `actions` of a resource.
+ *
+ * @param {Action} action
+ */
+export function actionName({ operation, name = operation.split('/').at(-1) ?? '' }) {
+  return name;
 }
 
 /**

@@ -76,7 +76,9 @@ def _detail(path: str, operation: Schema) -> dict[str, Any]:
     if "Response" not in name:
         return {}
     shown = document()["components"]["schemas"][name]["properties"]["data"]
-    return {path: {"permission": operation["x-permission"], "fields": _shown(shown)}}
+    # The names of possible actions are the buttons of a screen, and no field of it.
+    fields = [field for field in _shown(shown) if field["name"] != "actions"]
+    return {path: {"permission": operation["x-permission"], "fields": fields}}
 
 
 def _result(operation: Schema) -> str:
