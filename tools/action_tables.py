@@ -35,7 +35,7 @@ class Subject:
 
     `elsewhere` has the actions whose operation is at another path than the name says, and that
     operation. `others` are the changes of its status that are no action of it: the status before,
-    the status after, and what makes the change.
+    the status after, and what makes the change. `notes` are what the diagram says of an action.
     """
 
     path: str
@@ -43,6 +43,7 @@ class Subject:
     detail: type[BaseModel]
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     others: Sequence[tuple[str, str, str]] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def word(self) -> str:
@@ -75,10 +76,23 @@ SUBJECTS = (
     Subject(
         "/receipts", receiving.ACTIONS, ReceiptDetail, _under("/receipts", undo=_UNDO_LINE),
         [("[*]", "pending", "POST /receipts")],
+        {
+            "lines": "stock increases at once",
+            "undo": "goods leave the stock",
+            "cancel": "received goods leave the stock",
+            "revert": "while the goods are there and free",
+        },
     ),
     Subject(
         "/pickings", picking.ACTIONS, PickingDetail, _under("/pickings", undo=_UNDO_PICK),
         [("[*]", "pending", "POST /pickings")],
+        {
+            "picks": "goods are staged",
+            "undo": "goods are allocated again",
+            "finalize": "a shortage needs a reason",
+            "cancel": "goods return to their positions",
+            "revert": "while something is staged",
+        },
     ),
     Subject(
         "/packing-orders", packing.ACTIONS, PackingOrderDetail, {},
@@ -95,7 +109,9 @@ SUBJECTS = (
             ("[*]", "open", "POST /packing-orders/{id}/handling-units"),
             ("open", "dispatched", "the exit document is dispatched"),
             ("closed", "dispatched", "the exit document is dispatched"),
+            ("open", "[*]", "DELETE or complete, while it is empty"),
         ],
+        {"reopen": "until the order is packed"},
     ),
     Subject(
         "/returns", returns.ACTIONS, ReturnDetail, _under("/returns", undo=_UNDO_LINE),
@@ -109,18 +125,30 @@ SUBJECTS = (
             ("released", "picked", "all pickings have ended"),
             ("in_progress", "picked", "all pickings have ended"),
         ],
+        {"release": "allocates what its pickings lack"},
     ),
     Subject(
         "/transfers", transfers.ACTIONS, TransferDetail, {},
         [
             ("[*]", "transferred", "POST /transfers"),
-            ("[*]", "pending", "POST /transfers, execute false"),
+            ("[*]", "pending", "POST with execute false"),
+            ("pending", "[*]", "DELETE"),
+            ("error", "[*]", "DELETE"),
         ],
+        {"execute": "error if the goods are not there"},
     ),
     Subject(
         "/transfer-orders", transfer_orders.ACTIONS, TransferOrderDetail,
         _under("/transfer-orders", undo=_UNDO_PICK),
-        [("[*]", "draft", "POST /transfer-orders")],
+        [("[*]", "draft", "POST /transfer-orders"), ("[*]", "released", "POST with release")],
+        {
+            "release": "a picking is created, stock is allocated",
+            "picks": "picked with the last one",
+            "undo": "goods are allocated again",
+            "receive": "received with the last goods, or final",
+            "close": "a difference needs a reason",
+            "cancel": "goods return to their positions",
+        },
     ),
     Subject(
         "/approvals", approvals.ACTIONS, ApprovalDetail, {},

@@ -327,7 +327,7 @@ def _returns(erp: Erp) -> _States:
             scenario.done(number, act, **body)
         return number
 
-    received = (("lines", _BACK), ("finish", {}))
+    received: tuple[_Act, ...] = (("lines", _BACK), ("finish", {}))
     return _States(
         {
             "expected": arrived,

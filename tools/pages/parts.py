@@ -6,7 +6,7 @@ from functools import partial
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.integration.imports.models import IMPORT_KINDS
 from shared.kernel.events.kinds import EVENTS
-from tools.pages import commands, deployment, imports, storage
+from tools.pages import commands, deployment, imports, states, storage
 from tools.pages.limits import LIMITS
 from tools.pages.markers import table
 
@@ -38,6 +38,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
         for page in deployment.pages_of_alarms()
     },
     "rights of imports": imports.rights,
+    **{f"states of {name}": partial(states.diagram, name) for name in states.WITH_DIAGRAM},
+    "actions": states.actions,
     **{f"columns of {kind}": partial(imports.columns, kind) for kind in IMPORT_KINDS},
     **{
         f"indexes of {name}": partial(storage.indexes, *kinds)

@@ -46,6 +46,7 @@ def test_granted_request_passes_once_and_everything_is_recorded(
         "expires_at": pending["expires_at"],
         "created_at": pending["created_at"],
         "updated_at": pending["created_at"],
+        "actions": ["grant", "deny"],
     }
 
     granted = scenario.decide(number, comment="Goes to the next truck").data
@@ -55,6 +56,7 @@ def test_granted_request_passes_once_and_everything_is_recorded(
         "decided_at": granted["updated_at"],
         "comment": "Goes to the next truck",
         "updated_at": granted["updated_at"],
+        "actions": [],
     }
     assert granted == scenario.shown(number) == {**pending, **decided}
 

@@ -48,7 +48,7 @@ def test_goods_are_packed_into_units_in_units_and_leave_with_the_dispatch(
             {"item_code": "BRICK", "product_name": "Brick", "batch_num": None,
              "serial_numbers": [], "qty": 10, "packed_qty": 0}
         ],
-        "handling_units": [],
+        "handling_units": [], "actions": ["handling-units", "complete", "cancel"],
     }  # fmt: skip
     pallet = packing.unit(1, "pallet", length_mm=1200, width_mm=800, height_mm=150, tare_kg=22.5)
     carton = packing.unit(1, parent_id=pallet)
@@ -63,6 +63,7 @@ def test_goods_are_packed_into_units_in_units_and_leave_with_the_dispatch(
              "serial_numbers": [], "qty": 6}
         ],
         "created_at": shown["created_at"], "updated_at": shown["updated_at"],
+        "actions": ["contents", "remove", "close"],
     }  # fmt: skip
     packing.done(packing.put(pallet, "BRICK", 4))
     packing.done(packing.act(carton, "close", weight_kg=12))

@@ -60,6 +60,7 @@ def test_purchase_order_is_received_completely(
         "lines": [],
         "differences": [],
         "approvals": [],
+        "actions": ["start", "cancel"],
     }
     assert receiving_scenario.document(order)["status"] == "assigned"
 

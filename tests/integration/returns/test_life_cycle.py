@@ -34,6 +34,7 @@ def test_everything_comes_back_and_is_decided_on(scenario: ReturnScenario, stack
         "operator": None,
         "lines": made.data["lines"],
         "differences": [],
+        "actions": ["lines", "cancel"],
         "received_at": None,
         "dispositioned_at": None,
         "created_at": made.data["created_at"],

@@ -52,8 +52,9 @@ def test_receipt_with_all_fields_is_shown(stack: Stack, erp: Erp) -> None:
         "lines": [{**drills, "batch_num": None}, {**cement, "serials": []}],
         "differences": [],
         "approvals": [],
+        "actions": ["synchronize", "revert"],
     }
-    del shown["lines"], shown["differences"], shown["approvals"]
+    del shown["lines"], shown["differences"], shown["approvals"], shown["actions"]
     assert erp.get("/receipts").data == [shown]
 
 
@@ -110,8 +111,9 @@ def test_picking_with_all_fields_is_shown(stack: Stack, erp: Erp) -> None:
         "has_shortage": True,
         "carrier_code": "DHL",
         "lines": [drills, cement],
+        "actions": ["synchronize", "revert"],
     }
-    del shown["lines"], shown["carrier_code"]
+    del shown["lines"], shown["carrier_code"], shown["actions"]
     assert erp.get("/pickings").data == [shown]
 
 
@@ -144,6 +146,7 @@ def test_transfer_with_the_answer_of_the_erp_is_shown(
     number = transfer(stack.store(), **facts, reason="Replenish", lines=[line])
 
     shown = erp.get(f"/transfers/{number}").data
+    assert shown.pop("actions") == ["execute"]
     assert shown == {"id": number, **facts, "wms_status": "error", "lines": [line]}
     del shown["lines"]
     assert erp.get("/transfers").data == [shown]
@@ -190,6 +193,7 @@ def test_wave_is_shown_with_its_pickings(stack: Stack, erp: Erp) -> None:
             {"picking_id": ended, "status": "cancelled"},
             {"picking_id": started, "status": "started"},
         ],
+        "actions": ["cancel"],
     }
     assert erp.get("/waves").data == [head]
     again = erp.get(f"/waves/{number}", headers={"If-None-Match": shown.headers["ETag"]})
