@@ -80,6 +80,7 @@ def test_pending_approval_of_other_figures_is_replaced(
         "status": "expired",
         "expires_at": replaced["updated_at"],
         "updated_at": replaced["updated_at"],
+        "actions": [],
     }
     late = supervisor.post(f"/approvals/{first}/grant")
     assert (late.status, late.code) == (409, "stale_state")

@@ -61,6 +61,7 @@ def test_transfer_within_a_warehouse_is_executed_at_once(
                 "inventory_status": "available",
             }
         ],
+        "actions": ["acknowledge"],
     }
     assert stocked_yard.erp.get(f"{PATH}/{number}").data == shown
     assert positions_of(stocked_yard, "BRICK") == {
