@@ -4,6 +4,7 @@ Memory and passes follow the OWASP recommendation for argon2id. A check takes 20
 """
 
 import os
+import re
 import unicodedata
 
 from shared.identity.users.recovery_codes import random_code
@@ -18,6 +19,11 @@ _LANES = 1
 _PHC_PREFIX = f"$argon2id$v=19$m={_MEMORY_KIB},t={_PASSES},p={_LANES}$"
 _SALT_BYTES = 16
 _HASH_BYTES = 32
+
+_SALT_AND_HASH = re.compile(
+    r"[A-Za-z0-9+/]{21}[AQgw]\$[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]", re.ASCII
+)
+"""In Base64 without padding."""
 
 _DUMMY_HASH = f"{_PHC_PREFIX}{'A' * 22}${'A' * 43}"
 """A hash with the same cost for users that do not exist; no known password has it."""
@@ -77,20 +83,28 @@ def hash_password(password: str) -> str:
     return kdf.derive_phc_encoded(_normalize(password).encode(errors="surrogatepass"))
 
 
+def is_hash(text: str) -> bool:
+    """Return whether a text has exactly the form of a result of `hash_password`."""
+    prefix, rest = text[: len(_PHC_PREFIX)], text[len(_PHC_PREFIX) :]
+    return prefix == _PHC_PREFIX and _SALT_AND_HASH.fullmatch(rest) is not None
+
+
 def verify(password: str, stored: str | None) -> bool:
     """Return whether a presented password, of any content and length, matches a stored hash.
 
-    The hash is None if the user does not exist. That takes as long as a wrong password.
+    The hash is None if the user does not exist. That takes as long as a wrong password, and so does
+    a hash of another form, whose parameters would decide what a check costs.
     """
     from cryptography.exceptions import InvalidKey  # noqa: PLC0415
     from cryptography.hazmat.primitives.kdf.argon2 import Argon2id  # noqa: PLC0415
 
     presented = _normalize(password[:_MAX_PRESENTED_LENGTH]).encode(errors="surrogatepass")
+    known = stored if stored is not None and is_hash(stored) else None
     try:
-        Argon2id.verify_phc_encoded(presented, stored or _DUMMY_HASH)
+        Argon2id.verify_phc_encoded(presented, known or _DUMMY_HASH)
     except InvalidKey:
         return False
-    return stored is not None and len(password) <= _MAX_PRESENTED_LENGTH
+    return known is not None and len(password) <= _MAX_PRESENTED_LENGTH
 
 
 def _normalize(password: str) -> str:

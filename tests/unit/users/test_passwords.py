@@ -116,11 +116,27 @@ def test_check_of_a_missing_user_takes_as_long() -> None:
     assert known / 2 < unknown < known * 2
 
 
-def test_hash_with_other_costs_can_be_verified() -> None:
+def test_hash_of_another_form_matches_nothing_and_costs_no_more() -> None:
+    kept = passwords.hash_password(_GOOD)
     cheap = Argon2id(salt=b"s" * 16, length=32, iterations=1, lanes=1, memory_cost=8_192)
-    other = cheap.derive_phc_encoded(_GOOD.encode())
-    assert passwords.verify(_GOOD, other)
-    assert not passwords.verify("another", other)
+    short = Argon2id(salt=b"s" * 8, length=16, iterations=2, lanes=1, memory_cost=19_456)
+    others = [
+        cheap.derive_phc_encoded(_GOOD.encode()),
+        short.derive_phc_encoded(_GOOD.encode()),
+        kept.replace("m=19456", "m=4194304"),
+        kept.replace("t=2", "t=4294967295"),
+        kept.replace("p=1", "p=64"),
+        kept.replace("argon2id", "argon2i"),
+        f"{kept}\n",
+        "$2b$31$" + "a" * 53,
+        "",
+    ]
+    assert passwords.is_hash(kept)
+    for other in others:
+        began = time.thread_time()
+        assert not passwords.is_hash(other)
+        assert not passwords.verify(_GOOD, other)
+        assert time.thread_time() - began < 5
 
 
 def test_generated_passwords_are_valid_and_unique() -> None:
