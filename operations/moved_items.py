@@ -15,7 +15,7 @@ from shared.identity.auth.client_secrets import hash_of_digest, seal_digest, uns
 from shared.identity.auth.clients import ClientSecret, client_key, secret_to_attributes
 from shared.identity.users.second_factor import sealing_owner as second_factor_owner
 from shared.integration.webhooks.signatures import sealing_owner as webhook_owner
-from shared.kernel.db.items import AttributeMap, pack, unpack_at_most
+from shared.kernel.db.items import AttributeMap, pack, unpack
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.sealing import Purpose, seal, unseal
@@ -88,7 +88,7 @@ def _with_secrets(
 def _with_signing_secrets(
     data: bytes, number: int, change: Callable[[bytes, Purpose, str], bytes]
 ) -> bytes:
-    webhook = loads(unpack_at_most(data, _MAX_WEBHOOK))
+    webhook = loads(unpack([data], _MAX_WEBHOOK))
     for secret in webhook["secrets"]:
         changed = change(b64decode(secret["sealed"]), "signing", webhook_owner(number))
         secret["sealed"] = b64encode(changed).decode()

@@ -22,7 +22,7 @@ from shared.identity.auth.clients import (
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import TABLE_NAME, tenant_from_item, tenant_key
 from shared.kernel.db import schema
-from shared.kernel.db.items import AttributeMap, unpack_at_most
+from shared.kernel.db.items import AttributeMap, unpack
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT, PARTITION_KEY, SORT_KEY, index_keys
 from shared.kernel.errors import ValidationFailed
 from shared.kernel.events import outbox
@@ -291,9 +291,9 @@ def _check_event(item: AttributeMap, slug: str) -> None:
     unknown = sorted(item.keys() - _KEYS.keys() - types.keys() - optional.keys())
     _require(not unknown, f"an event has no {', '.join(unknown)}")
     if "attributes" in item:
-        unpack_at_most(item["attributes"]["B"], outbox.MAX_ATTRIBUTES)
+        unpack([item["attributes"]["B"]], outbox.MAX_ATTRIBUTES)
     if types is _COMBINED_TYPES:
-        unpack_at_most(item["events"]["B"], _MOST_COMBINED)
+        unpack([item["events"]["B"]], _MOST_COMBINED)
         _, entry = outbox.parse_entry(item)
         for event in entry.events if isinstance(entry, outbox.CombinedEvents) else ():
             _check_kind_and_path(event.type, event.item["href"])

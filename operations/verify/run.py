@@ -29,6 +29,7 @@ from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store
 from shared.kernel.clock import Deadline, instant, now_ms
 from shared.kernel.db.actions import StaleRead
+from shared.kernel.db.items import inflate
 from shared.kernel.db.schema import TableVersion, served
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -130,7 +131,7 @@ class _Run:
         store.client = MeteredClient(store.client, pace, lease.keep)  # type: ignore[assignment]
         run = cls(lease, store, report, repair, Findings(slug))
         stored = tenant_item(slug).get(_PROGRESS, {}).get("B")
-        progress = json.loads(zlib.decompress(stored)) if stored else None
+        progress = json.loads(inflate(stored)) if stored else None
         if progress and progress["repair"] == repair:
             run._continue(progress)
         return run

@@ -30,6 +30,7 @@ from shared.kernel.db.items import (
     Item,
     encode,
     from_attributes,
+    inflate,
     item_at,
     to_attributes,
 )
@@ -257,4 +258,4 @@ def _stored_response(store: Store, held: Item, fingerprint: str, now: int) -> Ht
     body = b"".join([held["body"], *(tails[key]["body"] for key in keys)])
     if held.get("sealed"):
         body = unseal(body, "replay", store.slug, held[PARTITION_KEY])
-    return HttpResponse(int(held["status"]), zlib.decompress(body).decode(), headers)
+    return HttpResponse(int(held["status"]), inflate(body).decode(), headers)

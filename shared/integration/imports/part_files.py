@@ -14,11 +14,14 @@ from typing import Any
 from shared.integration.imports.files.cells import cell_text
 from shared.integration.imports.files.row_groups import RowGroup
 from shared.integration.imports.report.rejected_rows import RejectedRow, RowProblem
+from shared.kernel.db.items import inflate
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.spreadsheets.table import Cell, InvalidCell, Row
 from shared.kernel.tenant_files import TenantFiles
 
 _MEDIA = "application/gzip"
+_MAX_BYTES = 128 << 20
+"""The 64,000,000 characters that a file may have, as rows and as bodies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def _write(files: TenantFiles, import_id: int, entries: Iterable[object]) -> str
 
 
 def _read(files: TenantFiles, import_id: int, name: str) -> Iterator[Any]:
-    content = gzip.decompress(files.read(_path(import_id, name))).decode()
+    content = inflate(files.read(_path(import_id, name)), _MAX_BYTES).decode()
     # Not splitlines(), because cells may contain other line separators.
     yield from (loads(line) for line in content.split("\n"))
 

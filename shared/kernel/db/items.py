@@ -6,7 +6,7 @@ converter returns every number as Decimal and wraps bytes; this one returns whol
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -24,6 +24,12 @@ _COMPRESS_FROM = 256
 
 PART_SIZE = 350_000
 """Bytes of `data` per item; DynamoDB allows 400 KB per item."""
+
+MAX_TEXT = 32 << 20
+"""Bytes of anything that is stored compressed, before it is compressed."""
+
+_ZLIB_OR_GZIP = 32
+"""Added to the size of the window: the format is recognized by its header."""
 
 
 def to_attributes(item: Mapping[str, Any]) -> AttributeMap:
@@ -109,31 +115,36 @@ def pack(text: str) -> list[bytes]:
     return [packed[at : at + PART_SIZE] for at in range(0, len(packed), PART_SIZE)]
 
 
-def unpack(parts: list[bytes]) -> bytes:
-    """Return the JSON text of the `data` that `pack` made."""
-    # JSON never starts with the byte that every zlib stream starts with.
-    packed = b"".join(parts)
-    return zlib.decompress(packed) if packed[:1] == b"\x78" else packed
-
-
-def unpack_at_most(data: bytes, most: int) -> bytes:
-    """Return what `unpack` does, for data that somebody else made.
+def unpack(parts: Sequence[bytes], most: int = MAX_TEXT) -> bytes:
+    """Return the JSON text of the `data` that `pack` made.
 
     Raises:
         ValueError: The text has more than `most` bytes, or the data is damaged.
     """
-    if data[:1] != b"\x78":
-        text = data
-    else:
-        stream = zlib.decompressobj()
-        try:
-            text = stream.decompress(data, most + 1)
-        except zlib.error as error:
-            raise ValueError(str(error)) from None
-        if len(text) <= most and not stream.eof:
-            raise ValueError("the data is truncated")
+    # JSON never starts with the byte that every zlib stream starts with.
+    packed = b"".join(parts)
+    if packed[:1] == b"\x78":
+        return inflate(packed, most)
+    if len(packed) > most:
+        raise ValueError(f"the data has more than {most} bytes")
+    return packed
+
+
+def inflate(data: bytes, most: int = MAX_TEXT) -> bytes:
+    """Decompress data in the format of zlib or gzip. Nothing else decompresses stored data.
+
+    Raises:
+        ValueError: There are more than `most` bytes, or the data is damaged.
+    """
+    stream = zlib.decompressobj(zlib.MAX_WBITS | _ZLIB_OR_GZIP)
+    try:
+        text = stream.decompress(data, most + 1)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
     if len(text) > most:
         raise ValueError(f"the data has more than {most} bytes")
+    if not stream.eof:
+        raise ValueError("the data is truncated")
     return text
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shared.kernel.db.actions import Cost
-from shared.kernel.db.items import PART_SIZE, Item, Key, item_at, pack, unpack
+from shared.kernel.db.items import MAX_TEXT, PART_SIZE, Item, Key, item_at, pack, unpack
 from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict
@@ -85,7 +85,11 @@ def encode_entity[E: Stored](
     Raises:
         Conflict: The entity is too large.
     """
-    data = pack(record.entity.to_json())
+    text = record.entity.to_json()
+    # A character has up to 4 bytes: most texts are not encoded twice.
+    if len(text) > MAX_TEXT // 4 and (length := len(text.encode())) > MAX_TEXT:
+        raise Conflict(f"{name} is too large: it has {length} bytes, the limit is {MAX_TEXT}.")
+    data = pack(text)
     parts, size = len(data), sum(map(len, data))
     if parts > MAX_PARTS:
         raise Conflict(

@@ -1,13 +1,30 @@
 """Conversion of values to DynamoDB attributes, and packing of entities."""
 
+import gzip
+import re
+import tracemalloc
+import zlib
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.kernel.db.items import PART_SIZE, encode, from_attributes, pack, to_attributes, unpack
+from shared.kernel.db.items import (
+    MAX_TEXT,
+    PART_SIZE,
+    encode,
+    from_attributes,
+    inflate,
+    pack,
+    to_attributes,
+    unpack,
+)
+from tests.cases import each_case
+
+ROOT = Path(__file__).parents[3]
 
 _VALUES = (
     st.text()
@@ -44,6 +61,47 @@ def test_whole_numbers_are_read_as_integers() -> None:
 @given(st.text(max_size=3000).map(lambda text: f'{{"comments":"{text}"}}'))
 def test_packed_entity_round_trips(text: str) -> None:
     assert unpack(pack(text)).decode() == text
+
+
+@each_case(
+    ("data", "message"),
+    [
+        (zlib.compress(bytes(200_000_000), 1), "has more than 33554432 bytes"),
+        (gzip.compress(bytes(MAX_TEXT + 1), 1), "has more than 33554432 bytes"),
+        (zlib.compress(b"{}" * 300)[:-3], "is truncated"),
+        (b"\x78\x9c" + b"\xff" * 20, "Error -3"),
+    ],
+)
+def test_compressed_data_is_read_up_to_a_bound(data: bytes, message: str) -> None:
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=message):
+        inflate(data)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 3 * MAX_TEXT
+
+
+def test_data_that_is_not_compressed_has_the_same_bound() -> None:
+    with pytest.raises(ValueError, match="has more than 10 bytes"):
+        unpack([b"{}" * 6], 10)
+
+
+def test_only_bounded_functions_decompress() -> None:
+    """Each of these files has its own bound, with tests."""
+    bounded = {
+        "shared/kernel/db/items.py", "shared/kernel/spreadsheets/zip_archive.py",
+        "operations/encrypted_lines.py",
+    }  # fmt: skip
+    unbounded = re.compile(
+        r"(zlib|gzip|lzma|bz2)\.decompress\(|decompressobj\(|GzipFile|gzip\.open"
+    )
+    found = {
+        str(path.relative_to(ROOT))
+        for folder in ("shared", "functions", "operations", "cli")
+        for path in (ROOT / folder).rglob("*.py")
+        if unbounded.search(path.read_text(encoding="utf-8"))
+    }
+    assert found <= bounded
 
 
 def test_large_entity_is_split_into_parts_below_the_item_limit() -> None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shared.kernel.clock import now_ms
-from shared.kernel.db.items import Item, to_attributes
+from shared.kernel.db.items import Item, inflate, to_attributes
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 
@@ -145,7 +145,7 @@ def find_snapshot(store: Store, listing: str, offset: int, taken_ms: int | None)
     item = page.items[0]
     return Snapshot(
         first=offset // _CHUNK * _CHUNK,
-        ids=json.loads(zlib.decompress(item["ids"])),
+        ids=json.loads(inflate(item["ids"])),
         total=int(item["total"]),
         taken_ms=int(item[SORT_KEY][len(chunk) :]),
         state=item["state"],
