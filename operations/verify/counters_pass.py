@@ -95,7 +95,8 @@ class CountersPass:
 
     def look(self, kinds: Sequence[str]) -> Mapping[str, list[Drift]]:
         """Return the drifts of totals. A second look counts again from the beginning."""
-        found = {kind: list(self._look(COLLECTIONS[kind])) for kind in kinds}
+        version = self.store.version.complete
+        found = {kind: list(self._look(COLLECTIONS[kind].at(version))) for kind in kinds}
         return {kind: drifts for kind, drifts in found.items() if drifts}
 
     def _look(self, collection: Collection[Any]) -> Iterator[Drift]:
@@ -134,9 +135,9 @@ class CountersPass:
 
     def _ids(self, collection: Collection[Any]) -> Iterable[int]:
         """Return the ids that entities without an index may have: those of what they belong to."""
-        if collection is LAYOUTS:
+        if collection.kind == LAYOUTS.kind:
             return range(1, last_id(self.store, WAREHOUSES.kind) + 1)
-        if collection is DIFFERENCES:
+        if collection.kind == DIFFERENCES.kind:
             index, failed = (
                 VALIDATIONS.index_of("result"),
                 VALIDATIONS.partition("result", "failed"),
