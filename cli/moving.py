@@ -50,6 +50,10 @@ class _RequestLimit(click.ParamType):
     "--requests-per-minute", type=_RequestLimit(), metavar=f"N|{_PLAN}",
     help="Limit agreed with the company, or that of its plan.  [default: that of the export]",
 )  # fmt: skip
+@click.option(
+    "--unchecked", is_flag=True,
+    help="Make the tenant active although its data contradicts itself.",
+)  # fmt: skip
 @yes_option
 @command
 def import_(  # noqa: PLR0913  each option is one fact about the tenant
@@ -61,6 +65,7 @@ def import_(  # noqa: PLR0913  each option is one fact about the tenant
     plan: str | None,
     modules: tuple[str, ...],
     requests_per_minute: int | None,
+    unchecked: bool,
     yes: bool,
 ) -> None:
     """Make the tenant whose export is in DIR, with all its data, in this deployment.
@@ -69,8 +74,9 @@ def import_(  # noqa: PLR0913  each option is one fact about the tenant
     The passphrase is asked for, or is the value of the environment variable STOWAGE_PASSPHRASE.
     Every line of the export is checked before anything is written. Then the command shows plan,
     modules and request limit that the tenant gets, and asks for confirmation. Requests are refused
-    until everything is written and compared with the export, item by item. An interrupted import
-    is continued by the same command. The whole move is in docs/moving.md.
+    until everything is written and compared with the export, item by item, and what follows from
+    other data is repaired, as by stowage verify --repair. An interrupted import is continued by the
+    same command. The whole move is in docs/moving.md.
 
     \b
     Examples:
@@ -96,7 +102,10 @@ def import_(  # noqa: PLR0913  each option is one fact about the tenant
         if base_url == deployment.address:
             provisioning.set_shared_address(base_url)
         with operator.output.progress() as progress:
-            done = import_tenant(export, terms, base_url=base_url, host=host, progress=progress)
+            done = import_tenant(
+                export, terms,
+                base_url=base_url, host=host, unchecked=unchecked, progress=progress,
+            )  # fmt: skip
     except OSError as error:
         message = f"{source} cannot be read: {error.strerror or error}"
         raise CommandFailed(message, "cannot_read") from error
@@ -105,6 +114,7 @@ def import_(  # noqa: PLR0913  each option is one fact about the tenant
             "tenant": done.slug,
             "address": done.base_url,
             "compared": [each._asdict() for each in done.compared],
+            "repaired": done.repaired,
             "clients_without_secret": list(done.clients_without_secret),
         }
     )

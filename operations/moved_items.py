@@ -6,6 +6,7 @@ sealed again under the key of the other deployment, and are equal when their ope
 
 import hashlib
 import json
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,8 +21,9 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.sealing import Purpose, seal, unseal
 
-_NOT_MOVED = "rate#"
-"""Beginning of the keys of items that are not moved: requests of the last minutes."""
+_NOT_MOVED = re.compile(r"(rate|snapshot)#.*|position#[^#]+#.*", re.DOTALL)
+"""Partition keys of items that are not moved: requests of the last minutes, and where the next page
+of a list begins."""
 _MAX_WEBHOOK = 1 << 20
 """Bytes; more than a subscription has: an address, kinds of events and two secrets."""
 _MAX_SECRET = 4_096
@@ -32,7 +34,7 @@ def is_moved(item: Mapping[str, Any], now_seconds: int) -> bool:
     """Return whether an item of the tenant's table is moved; expired ones are not."""
     expiry = item.get(EXPIRY)
     is_expired = expiry is not None and int(expiry["N"]) <= now_seconds
-    return not is_expired and not item[PARTITION_KEY]["S"].startswith(_NOT_MOVED)
+    return not is_expired and not _NOT_MOVED.fullmatch(item[PARTITION_KEY]["S"])
 
 
 # Secrets

@@ -35,3 +35,12 @@ COLLECTIONS: Mapping[str, Collection[Any]] = {
     )
 }  # fmt: skip
 """Kind → collection."""
+
+IDS_OF_OTHERS: Mapping[str, tuple[str, ...]] = {
+    "layout": ("warehouse",),
+    "level": ("product", "warehouse"),
+    "level_total": ("product",),
+    "returned": ("exit",),
+    "rfid_differences": ("rfid_validation",),
+}
+"""Kind without a sequence of its own → kinds whose ids its ids consist of."""

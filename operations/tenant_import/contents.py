@@ -6,18 +6,25 @@ by which a repeated key is found.
 
 import secrets
 from array import array
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple
 
+from operations.item_kinds import MAX_WEBHOOKS
+from operations.stored_collections import COLLECTIONS, IDS_OF_OTHERS
 from shared.kernel.db import schema
 from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.records import HEAD
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict
+from shared.kernel.fields import MAX_ID
 
 _GROUPS = 256
+_FREE_IDS, _IDS_PER_ENTITY = 1_000_000, 100
+"""Ids are given one after another, and some are lost to requests that fail. `stowage verify` looks
+at every id up to the greatest one."""
 _STEPS = {"manifest": 0, "file": 1, "tenant": 2}
 _NOTHING, _ITEMS = -1, 3
 _ORDER = frozenset({(_NOTHING, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, _ITEMS), (_ITEMS, _ITEMS)})
@@ -52,11 +59,17 @@ class Contents:
     """Active integration clients."""
     mobile_clients: int = 0
     """Active mobile applications."""
+    webhooks: int = 0
+    """Subscriptions, including inactive ones."""
     users: int = 0
     """Users, including disabled ones."""
     events: int = 0
     size: int = 0
     """Characters of the lines."""
+    entities: Counter[str] = field(default_factory=Counter)
+    """Kind → entities, including deleted ones."""
+    greatest: dict[str, int] = field(default_factory=dict)
+    """Kind → its greatest id, also as a sequence and as the ids of other kinds have it."""
 
     def counters(self) -> AttributeMap:
         """Return the counters of the tenant's item."""
@@ -66,6 +79,37 @@ class Contents:
             "users": self.users,
         }
         return {name: {"N": str(number)} for name, number in counted.items()}
+
+    def _add_table_item(self, item: AttributeMap) -> None:
+        kind, _, rest = item[PARTITION_KEY]["S"].partition("#")
+        sort = item[SORT_KEY]["S"]
+        if kind == "sequence" and sort in COLLECTIONS.keys() - IDS_OF_OTHERS.keys():
+            self._add_id(sort, int(item["last"]["N"]))
+        elif kind in COLLECTIONS and rest.isdecimal() and sort == HEAD:
+            self.entities[kind] += 1
+            self.users += kind == "user" and "deleted" not in item
+            self.webhooks += kind == "webhook" and "deleted" not in item
+            for name, number in _ids_of(kind, int(rest)):
+                self._add_id(name, number)
+
+    def _add_id(self, kind: str, number: int) -> None:
+        self.greatest[kind] = max(number, self.greatest.get(kind, 0))
+
+    def limit_problem(self) -> str | None:
+        """Return what the tables of a tenant never have; None if there is nothing of it."""
+        if self.webhooks > MAX_WEBHOOKS:
+            return (
+                f"webhook: {self.webhooks} subscriptions, every plan allows {MAX_WEBHOOKS}. Delete "
+                "subscriptions in the source"
+            )
+        for kind, number in sorted(self.greatest.items()):
+            most = _FREE_IDS + _IDS_PER_ENTITY * self.entities[kind]
+            if number > most:
+                return (
+                    f"{kind}: the id {number}, and {self.entities[kind]} entities can have ids up "
+                    f"to {most}"
+                )
+        return None
 
     def add(self, where: str, item: AttributeMap) -> None:
         """Keep a line about the whole export, and count another one."""
@@ -82,7 +126,7 @@ class Contents:
                 self.files[item["file"]["S"]] = ExportedFile(size, sha256, bucket, key)
             case "table":
                 self.items += 1
-                self.users += _is_user(item)
+                self._add_table_item(item)
             case "client" if item["state"]["S"] == "active":
                 if item["kind"]["S"] == "integration":
                     self.clients += 1
@@ -92,9 +136,10 @@ class Contents:
                 self.events += 1
 
 
-def _is_user(item: AttributeMap) -> bool:
-    is_head = item[PARTITION_KEY]["S"].startswith("user#") and item[SORT_KEY]["S"] == HEAD
-    return is_head and "data" in item and "deleted" not in item
+def _ids_of(kind: str, number: int) -> Iterator[tuple[str, int]]:
+    """Return the ids that the id of an entity consists of, each with its kind."""
+    names = IDS_OF_OTHERS.get(kind, (kind,))
+    return zip(names, divmod(number, MAX_ID + 1)[2 - len(names) :], strict=True)
 
 
 class RepeatedKeys:
@@ -142,6 +187,8 @@ def count_contents(lines: Iterable[tuple[str, AttributeMap, int]], slug: str) ->
             f"The export of {slug} does not have the lines of an export in their order: manifest, "
             "files, one tenant, its items. Do not import it; make another export."
         )
+    if problem := contents.limit_problem():
+        raise Conflict(f"The export of {slug} is refused. {problem}.")
     if keys.exist():
         raise Conflict(
             f"The export of {slug} has an item twice. Do not import it; make another export."

@@ -8,10 +8,11 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 from operations.export import AUTHENTICATED, is_copy, is_other_file
-from operations.moved_items import check_secrets, from_json, is_moved
+from operations.moved_items import check_secrets, from_json
 from shared.identity.auth.clients import (
     ID_PREFIXES,
     client_from_item,
@@ -24,7 +25,7 @@ from shared.identity.tenancy.directory import TABLE_NAME, tenant_from_item, tena
 from shared.kernel.db import schema
 from shared.kernel.db.items import AttributeMap, unpack
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT, PARTITION_KEY, SORT_KEY, index_keys
-from shared.kernel.errors import ValidationFailed
+from shared.kernel.errors import Conflict, ValidationFailed
 from shared.kernel.events import outbox
 from shared.kernel.events.kinds import EVENT_KINDS, TEST_EVENT
 from shared.warehouse.settings.rules import check_settings
@@ -63,7 +64,8 @@ _NOT_IN_A_TABLE = ("HOST#", "TENANT#", "CLIENT#", "KEYS")
 _CLIENT_IDS = tuple(ID_PREFIXES.values())
 _BEGINNING = re.compile(r'\{"where":"([a-z]{1,20})","item":', re.ASCII)
 _PLAIN_TYPES = {"S": str, "B": bytes, "BOOL": bool}
-_NUMBER = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(E[+-]?[0-9]{1,3})?", re.ASCII)
+_NUMBER = re.compile(r"-?[0-9]{1,38}(\.[0-9]{1,38})?(E[+-]?[0-9]{1,2})?", re.ASCII)
+"""DynamoDB has 38 digits."""
 _SHOWN = 100
 """Characters of a key that a message shows."""
 _UNREADABLE = (
@@ -72,8 +74,40 @@ _UNREADABLE = (
 """What reading a line of another form raises."""
 
 
+_LISTED = 10
+"""Problems that a refusal names; all are counted."""
+
+
 class RefusedLine(Exception):
     """The line cannot be imported; the message says why."""
+
+
+class Refusals:
+    """The problems of the lines of an export, of which the first ones are kept."""
+
+    def __init__(self, slug: str, folder: Path) -> None:
+        self._source = f"The export of {slug} in {folder}"
+        self._listed, self._count = list[str](), 0
+
+    def add(self, number: int, problem: object) -> None:
+        """Add a problem of the line with a number."""
+        self._count += 1
+        if self._count <= _LISTED:
+            self._listed.append(f"line {number}: {problem}")
+
+    def __enter__(self) -> Self:
+        """Collect problems in a block."""
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        """Raise Conflict if there are problems; one of the whole export often follows from them."""
+        if not self._count or not isinstance(error, Conflict | None):
+            return
+        more = f"; and {self._count - _LISTED} more" if self._count > _LISTED else ""
+        raise Conflict(
+            f"{self._source} is refused, with {self._count} problems in its items: "
+            f"{'; '.join(self._listed)}{more}. Do not import it; make another export."
+        ) from None
 
 
 def place_of(text: str) -> str:
@@ -126,7 +160,7 @@ def _is_value(attribute: Mapping[str, Any]) -> bool:
         return type(value) is plain
     match kind, value:
         case "N", str():
-            return value.isdecimal() or _NUMBER.fullmatch(value) is not None
+            return _NUMBER.fullmatch(value) is not None
         case "NULL", bool():
             return value
         case ("M", dict()) | ("L", list()):
@@ -216,7 +250,7 @@ def _check_table_item(item: AttributeMap, slug: str) -> None:
             raise RefusedLine(f"{name} is no text, or is empty")
     partition: str = item[PARTITION_KEY]["S"]
     _require(item[SORT_KEY], "SK is missing")
-    if partition.startswith(_NOT_IN_A_TABLE) or "pk" in item or not is_moved(_undated(item), 0):
+    if partition.startswith(_NOT_IN_A_TABLE) or "pk" in item:
         raise RefusedLine(f"{_shown(partition)} is not the key of an item of a tenant's table")
     for text in partition.split("#"):
         if text.startswith(_CLIENT_IDS) and slug_of_client_id(text) not in {None, slug}:
@@ -225,13 +259,7 @@ def _check_table_item(item: AttributeMap, slug: str) -> None:
         raise RefusedLine(f"{_shown(partition)} belongs to another tenant")
     if EXPIRY in item:
         int(item[EXPIRY]["N"])
-    if (partition, item[SORT_KEY]["S"]) == schema.VERSION_KEY:
-        int(item["version"]["N"])
     check_secrets(item)
-
-
-def _undated(item: AttributeMap) -> AttributeMap:
-    return {PARTITION_KEY: item[PARTITION_KEY]}
 
 
 # Clients

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from operations.encrypted_lines import read_encrypted
 from operations.export import (
@@ -16,7 +16,8 @@ from operations.export import (
 )
 from operations.moved_items import is_moved
 from operations.tenant_import.contents import Contents, count_contents
-from operations.tenant_import.line_checks import RefusedLine, checked_line, place_of
+from operations.tenant_import.item_checks import are_together, name_of, problems_of
+from operations.tenant_import.line_checks import Refusals, RefusedLine, checked_line, place_of
 from operations.tenant_import.terms import Terms
 from shared.identity.tenancy.tenant import MODULES, PLANS, is_slug
 from shared.kernel.clock import now_ms
@@ -28,6 +29,21 @@ from shared.kernel.errors import Conflict
 _MOVED_BUCKET = "work"
 _MOST_OF_A_MANIFEST = 64 << 20
 """Characters; it has about 170 for each file."""
+
+
+_TABLE = "table"
+_MOST_TOGETHER = 16 << 20
+"""Characters of lines that are checked together; more than those of an entity, which has at most 8
+items of 350 kB, and its index entries."""
+_SHOWN = 300
+"""Characters of a problem that a message shows."""
+
+type _Line = tuple[str, AttributeMap, int]
+
+
+class _NumberedLine(NamedTuple):
+    number: int
+    line: _Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +66,11 @@ class TenantExport:
         Each is checked again, because the file may have been replaced.
         """
         moment = now_ms() // 1000
-        for _, item, _ in _read_lines(self.folder, self.passphrase, self.slug, where):
-            if PARTITION_KEY not in item or is_moved(item, moment):
-                yield item
+        with Refusals(self.slug, self.folder) as refusals:
+            lines = _read_lines(self.folder, self.passphrase, self.slug, refusals, where)
+            for _, item, _ in lines:
+                if PARTITION_KEY not in item or is_moved(item, moment):
+                    yield item
 
     def files(self) -> Iterator[tuple[str, Path, str]]:
         """Yield key after the prefix of the tenant, copy and SHA-256 of each file that is moved."""
@@ -82,7 +100,8 @@ def open_export(source: Path, passphrase: str) -> TenantExport:
     }:
         raise _foreign(folder)
     _check_file(folder, ITEMS_FILE, items["bytes"], items["sha256"])
-    contents = count_contents(_read_lines(folder, passphrase, slug), slug)
+    with Refusals(slug, folder) as refusals:
+        contents = count_contents(_read_lines(folder, passphrase, slug, refusals), slug)
     _check_authenticated(folder, manifest, contents)
     for name, file in contents.files.items():
         _check_file(folder, name, file.bytes, file.sha256)
@@ -91,23 +110,46 @@ def open_export(source: Path, passphrase: str) -> TenantExport:
 
 
 def _read_lines(
-    folder: Path, passphrase: str, slug: str, only: str | None = None
-) -> Iterator[tuple[str, AttributeMap, int]]:
+    folder: Path, passphrase: str, slug: str, refusals: Refusals, only: str | None = None
+) -> Iterator[_Line]:
     """Yield place, item and characters of each line, or of those of one place.
 
-    Raises:
-        Conflict: The line is not as an export writes it, or belongs to another tenant.
+    Left out are lines with problems, which are added to `refusals`, and items of the table that
+    have expired since or are not moved. Items that are checked together follow each other.
     """
+    group, size, moment = list[_NumberedLine](), 0, now_ms() // 1000
     for number, text in enumerate(read_encrypted(folder / ITEMS_FILE, passphrase), 1):
         try:
-            if only is None or place_of(text) == only:
-                where, item = checked_line(text, slug)
-                yield where, item, len(text)
+            if only is not None and place_of(text) != only:
+                continue
+            where, item = checked_line(text, slug)
+            if where == _TABLE and not is_moved(item, moment):
+                continue
         except RefusedLine as error:
-            raise Conflict(
-                f"The export of {slug} in {folder} is refused, because of line {number} of its "
-                f"items: {error}. Do not import it; make another export."
-            ) from None
+            refusals.add(number, error)
+            continue
+        line = _NumberedLine(number, (where, item, len(text)))
+        if group and not (size < _MOST_TOGETHER and _are_together(group[0], line)):
+            yield from _checked(group, refusals)
+            group, size = [], 0
+        group.append(line)
+        size += len(text)
+    yield from _checked(group, refusals)
+
+
+def _are_together(one: _NumberedLine, other: _NumberedLine) -> bool:
+    (first, before, _), (where, item, _) = one.line, other.line
+    return first == where == _TABLE and are_together(before, item)
+
+
+def _checked(group: list[_NumberedLine], refusals: Refusals) -> Iterator[_Line]:
+    """Yield lines that are checked together, unless they have problems."""
+    items = [item for _, (where, item, _) in group if where == _TABLE]
+    problems = list(problems_of(items)) if items else []
+    for at, problem in problems:
+        refusals.add(group[at].number, f"{name_of(items[at])}: {problem[:_SHOWN]}")
+    if not problems:
+        yield from (line for _, line in group)
 
 
 def _read_manifest(folder: Path) -> Mapping[str, Any]:

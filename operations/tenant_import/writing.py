@@ -11,6 +11,7 @@ from operations.retries import run_batch
 from operations.tenant_import.reading import TenantExport
 from shared.identity.tenancy.access import TenantAccess
 from shared.identity.tenancy.directory import host_key, revoked_partition
+from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.parallel import map_concurrently
@@ -48,9 +49,22 @@ class NarrowedClients:
         """Return the client of DynamoDB, with credentials that last for minutes at least."""
         return self._access.client("dynamodb", self._slug, self._table)
 
+    def repairing(self) -> Any:
+        """Return a client that reads as the operator, and otherwise has these credentials."""
+        return _RepairingClient(self.dynamodb)
+
     def s3(self) -> Any:
         """Return the client of S3."""
         return self._access.client("s3", self._slug, self._table)
+
+
+class _RepairingClient:
+    def __init__(self, narrowed: Callable[[], Any]) -> None:
+        self._narrowed = narrowed
+
+    def __getattr__(self, name: str) -> Any:
+        is_read = name in {"batch_get_item", "get_item", "query", "scan"}
+        return getattr(client("dynamodb") if is_read else self._narrowed(), name)
 
 
 def write(export: TenantExport, clients: NarrowedClients, progress: ReportProgress) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from operations.stored_collections import COLLECTIONS
+from operations.stored_collections import COLLECTIONS, IDS_OF_OTHERS
 from operations.verify import entities
 from operations.verify.alias_drifts import alias_drifts
 from operations.verify.counters_pass import Total, add_to_total
@@ -52,9 +52,7 @@ _EXPIRING = frozenset(
 _SEQUENCE = "sequence"
 _KEPT = frozenset({"administrators", "batch", "held", "schema", _SEQUENCE})
 """Beginnings of the partition keys of items that other passes check, or that nothing follows."""
-_KINDS_BY_SEQUENCE = frozenset(COLLECTIONS) - {
-    "layout", "level", "level_total", "returned", "rfid_differences",
-}  # fmt: skip
+_KINDS_BY_SEQUENCE = COLLECTIONS.keys() - IDS_OF_OTHERS.keys()
 
 
 @dataclass(slots=True)

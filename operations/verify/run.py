@@ -89,15 +89,17 @@ def verify_tenant(
         return _Run.begin(lease, repair=repair, rate=rate, report=report).complete()
 
 
-def verify_table(lease: Lease, store: Store, report: ReportProgress) -> Findings:
+def verify_table(
+    lease: Lease, store: Store, report: ReportProgress, *, repair: bool = False
+) -> Findings:
     """Compare everything that a table derives, such as a restored one that serves no requests.
 
-    Nothing is repaired, and no progress is recorded: another run begins anew. The caller holds the
-    lease.
+    No progress is recorded: another run begins anew. The caller holds the lease. `repair` is that
+    of `verify_tenant`.
     """
     store.deadline = Deadline(_LONGEST_MS)
     store.client = MeteredClient(store.client, Pace(math.inf), lease.keep)  # type: ignore[assignment]
-    run = _Run(lease, store, report, False, Findings(lease.slug), is_recorded=False)
+    run = _Run(lease, store, report, repair, Findings(lease.slug), is_recorded=False)
     return run.complete()
 
 

@@ -5,15 +5,18 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any, TypeAliasType, get_args
 
+from operations.moved_items import is_moved, opened, to_json
 from operations.stored_collections import COLLECTIONS
 from shared.identity.audit.models import Actor
 from shared.integration.imports.models import Requester
 from shared.integration.webhooks.models import StoredDelivery
 from shared.kernel import aws
+from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db.items import pack, unpack
 from shared.kernel.fields import Stored
 from shared.warehouse.stock.models import LastDeparture
+from tests.integration.moving.fuzzed_items import groups_of, problem_of
 from tests.stack import Stack
 
 NAME = "of_next_release"
@@ -99,6 +102,21 @@ def stored_items(stack: Stack) -> Mapping[_Place, Mapping[str, Any]]:
         }
         for table, item in _items(stack)
     }
+
+
+def refused_items(stack: Stack) -> list[str]:
+    """Return the items of acme that an import would refuse, each with the first problem."""
+    now = now_ms() // 1000
+    moved = [item for item in stack.items() if is_moved(item, now) and not _is_place(item)]
+    groups = groups_of({"where": "table", "item": json.loads(to_json(opened(item, "acme")))}
+                       for item in moved)  # fmt: skip
+    found = ((group[0]["PK"]["S"], problem_of(group)) for group in groups)
+    return [f"{key}: {problem}" for key, problem in found if problem]
+
+
+def _is_place(item: Mapping[str, Any]) -> bool:
+    """Return whether an item is a place in a queue, which has expired before any export."""
+    return bool(item["SK"]["S"].startswith("QUEUE#"))
 
 
 def lost_fields(

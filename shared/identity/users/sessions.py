@@ -174,9 +174,8 @@ def create(  # noqa: PLR0913  the properties of a session
     now: int,
 ) -> None:
     """Add a new session with its first refresh token; `now` is in seconds since the epoch."""
-    partition, sort = index_keys(_INDEX)
-    item = item_at(
-        session_key(token.session),
+    session = Session(
+        id=token.session,
         user_id=token.user_id,
         client_id=client_id,
         second_factor=second_factor,
@@ -184,15 +183,12 @@ def create(  # noqa: PLR0913  the properties of a session
         generation=1,
         created_at=now,
         used_at=now,
+        expires_at=now + LIFETIME,
         family=_digest(token.family),
         secret=_digest(token.secret),
-        **{
-            EXPIRY: now + LIFETIME,
-            partition: _index_partition(token.user_id),
-            sort: _index_sort(now, token.session),
-        },
     )
-    tx.insert(item)
+    values = {name: getattr(session, name) for name in Session.__slots__ if name != "id"}
+    tx.insert(item_at(session_key(session.id), **values, **index_entry(session)))
 
 
 def rotate(
@@ -255,6 +251,15 @@ def newest_sessions(store: Store, user_id: int) -> list[Session]:
     keys = [key_of(entry) for entry in entries]
     found = store.get_many(keys)
     return [session for key in keys if (session := session_from_item(found.get(key)))]
+
+
+def index_entry(session: Session) -> Item:
+    """Return the index keys of a session."""
+    partition, sort = index_keys(_INDEX)
+    return {
+        partition: _index_partition(session.user_id),
+        sort: _index_sort(session.created_at, session.id),
+    }
 
 
 def _index_partition(user_id: int) -> str:

@@ -324,7 +324,7 @@ def find_delivery(store: Store, webhook: int, event: str) -> LoggedDelivery | No
 
 def stage_delivery(tx: Transaction, seen: LoggedDelivery | None, delivery: StoredDelivery) -> None:
     """Add a delivery, on the condition that it has not changed since `seen` was read."""
-    item = _delivery_item(seen, delivery, tx.now_ms)
+    item = delivery_item(seen, delivery, tx.now_ms)
     tx.replace(item, version=seen.version if seen else 0)
 
 
@@ -336,7 +336,7 @@ def log_delivery(
     Raises:
         DeliveryConflict: The delivery has changed since `seen` was read.
     """
-    item = _delivery_item(seen, delivery, now_ms)
+    item = delivery_item(seen, delivery, now_ms)
     attributes = to_attributes(item)
     write: Callable[..., Any] = store.client.put_item
     body: dict[str, Any] = {"Item": attributes}
@@ -367,7 +367,8 @@ def log_delivery(
             raise DeliveryConflict from None
 
 
-def _delivery_item(seen: LoggedDelivery | None, delivery: StoredDelivery, now_ms: int) -> Item:
+def delivery_item(seen: LoggedDelivery | None, delivery: StoredDelivery, now_ms: int) -> Item:
+    """Return the item of a delivery that takes the place of the one in `seen`."""
     partition, sort = delivery_key(delivery.webhook_id, delivery.id)
     (data,) = pack(delivery.to_json())
     item: Item = {

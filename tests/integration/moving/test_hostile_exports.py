@@ -13,6 +13,7 @@ from moto.dynamodb.models import dynamodb_backends
 
 from operations import provisioning
 from operations.api_clients import create_client
+from operations.moved_items import from_json
 from operations.tenant_import import Terms, import_tenant, open_export
 from operations.tenant_import.line_checks import RefusedLine, checked_line
 from operations.tenant_rules import NewTenant
@@ -35,6 +36,7 @@ from tests.integration.moving.crafted_exports import (
     mutations,
     replaced,
 )
+from tests.integration.moving.fuzzed_items import problem_of
 from tests.integration.moving.two_deployments import (
     ADDRESS,
     HOST,
@@ -117,6 +119,11 @@ def _accepted(lines: list[Line]) -> Iterator[tuple[int, Line]]:
             yield number, changed
 
 
+def _is_valid(line: Line) -> bool:
+    """Return whether the items of a table are accepted with this line among them."""
+    return line["where"] != "table" or problem_of([from_json(line["item"])]) is None
+
+
 def _kind(line: Line) -> tuple[str, ...]:
     keys = [line["item"].get(name, {"S": ""})["S"].partition("#")[0] for name in ("PK", "SK")]
     return (line["where"], keys[0], keys[1][:4])
@@ -140,14 +147,13 @@ def test_import_of_changed_lines_changes_nothing_outside_the_tenant(
     accepted = [
         (number, line)
         for number, line in _accepted(lines)
-        if _kind(lines[number])[1] not in {"sequence", "count"}
+        if _kind(lines[number])[1] not in {"sequence", "count"} and _is_valid(line)
     ]
     ends = set()
     for _ in range(4):
         changed = list(lines)
-        for number, line in seed.sample(accepted, 20):
+        for number, line in seed.sample(accepted, 3):
             changed[number] = line
-        changed = [line for line in changed if seed.random() > 0.02 or line["where"] == "tenant"]
         try:
             import_export(export.write(changed))
             ends.add("imported")
@@ -196,7 +202,7 @@ def _added(where: str, **attributes: Any) -> Callable[[list[Line]], list[Line]]:
         (_added("table", tenant={"S": "beta"}), "belongs to another tenant"),
         (
             _added("table", PK={"S": "schema"}, SK={"S": "HEAD"}, version={"S": "2"}),
-            "it is not as an export writes it",
+            "schema HEAD: version: Input should be a valid integer",
         ),
         (
             _added("table", PK={"S": f"idempotency#{BETA_CLIENT}#key"}),

@@ -1,0 +1,451 @@
+"""The kinds of items in a tenant's table besides those of entities, each with its form.
+
+`docs/storage.md` lists the same kinds. An import accepts only items of these kinds and of the
+collections, in the form that is declared here (`operations.tenant_import.item_checks`).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+
+from shared.identity.tenancy.tenant import PLANS
+from shared.identity.users import passwords
+from shared.identity.users.recovery_codes import COUNT
+from shared.identity.users.sessions import index_entry, is_session_id, session_from_item
+from shared.integration.webhooks.repository import delivery_item, parse_delivery
+from shared.kernel.clock import now_ms, parse_date_time
+from shared.kernel.db.items import Item
+from shared.kernel.db.records import MAX_PARTS
+from shared.kernel.db.schema import SCHEMA_VERSION
+from shared.kernel.db.search import SEARCH
+from shared.kernel.db.table import INDEX_COUNT, index_keys
+from shared.kernel.fields import MAX_ID
+
+MAX_WEBHOOKS = max(plan.limits["webhook_subscriptions"] for plan in PLANS.values())
+"""Most subscriptions that any plan allows."""
+_MOST = 10**15
+_NUMBERS = frozenset({"n", "version", "touched", "epoch"})
+"""Attributes of totals besides those of the values of a facet."""
+_LONGEST = 100 * 86_400
+"""Seconds; longer than any item of a table has until it expires."""
+
+
+def _expiry(seconds: int) -> int:
+    if seconds > now_ms() // 1000 + _LONGEST:
+        raise ValueError(f"must be at most {_LONGEST // 86_400} days from now")
+    return seconds
+
+
+def _past(seconds: int) -> int:
+    if seconds > now_ms() // 1000 + 86_400:
+        raise ValueError("must not be in the future")
+    return seconds
+
+
+def check_instant(text: str) -> str:
+    """Return a stored Instant; raise ValueError for another text."""
+    if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", text, re.ASCII):
+        raise ValueError("must be an instant, such as 2026-03-01T09:30:00.000Z")
+    parse_date_time(text)
+    return text
+
+
+def check_day(text: str) -> str:
+    """Return a stored date; raise ValueError for another text."""
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII):
+        raise ValueError("must be a date, YYYY-MM-DD")
+    parse_date_time(f"{text}T00:00:00Z")
+    return text
+
+
+def _password(text: str) -> str:
+    if not passwords.is_hash(text):
+        raise ValueError("must be a hash as this release makes it, with the same parameters")
+    return text
+
+
+type _Count = Annotated[int, Field(ge=0, le=_MOST)]
+type _Difference = Annotated[int, Field(ge=-_MOST, le=_MOST)]
+type _Id = Annotated[int, Field(ge=1, le=MAX_ID)]
+type _Ids = Annotated[set[_Id], Field(min_length=1)]
+type _Expiry = Annotated[int, Field(ge=0), AfterValidator(_expiry)]
+type _Past = Annotated[int, Field(ge=0), AfterValidator(_past)]
+type _Text = Annotated[str, StringConstraints(max_length=2048, pattern=r"^[^\x00-\x1f\x7f]*$")]
+type _Instant = Annotated[str, AfterValidator(check_instant)]
+type _Digest = Annotated[bytes, Field(min_length=32, max_length=32)]
+type _HexDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+type _Version = Annotated[int, Field(ge=1, le=_MOST)]
+type _Facets = dict[str, str]
+
+
+class Attributes(BaseModel):
+    """The attributes of an item besides its keys. Those of another release are kept."""
+
+    model_config = ConfigDict(strict=True, extra="allow", defer_build=True)
+
+
+# Items of entities
+
+
+class Head(Attributes):
+    """The first item of an entity."""
+
+    id: Annotated[int, Field(ge=1, le=(MAX_ID + 1) ** 2)]
+    version: _Version
+    parts: Annotated[int, Field(ge=1, le=MAX_PARTS)]
+    data: bytes
+    schema_: Annotated[int, Field(ge=1, le=SCHEMA_VERSION)] | None = Field(None, alias="schema")
+    queued: bool | None = None
+    facets: _Facets | None = None
+    volatile: _Facets | None = None
+
+
+class Tombstone(Attributes):
+    """What remains of a deleted entity."""
+
+    id: Annotated[int, Field(ge=1, le=(MAX_ID + 1) ** 2)]
+    version: _Version
+    deleted: Literal[True]
+    deleted_at: _Instant
+
+
+class Tail(Attributes):
+    """A further item with data of an entity."""
+
+    version: _Version
+    data: bytes
+
+
+class Derived(Attributes):
+    """A further item with index entries of an entity."""
+
+    facets: _Facets | None = None
+
+
+# Other items
+
+
+class _Alias(Attributes):
+    id: _Id
+
+
+class _ExpiringAlias(_Alias):
+    expires_at: _Expiry
+
+
+class _FormerAlias(_Alias):
+    former: Literal[True]
+
+
+class _CodeAlias(_Alias):
+    unused: bool | None = None
+    retired_by: _Text | None = None
+    retired_until: _Count | None = None
+
+
+class _ProductAlias(_CodeAlias):
+    name: _Text
+    by_batch: bool
+    by_serial: bool
+    in_stock: bool
+    facets: _Facets | None = None
+
+
+class _WarehouseAlias(_CodeAlias):
+    name: _Text
+
+
+class _PositionAlias(_CodeAlias):
+    type: _Text | None = None
+    pickable: bool
+    disabled: bool
+    blocked: bool
+    assigned: _Ids | None = None
+
+
+class _GtinAlias(_Alias):
+    item_code: _Text
+    units: _Count
+
+
+class _OpenWork(Attributes):
+    product: _Ids | None = None
+    warehouse: _Ids | None = None
+    position: _Ids | None = None
+
+
+class _OpenApproval(_ExpiringAlias):
+    stage: Literal["pending", "granted", "used"]
+    until: _Count
+    figures: _HexDigest | None = None
+
+
+class _PendingWave(_ExpiringAlias):
+    mark: _Text
+    until: _Count
+    touches: _Count | None = None
+    stirred: _Count | None = None
+
+
+class _Batch(Attributes):
+    expiry_date: Annotated[str, AfterValidator(check_day)] | None = None
+    version: _Version
+    changed_ms: _Count
+    new_rows: _Ids | None = None
+
+
+class _Holds(Attributes):
+    holds: _Difference
+
+
+class _Passed(_Alias):
+    passed: _Version
+
+
+class _Register(Attributes):
+    version: _Version
+    ids: Annotated[_Ids, Field(max_length=MAX_WEBHOOKS)] | None = None
+    wanted: Annotated[
+        dict[Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,11}$")], _Text],
+        Field(max_length=MAX_WEBHOOKS),
+    ]
+
+
+class _Health(Attributes):
+    failure_count: _Count = 0
+    last_triggered_at: _Instant | None = None
+    quick: bool | None = None
+
+
+class _Delivery(Attributes):
+    version: _Version
+    data: bytes
+    expires_at: _Expiry
+
+
+class _StoredResponse(Attributes):
+    partition: _Text
+    until: _Count
+
+
+class _SecondFactor(Attributes):
+    sealed: bytes
+    confirmed: bool
+    last_step: _Count
+    salt: Annotated[bytes, Field(min_length=16, max_length=16)]
+    codes: Annotated[dict[_HexDigest, Literal[True]], Field(max_length=COUNT)]
+    response: _StoredResponse | None = None
+
+
+class _Login(Attributes):
+    version: _Version
+    password: Annotated[str, AfterValidator(_password)]
+    tokens_from: _Count
+    epoch: _Count
+    code_epoch: _Count
+    kept_session: _Text | None = None
+    wrong_codes: _Count = 0
+    wrong_code_at: _Count = 0
+    totp: _SecondFactor | None = None
+
+
+class _Session(Attributes):
+    user_id: _Id
+    client_id: _Text | None = None
+    second_factor: bool
+    epoch: _Count
+    generation: _Version
+    created_at: _Past
+    used_at: _Past | None = None
+    family: _Digest
+    secret: _Digest
+    expires_at: _Expiry
+
+
+class _Fence(Attributes):
+    epoch: _Count
+
+
+class _Holders(Attributes):
+    holders: _Count
+
+
+class _SchemaVersion(Attributes):
+    version: Annotated[int, Field(ge=1, le=SCHEMA_VERSION)]
+
+
+class _Sequence(Attributes):
+    last: Annotated[int, Field(ge=0, le=MAX_ID)]
+
+
+class _Totals(Attributes):
+    """Totals of any value of a facet. A text is of another release, and nothing counts it."""
+
+    __pydantic_extra__: dict[str, _Difference | str]
+
+    @model_validator(mode="after")
+    def _check_numbers(self) -> Self:
+        for name, value in (self.__pydantic_extra__ or {}).items():
+            if isinstance(value, str) and ("=" in name or name.rpartition(":")[2] in _NUMBERS):
+                raise ValueError(f"{name} must be a number")
+        return self
+
+
+class _Claim(Attributes):
+    fingerprint: _Text
+    owner: _Text
+    request: _Text | None = None
+    has_steps: bool | None = None
+    lease_until: _Count
+    expires_at: _Expiry
+
+
+class _Response(Attributes):
+    fingerprint: _Text
+    status: Annotated[int, Field(ge=200, le=599)]
+    headers: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,60}$")], _Text]
+    body: bytes
+    sealed: bool | None = None
+    parts: Annotated[int, Field(ge=1, le=MAX_PARTS)] | None = None
+    expires_at: _Expiry
+
+
+class _ResponseTail(Attributes):
+    body: bytes
+    expires_at: _Expiry
+
+
+@dataclass(frozen=True, slots=True)
+class ItemKind:
+    """Where the items of a kind are, and what they have.
+
+    Attributes:
+        attributes: Their attributes.
+        rest: What follows the first `#` of their partition key; None if it has none.
+        sort: Their sort key.
+        variants: Attribute → the attributes of the items that have it.
+        index: Returns an item with the index keys that an item must have; None if it has none.
+    """
+
+    attributes: type[Attributes]
+    rest: str | None
+    sort: str = "ALIAS"
+    variants: Mapping[str, type[Attributes]] = field(default_factory=dict)
+    index: Callable[[Item], Item] | None = None
+
+    def has(self, rest: str | None, sort: str) -> bool:
+        """Return whether an item with the rest of a partition key and a sort key is of the kind."""
+        is_at_place = rest is None if self.rest is None else _matches(self.rest, rest)
+        return is_at_place and _matches(self.sort, sort)
+
+    def model_of(self, item: Item) -> type[Attributes]:
+        """Return the model of the attributes of an item."""
+        found = (model for name, model in self.variants.items() if name in item)
+        return next(found, self.attributes)
+
+
+def _matches(pattern: str, text: str | None) -> bool:
+    return text is not None and re.fullmatch(pattern, text) is not None
+
+
+def _session_index(item: Item) -> Item:
+    session = session_from_item(item)
+    if session is None or not is_session_id(session.id, session.user_id):
+        raise ValueError("user_id: must be that of the key")
+    expected = index_entry(session)
+    return expected if expected.keys() & item.keys() else {}  # an earlier release has none
+
+
+def _delivery_index(item: Item) -> Item:
+    logged = parse_delivery(item)
+    return delivery_item(logged, logged.delivery, now_ms()) if logged else {}
+
+
+def _product_index(item: Item) -> Item:
+    partitions = (index_keys(number)[0] for number in range(1, INDEX_COUNT + 1))
+    begin = f"product#{SEARCH}#"
+    return item if all(str(item.get(name, begin)).startswith(begin) for name in partitions) else {}
+
+
+_ID, _NUMBER, _TEXT = r"\d{12}", r"[1-9]\d{0,11}", r"[^\x00-\x1f]+"
+_OPTIONAL = r"[^\x00-\x1f]*"
+_OF_TWO = f"{_TEXT}\x1f{_TEXT}"
+_REFERENCES = ItemKind(_Alias, _TEXT)
+_DOCUMENT_REFERENCES = ItemKind(_Alias, _OF_TWO)
+_IMPORTS = ItemKind(_ExpiringAlias, _TEXT)
+_PENDING_WAVES = ItemKind(_PendingWave, _ID, "HEAD")
+
+ITEM_KINDS: Mapping[str, tuple[ItemKind, ...]] = {
+    "administrators": (ItemKind(_Fence, None, "FENCE"),),
+    "approval_request": (ItemKind(_OpenApproval, "[0-9a-f]{64}", "OPEN"),),
+    "batch": (ItemKind(_Batch, f"{_ID}\x1f{_TEXT}", "HEAD"),),
+    "bin": (ItemKind(_PositionAlias, _OF_TWO, variants={"former": _FormerAlias}),),
+    "count": (ItemKind(_Totals, _TEXT, "0[0-9]|1[0-5]"),),
+    "delivery": (ItemKind(_Delivery, _ID, r"evt_[0-9a-f]{32}", index=_delivery_index),),
+    "document_id": (_REFERENCES,),
+    "entry_ref": (_DOCUMENT_REFERENCES,),
+    "exit_ref": (_DOCUMENT_REFERENCES,),
+    "forming_wave": (_PENDING_WAVES,),
+    "gtin": (ItemKind(_GtinAlias, r"\d{14}"),),
+    "held": (ItemKind(_Holds, f"position#{_NUMBER}", "COUNT"),),
+    "idempotency": (
+        ItemKind(_Response, _TEXT, "HEAD", variants={"owner": _Claim}),
+        ItemKind(_ResponseTail, _TEXT, r"PART#\d{3}"),
+    ),
+    "import_contents": (_IMPORTS,),
+    "import_origin": (_IMPORTS,),
+    "item_code": (
+        ItemKind(
+            _ProductAlias, _TEXT,
+            variants={"former": _FormerAlias}, index=_product_index,
+        ),
+        ItemKind(_Alias, _TEXT, f"FACE#bin#{_OF_TWO}"),
+    ),
+    "login": (ItemKind(_Login, _ID, "LOGIN"),),
+    "open": (ItemKind(_OpenWork, None, f"(entry|exit|transfer|transfer_order|return)#{_NUMBER}"),),
+    "pending_wave": (_PENDING_WAVES,),
+    "return_ref": (_REFERENCES,),
+    "rfid_passed": (ItemKind(_Passed, _NUMBER, "VERSION"),),
+    "role_name": (_REFERENCES,),
+    "role_users": (ItemKind(_Holders, _ID, "COUNT"),),
+    "schema": (ItemKind(_SchemaVersion, None, "HEAD"),),
+    "sequence": (ItemKind(_Sequence, None, "[a-z_]+"),),
+    "session": (
+        ItemKind(_Session, f"{_NUMBER}-[0-9a-f]{{24}}", "HEAD", index=_session_index),
+    ),
+    "sscc": (ItemKind(_Alias, r"\d{18}"),),
+    "stock_row": (ItemKind(_Alias, f"{_ID}\x1f{_ID}\x1f{_OPTIONAL}", f"{_TEXT}\x1f{_OPTIONAL}"),),
+    "stock_serial": (ItemKind(_Alias, f"{_ID}\x1f{_TEXT}"),),
+    "transfer_order_ref": (_REFERENCES,),
+    "transfer_order_request": (_IMPORTS,),
+    "username": (_REFERENCES,),
+    "warehouses": (ItemKind(_WarehouseAlias, None, _TEXT, variants={"former": _FormerAlias}),),
+    "webhooks": (
+        ItemKind(_Register, None, "REGISTER"),
+        ItemKind(_Health, None, f"(HEALTH|PULSE)#{_ID}"),
+    ),
+}  # fmt: skip
+"""Beginning of a partition key, up to the first `#` → kinds of items."""
+
+
+def kind_of(partition: str, sort: str) -> ItemKind | None:
+    """Return the kind of an item that belongs to no entity; None if no release writes it."""
+    begin, mark, rest = partition.partition("#")
+    kinds = ITEM_KINDS.get(begin, ())
+    return next((kind for kind in kinds if kind.has(rest if mark else None, sort)), None)
+
+
+__all__ = [
+    "ITEM_KINDS", "MAX_WEBHOOKS", "Attributes", "Derived", "Head", "ItemKind", "Tail", "Tombstone",
+    "check_day", "check_instant", "kind_of",
+]  # fmt: skip
