@@ -25,6 +25,8 @@ _TIMEOUT_SECONDS = 300.0
 _POLL_SECONDS = 1.0
 _RESTORE_POLL_SECONDS = 5.0
 
+ON_DEMAND_UNITS = 40_000
+"""Read units per second of a table on demand: the default quota of an AWS account."""
 _NO_MAXIMUM = -1
 """What DynamoDB calls a maximum that is not set."""
 
@@ -148,7 +150,9 @@ def set_maxima(slug: str, name: str | None = None) -> None:
     if item is None:
         return
     per_minute = tenant_from_item(item).limits["total_requests_per_minute"]
-    units = config().table_units * per_minute or _NO_MAXIMUM
+    units = config().table_units * per_minute
+    if not 0 < units < ON_DEMAND_UNITS:  # DynamoDB refuses a maximum above the quota
+        units = _NO_MAXIMUM
     _wait_until(partial(_set_maxima, name or current_table(slug, item), units))
 
 

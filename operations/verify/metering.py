@@ -6,11 +6,9 @@ from typing import Any
 
 from operations.pace import Pace
 from operations.tenant_changes import tenant_item
-from operations.tenant_tables import describe_table
+from operations.tenant_tables import ON_DEMAND_UNITS, describe_table
 from shared.identity.tenancy.directory import current_table
 
-ON_DEMAND_UNITS = 40_000
-"""Read units per second of a table on demand: the default quota of an AWS account."""
 _SHARE = 0.01
 _LEAST_UNITS = 1.0
 _METERED = (

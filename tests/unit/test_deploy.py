@@ -256,7 +256,7 @@ _PROTECTS: dict[str, set[str]] = {
     "AccessLogs": {"false"}, "AlarmTopicArn": {""}, "AuthorizerConcurrency": {"0"},
     "Dashboard": {"false"}, "DeploymentStrategy": {"AllAtOnce"}, "FallbackConcurrency": {"0"},
     "LogLevel": {"WARNING", "ERROR", "DEBUG"}, "LogRetentionDays": {"1", "3", "5", "7", "14"},
-    "Tracing": {"off"}, "WebAcl": {""}, "WebhookLocalhost": {"true"},
+    "TableUnits": {"0"}, "Tracing": {"off"}, "WebAcl": {""}, "WebhookLocalhost": {"true"},
 }  # fmt: skip
 """Parameter that protects a deployment or shows what happened → values that switch it off."""
 _NOT_SWITCHES = {

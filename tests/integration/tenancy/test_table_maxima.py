@@ -60,6 +60,7 @@ def test_maxima_follow_the_plan_and_an_agreed_limit(aws_faults: AwsFaults) -> No
     with aws_faults.recorded() as seen:
         provisioning.set_plan("mini", "enterprise")
         provisioning.set_requests_per_minute("mini", 10)
+        provisioning.set_requests_per_minute("mini", 4_000)
 
     assert _changes(seen) == [_expected("mini", 2 * 6_000), _expected("mini", 2 * 50)]
 
