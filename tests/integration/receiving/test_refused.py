@@ -8,7 +8,6 @@ from tests.gateway import Erp, Response
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
 
-ACTIONS = ("start", "lines", "finalize", "cancel", "revert", "synchronize")
 BRICKS = {"item_code": "BRICK", "qty": 1}
 
 
@@ -122,51 +121,6 @@ def test_expiry_is_checked_in_the_time_zone_of_the_company(
 
 
 # Statuses
-
-
-IN_STATE: Mapping[str, tuple[str, ...]] = {
-    "pending": (),
-    "started": ("start",),
-    "finalized": ("start", "finalize"),
-    "synchronized": ("start", "finalize", "synchronize"),
-    "cancelled": ("cancel",),
-    "reverted": ("start", "finalize", "revert"),
-}
-ALLOWED: Mapping[str, set[str]] = {
-    "pending": {"start", "cancel"},
-    "started": {"lines", "finalize", "cancel"},
-    "finalized": {"revert", "synchronize"},
-    "synchronized": {"revert"},
-    "cancelled": set(),
-    "reverted": set(),
-}
-
-
-def test_each_status_allows_only_its_actions(
-    receiving_scenario: ReceivingScenario, stack: Stack
-) -> None:
-    order = receiving_scenario.order({"qty": 50})
-
-    def do(number: int, action: str) -> Response:
-        return receiving_scenario.act(number, action, body=BRICKS if action == "lines" else None)
-
-    def brought_to(state: str) -> int:
-        number = receiving_scenario.receipt(order)
-        for action in IN_STATE[state]:
-            assert do(number, action).status == 200
-        return number
-
-    for state, allowed in ALLOWED.items():
-        number = brought_to(state)
-        with stack.unchanged():
-            for action in sorted(set(ACTIONS) - allowed):
-                refused = do(number, action)
-                last = max(at for at, acts in enumerate(ALLOWED.values()) if action in acts)
-                code = "stale_state" if list(ALLOWED).index(state) > last else "conflict"
-                assert (refused.status, refused.code) == (409, code), (state, action)
-                assert f"Receipt {number} is {state}" in refused.json()["message"]
-        for action in sorted(allowed):
-            do(brought_to(state), action).ok()
 
 
 def test_nothing_is_received_for_a_closed_document(

@@ -8,36 +8,6 @@ from tests.cases import each_case
 from tests.return_scenario import ReturnScenario
 from tests.stack import Stack
 
-ACTS: dict[str, dict[str, Any]] = {
-    "lines": {"lines": [{"item_code": "BRICK", "qty": 1, "bin_code": "B-01"}]},
-    "finish": {},
-    "dispositions": {"lines": [{"item_code": "BRICK", "qty": 1, "action": "scrap"}]},
-    "cancel": {},
-}
-_EARLY, _LATE = "conflict", "stale_state"
-REFUSED = {
-    "expected": {"finish": _EARLY, "dispositions": _EARLY},
-    "receiving": {"dispositions": _EARLY, "cancel": _LATE},
-    "received": {"lines": _LATE, "finish": _LATE, "cancel": _LATE},
-    "dispositioned": {"lines": _LATE, "finish": _LATE, "dispositions": _LATE, "cancel": _LATE},
-    "cancelled": {"lines": _LATE, "finish": _LATE, "dispositions": _LATE, "cancel": _LATE},
-}
-
-
-def test_action_in_another_status_is_refused(scenario: ReturnScenario, stack: Stack) -> None:
-    number, other = scenario.expected(("BRICK", 1)), scenario.expected(("BRICK", 1))
-    steps = {"expected": "lines", "receiving": "finish", "received": "dispositions"}
-    for status, refused in REFUSED.items():
-        if status == "cancelled":
-            number = other
-            scenario.done(number, "cancel")
-        with stack.unchanged():
-            for action, code in refused.items():
-                answer = scenario.act(number, action, **ACTS[action])
-                assert (answer.status, answer.code) == (409, code), (status, action)
-        if status in steps:
-            scenario.done(number, steps[status], **ACTS[steps[status]])
-
 
 def test_every_problem_of_a_new_return_is_reported(scenario: ReturnScenario) -> None:
     answer = scenario.erp.post(

@@ -1,6 +1,5 @@
 """The life cycle of waves, from draft to closed or cancelled."""
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -189,53 +188,6 @@ def test_pickings_of_a_cancelled_wave_can_join_another(
     assert wave_scenario.status(number) == "cancelled"
     assert wave_scenario.shown(number)["metrics"]["ended_orders"] == 0
     assert_invariants(stack.store())
-
-
-ALLOWED: Mapping[str, set[str]] = {
-    "draft": {"plan", "cancel"},
-    "planned": {"release", "cancel"},
-    "released": {"cancel"},
-    "in_progress": {"cancel"},
-    "picked": {"complete"},
-    "completed": {"close"},
-    "closed": set(),
-    "cancelled": set(),
-}
-
-
-def test_action_not_allowed_by_the_status_is_refused(
-    wave_scenario: WaveScenario, stack: Stack
-) -> None:
-    ids = wave_scenario.pickings(2)
-    number = wave_scenario.wave(ids)
-
-    def refused(status: str) -> None:
-        assert wave_scenario.status(number) == status
-        before = stack.items()
-        for act in {"plan", "release", "cancel", "complete", "close"} - ALLOWED[status]:
-            answer = wave_scenario.act(number, act)
-            last = max(at for at, acts in enumerate(ALLOWED.values()) if act in acts)
-            code = "stale_state" if list(ALLOWED).index(status) > last else "conflict"
-            assert (answer.status, answer.code) == (409, code), act
-            assert f"is {status};" in answer.json()["message"]
-        assert stack.items() == before
-
-    refused("draft")
-    wave_scenario.act(number, "plan")
-    refused("planned")
-    wave_scenario.act(number, "release")
-    refused("released")
-    wave_scenario.yard.act(ids[0], "start")
-    refused("in_progress")
-    for one in ids:
-        wave_scenario.yard.act(one, "cancel")
-    refused("picked")
-    wave_scenario.act(number, "complete")
-    refused("completed")
-    wave_scenario.act(number, "close")
-    refused("closed")
-    number = wave_scenario.wave(wave_scenario.pickings(1), "cancel")
-    refused("cancelled")
 
 
 def _due(wave_scenario: WaveScenario, day: str | None, **more: Any) -> int:
