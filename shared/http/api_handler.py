@@ -19,7 +19,7 @@ from shared.http import conditional, idempotency
 from shared.http.call import ApiCall, path_values, raw_body, request_of
 from shared.http.envelope import HttpResponse, error_response, path_of, request_id_of, to_gateway
 from shared.http.idempotency import IdempotencyClaim
-from shared.http.rate_limit import cost_of, limiter
+from shared.http.rate_limit import limiter, present_cost
 from shared.http.request import Request, headers_of
 from shared.http.results import file_to_http, list_to_http, resource_to_http, shown_by
 from shared.http.routes import (
@@ -64,7 +64,6 @@ from shared.kernel.observability import (
     bind,
     log_response,
     logger,
-    read_units,
     request_id,
 )
 from shared.kernel.sent_request import SentRequest
@@ -161,8 +160,7 @@ class ApiHandler:
             return self._serve(call, store)
         finally:
             slot.release()
-            cost = cost_of(call.deadline.elapsed_ms, read_units())
-            limiter.charge(store, call.tenant, call.caller, cost)
+            limiter.charge(store, call.tenant, call.caller, present_cost(call.deadline))
 
     def _serve(self, call: ApiCall, store: Store) -> HttpResponse:
         """Check an admitted call against its route, then run the operation."""

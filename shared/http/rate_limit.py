@@ -21,13 +21,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 from shared.http.rate_limit_leases import LeaseRequest, LeaseResult, LocalBudget, WindowState
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
-from shared.kernel.clock import instant, now_ms
+from shared.kernel.clock import Deadline, instant, now_ms
+from shared.kernel.config import config
 from shared.kernel.db.items import encode, from_attributes
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.errors import RateLimited
-from shared.kernel.observability import count, logger
+from shared.kernel.observability import count, logger, read_units
 
 WINDOW_MS = 60_000
 
@@ -53,6 +54,12 @@ def cost_of(milliseconds: float, read_units: float) -> int:
         ceil((milliseconds - INCLUDED_MS) / MS_PER_TOKEN),
         ceil((read_units - INCLUDED_UNITS) / UNITS_PER_TOKEN),
     )
+
+
+def present_cost(deadline: Deadline) -> int:
+    """Return the tokens that the present request costs so far; a local stack counts no time."""
+    milliseconds = 0.0 if config().is_local else deadline.elapsed_ms
+    return cost_of(milliseconds, read_units())
 
 
 @dataclass(frozen=True, slots=True)

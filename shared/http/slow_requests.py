@@ -13,7 +13,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from shared.http.rate_limit import cost_of, subject_of
+from shared.http.rate_limit import present_cost, subject_of
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.clock import now_ms
@@ -21,7 +21,7 @@ from shared.kernel.db.items import encode, from_attributes
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.errors import RateLimited
-from shared.kernel.observability import count, logger, read_units
+from shared.kernel.observability import count, logger
 
 type Slots = Mapping[str, str]
 """The slots in use: name of the request → when the slot ends, in milliseconds, and whose it is."""
@@ -94,7 +94,7 @@ class RequestSlot:
 
     def take_if_slow(self) -> None:
         """Take a slot if the request is slow; raise RateLimited if none is free."""
-        if not self._is_decided and cost_of(self._store.deadline.elapsed_ms, read_units()) > 1:
+        if not self._is_decided and present_cost(self._store.deadline) > 1:
             self.take()
 
     def take(self) -> None:

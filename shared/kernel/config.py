@@ -88,6 +88,11 @@ class Config:
     sealing_key: str = _setting("SEALING_KEY_ID")
     """Id of the KMS key that encrypts stored secrets that must be read again."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the stack runs on a developer's machine, which decides how long requests take."""
+        return self.webhook_localhost
+
     def tenant_table(self, slug: str) -> str:
         """Return the name that a tenant's table gets when the tenant is created.
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.http import api_handler, slow_requests
+from shared.http import rate_limit, slow_requests
 from shared.http.rate_limit import cost_of, limiter
 from shared.http.slow_requests import RequestSlot, Slots, slot_count, with_slot
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline, now_ms
+from shared.kernel.config import config
 from shared.kernel.errors import RateLimited
 from tests.cases import each_case
 from tests.clock import Clock
@@ -68,8 +69,16 @@ def test_slow_request_costs_more_than_one_token(mini: Erp, slow: Slow) -> None:
     assert read_rate_limit(mini.get("/products"))[1] == LIMIT - _COST - 1
 
 
+def test_local_stack_counts_no_time(mini: Erp, slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEBHOOK_LOCALHOST", "true")
+    config.cache_clear()
+    slow(_SLOW_MS)
+
+    assert read_rate_limit(mini.get("/products"))[1] == LIMIT - 1
+
+
 def test_request_that_reads_much_costs_more(mini: Erp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api_handler, "read_units", lambda: 1_250)
+    monkeypatch.setattr(rate_limit, "read_units", lambda: 1_250)
 
     assert read_rate_limit(mini.get("/products")) == (LIMIT, LIMIT - 21, 60)
 
