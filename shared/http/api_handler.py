@@ -129,8 +129,6 @@ class ApiHandler:
         except Exception as error:  # noqa: BLE001
             response = _response_for_exception(error, event)
         more = limiter.headers(call.tenant, call.caller)
-        if response.status != HTTPStatus.FORBIDDEN:
-            more |= call.deprecation_headers
         if response.status < HTTPStatus.BAD_REQUEST:
             more |= call.ignored_header
         return replace(response, headers={**response.headers, **more})

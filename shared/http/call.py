@@ -12,7 +12,6 @@ from shared.http.routes import Operation, RouteMatch
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline
-from shared.kernel.config import config
 from shared.kernel.list_parameters import ListParameters
 from shared.kernel.validation import check, ensure_valid
 
@@ -58,13 +57,6 @@ class ApiCall:
         ignored = [name for name in self.query if name not in match.operation.parameter_names]
         names = [_shortened(name) for name in ignored[:_MOST_IGNORED]]
         return {"X-Ignored-Parameters": ", ".join(names)} if names else {}
-
-    @property
-    def deprecation_headers(self) -> Mapping[str, str]:
-        """The headers that announce the end of a deprecated route; not for other routes."""
-        match = self.matches.get(self.method)
-        deprecation = match.operation.deprecation if match else None
-        return deprecation.headers(config().docs_base) if deprecation else {}
 
 
 def _shortened(name: str) -> str:

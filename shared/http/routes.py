@@ -4,7 +4,6 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -34,37 +33,6 @@ class Idempotency(Enum):
 
     REQUIRED = "required"
     OPTIONAL = "optional"
-
-
-_DEPRECATED_FOR = timedelta(days=365)
-"""Least time from the deprecation of a route to its end; docs/versioning.md promises it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deprecation:
-    """The announced end of a route.
-
-    It is deprecated from the day `since` and works until the day `sunset`, at 00:00 UTC. `page` of
-    the documentation says what replaces it.
-    """
-
-    since: date
-    sunset: date
-    page: str = "versioning#deprecated-routes-and-fields"
-
-    def __post_init__(self) -> None:
-        """Raise ValueError when the route ends too early."""
-        if self.sunset - self.since < _DEPRECATED_FOR:
-            raise ValueError(f"a deprecated route works for at least {_DEPRECATED_FOR.days} days")
-
-    def headers(self, docs_base: str) -> Mapping[str, str]:
-        """Return the headers of each response: RFC 9745, RFC 8594 and RFC 8288."""
-        since = (self.since - date(1970, 1, 1)) // timedelta(seconds=1)
-        return {
-            "Deprecation": f"@{since}",
-            "Sunset": f"{self.sunset:%a, %d %b %Y} 00:00:00 GMT",
-            "Link": f'<{docs_base}/{self.page}>; rel="deprecation"; type="text/html"',
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +127,6 @@ class OperationOptions(TypedDict, total=False):
     """The body may carry a password, so its fingerprint is slow to guess."""
     description: str
     """Text for the OpenAPI document, after the handler's docstring."""
-    deprecation: Deprecation | None
-    """When the route was deprecated and when it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +163,6 @@ class Operation:
     response_has_secret: bool = False
     request_has_secret: bool = False
     description: str = ""
-    deprecation: Deprecation | None = None
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
@@ -21,7 +21,7 @@ from tests.cases import each_case
 from tests.openapi import generated_texts, objects
 from tools.openapi import declared
 from tools.openapi.document import example
-from tools.openapi.schemas import component_schemas
+from tools.openapi.schemas import component_schemas, query_parameters
 
 ROOT = Path(__file__).parents[2]
 OPERATIONS = {operation.name: operation for operation in declared.operations()}
@@ -266,6 +266,19 @@ def test_parameters_have_defaults_descriptions_and_bounds(document: dict[str, An
     assert schemas["sort"]["default"] == "id"
     assert {"name", "-name"} <= set(schemas["sort"]["enum"])
     assert schemas["updated_since"]["format"] == "date-time"
+
+
+def test_deprecated_fields_and_parameters_are_marked() -> None:
+    mark: dict[str, Any] = {"deprecated": True}
+
+    class Old(BaseModel):
+        name: str
+        title: str | None = Field(default=None, json_schema_extra=mark)
+
+    assert query_parameters(Old)["title"]["deprecated"] is True
+    for schemas in (component_schemas([Old], []), component_schemas([], [Old])):
+        fields = schemas["Old"]["properties"]
+        assert [name for name, field in fields.items() if field.get("deprecated")] == ["title"]
 
 
 def test_picking_needs_a_body_with_one_of_two_fields(document: dict[str, Any]) -> None:

@@ -84,11 +84,7 @@ def description(operation: Operation) -> str:
     who = f"Integration clients need the scope `{operation.scope}`, users {users}."
     if operation.allows_self:
         who += " Users do not need the permission for their own user."
-    ends = ""
-    if operation.deprecation:
-        since, sunset = operation.deprecation.since, operation.deprecation.sunset
-        ends = f"**Deprecated** from {since} on. The route works until {sunset}."
-    texts = (handler, _states(operation), operation.description, who, ends)
+    texts = (handler, _states(operation), operation.description, who)
     return "\n\n".join(text for text in texts if text)
 
 

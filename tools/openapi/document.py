@@ -20,7 +20,6 @@ from tools.action_tables import SUBJECTS
 from tools.openapi import declared, descriptions, events, open_routes
 from tools.openapi.responses import (
     BASE,
-    DEPRECATION_HEADERS,
     DOCS,
     ENVELOPES,
     HEADERS,
@@ -272,7 +271,6 @@ def _operation(operation: Operation, refusals: Refusals, wrappers: Wrappers) -> 
         "tags": [_tag(operation.path)],
         "summary": operation.summary,
         "description": declared.description(operation),
-        **({"deprecated": True} if operation.deprecation else {}),
         "security": [{"client": [operation.scope]}, {"user": []}],
         "x-scope": operation.scope,
         "x-permission": operation.permission,
@@ -370,10 +368,9 @@ def _success(operation: Operation, status: int, wrappers: Wrappers) -> Schema:
     if operation.finds_existing and status == HTTPStatus.OK:
         content = _or_id_only(content, wrappers)
         sent_headers["ETag"] = {**HEADERS["ETag"], "required": False}
-    announced = DEPRECATION_HEADERS if operation.deprecation else {}
     return {
         "description": _STATUS_DESCRIPTIONS[status],
-        "headers": {**sent_headers, **announced},
+        "headers": sent_headers,
         "content": content,
     }
 

@@ -152,23 +152,6 @@ HEADERS: Mapping[str, Schema] = {
 """Response headers by name."""
 
 
-DEPRECATION_HEADERS: Mapping[str, Schema] = {
-    "Deprecation": {
-        "description": "Since when the route is deprecated (RFC 9745), in seconds since 1970.",
-        "schema": {"type": "string", "pattern": "^@[0-9]+$"},
-    },
-    "Sunset": {
-        "description": "When the route ends (RFC 8594), an HTTP date.",
-        "schema": _TEXT,
-    },
-    "Link": {
-        "description": 'The page that says what replaces the route, with `rel="deprecation"`.',
-        "schema": _TEXT,
-    },
-}
-"""Headers of the responses of a deprecated route."""
-
-
 def headers(*names: str) -> Schema:
     """Return references to response headers, including X-Request-Id."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in ("X-Request-Id", *names)}
