@@ -3,12 +3,16 @@
 Each AWS call takes some time; a read sees the state at its end.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import pytest
+
+from shared.kernel.db import attempts
 from tests.bench.bench_stack import bench_stack
 from tests.bench.report import Table
 from tests.clock import Clock
@@ -23,6 +27,10 @@ from tests.warehouse_operations.warehouse import BINS, BenchWarehouse, code
 PICKERS, MANY, PICKS = 8, 20, 10
 _CALL_S = 0.02
 """Duration of a call in seconds."""
+_COLUMNS = {
+    "pickers": "", "picks": "", "5xx responses": "", "lost picks": "", "conflicts": "",
+    "transactions per pick": ".1f", "slowest pick, relative": ".1f", "throughput, relative": ".1f",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +59,13 @@ class PickingResult:
 
 
 def measure() -> list[Table]:
-    """Measure one picker, many pickers at one position, and eight pickers at one each."""
+    """Measure one picker, many pickers at one position, and eight pickers at one each.
+
+    The many are measured again without the queue of the contended item.
+    """
     table = Table(
         "Concurrent picking of one product",
-        {
-            "pickers": "", "picks": "", "5xx responses": "", "lost picks": "", "conflicts": "",
-            "transactions per pick": ".1f", "slowest pick, relative": ".1f",
-            "throughput, relative": ".1f",
-        },
+        _COLUMNS,
         f"Each picker picks {PICKS} pieces of the same product, one by one, for a separate order."
         f" A call takes {_CALL_S * 1000:g} ms, a transaction twice as long, and computing no time:"
         " in Lambda each request computes in an environment of its own. When two transactions"
@@ -67,7 +74,14 @@ def measure() -> list[Table]:
         " quantity; afterwards the sums of movements, rows and levels are checked for equality."
         " Relative figures compare with one picker. At one position, all pickers change the same"
         " two stock rows.",
-    )  # fmt: skip
+    )
+    without = Table(
+        "Concurrent picking without the queue",
+        _COLUMNS,
+        "As above, while no request waits in the [queue of the contended item]"
+        "(architecture.md#retries). The queue stays as long as it saves a third of the transactions"
+        f" of {MANY} pickers.",
+    )
     with bench_stack() as bench:
         meter = bench.gauge
         alone = _work(meter, bench.aws_faults, pickers=1, places=1)
@@ -77,7 +91,11 @@ def measure() -> list[Table]:
             _add(table, f"{pickers} at one position", together, alone)
         apart = _work(meter, bench.aws_faults, pickers=PICKERS, places=PICKERS)
         _add(table, f"{PICKERS} at a position each", apart, alone)
-    return [table]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(attempts, "_QUEUE_FROM", sys.maxsize)
+            together = _work(meter, bench.aws_faults, pickers=MANY, places=1)
+        _add(without, f"{MANY} at one position", together, alone)
+    return [table, without]
 
 
 def _add(table: Table, title: str, shift: PickingResult, alone: PickingResult) -> None:

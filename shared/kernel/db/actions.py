@@ -31,16 +31,15 @@ type Verb = Literal["Put", "Update", "Delete", "ConditionCheck"]
 class ActionOptions(TypedDict, total=False):
     """The condition of an action, and the names and values of its expressions.
 
-    `protects_reads` is whether the condition may stand for more than this item, so that a retry
-    reads everything again; by default it is. The version of the item, or its absence, says only
-    that this item is as it was read.
+    `as_read` is whether the condition says that this item is as it was read: it has the version, or
+    is absent. A retry reads such items again first.
     """
 
     condition: str | None
     names: Mapping[str, str]
     values: Mapping[str, Any]
     on_condition_failed: ErrorFactory
-    protects_reads: bool
+    as_read: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +58,12 @@ class Cost:
 class Action:
     """One action of a transaction, in the form of the DynamoDB API.
 
-    `protects_reads` is whether its condition may stand for more than the item that it writes: the
-    epoch of a fence, for example, protects everything that was read after it.
+    `as_read` is whether its condition says that the item is as it was read.
     """
 
     request: dict[str, Any]
     on_condition_failed: ErrorFactory
-    protects_reads: bool = False
+    as_read: bool = False
     is_counter: bool = False
 
     @property

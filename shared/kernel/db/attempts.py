@@ -1,16 +1,40 @@
-"""The attempts of one use case: when the next one runs, and what it need not read again.
+"""How a use case is retried: one protocol of transaction, attempts, cache and queue.
 
-When a commit was refused, the next attempt uses what this one has read of the items that it writes
-and of aliases, except what has changed or was read some time ago. It reads other items again, and
-after those: a change of a picking, for example, also changes its wave, so whoever writes the wave
-relies on pickings that were read after it. When nothing was refused, everything is read again.
-Under contention this halves the time of a turn: twenty pickers at one position pick twice as much.
+`run_transaction` runs a use case in attempts until one commits. An attempt is in one state:
+
+- running: The use case reads through the cache of its store, and adds writes. Then waiting.
+- waiting: If the use case has or needs a place in a queue, it waits for its turn. Then sent, or
+  running again if it had to wait.
+- sent: The transaction is sent again while throttling, or conflicts at items that were not read,
+  cancel it. Then committed, or refused.
+- refused: A condition failed, there was a conflict at an item that was read, or the attempt began
+  three seconds ago. Then running again; failed when the deadline leaves no time.
+- committed or failed: The use case has no place in a queue any more.
+
+What the next attempt knows. Nothing is used as an earlier attempt has read it. When a transaction
+was refused, the items that it says are as they were read (`Action.as_read`: entities by version,
+new keys by absence) are read again in one call, with those that the use case has named with
+`Transaction.read_first`. The use case reads all others again when it asks for them, and so after
+those: a change of a picking also changes its wave, so whoever writes the wave relies on pickings
+that were read after it. When nothing was refused (the use case raised StaleRead), when a fence was
+invalidated, or an item of another table has changed, the use case reads everything when it asks for
+it. Kept are ids, the random name, the start, and the place in a queue.
+
+What a use case may rely on. Within an attempt each key has one value, however often it is read.
+What is committed was decided on items that still are as they were read, or that are protected by a
+condition on an item that was read before them, such as a fence. A use case must have no effect but
+its writes, and must keep no result of one attempt for the next.
+
+The queue. After its second refused attempt a use case takes a place in the queue of the contended
+entity (`shared.kernel.db.item_queue`), and before its first one if the entity is marked. The queue
+orders the attempts, and nothing else depends on it. Without it, twenty pickers of one position send
+four times as many transactions. Without the one call, they pick half as much.
 """
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -19,39 +43,36 @@ from shared.kernel.clock import now_ms
 from shared.kernel.db.actions import Action, StaleRead
 from shared.kernel.db.aws_errors import cancellation_reasons
 from shared.kernel.db.item_queue import QUEUED, QueuePlace
-from shared.kernel.db.items import Item, Key, encode, from_attributes
+from shared.kernel.db.items import Key, encode
 from shared.kernel.db.store import Store, key_attributes
 
 _ENTITY = "HEAD"
 """Sort key of entities. Queues are in their partitions, which nothing reads as a whole."""
-_ALIAS = "ALIAS"
-"""Sort key of aliases of master data, which fences protect."""
 _QUEUE_FROM = 2
 """Number of the refused attempt after which a use case joins the queue of the contended item."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Refusal:
-    """What is known from the cancellation of a transaction.
+    """A transaction that was not committed, and is decided again.
 
-    `written` are the keys of the items that it would have written, `changed` those of items that
-    have or may have changed since they were read, `found` those of them that DynamoDB has returned.
-    `contended` is the item to queue for, if any.
+    `first` are the keys of the items that the next attempt reads first, and `is_current` is whether
+    they are read already. `contended` is the item to queue for, if any; `conflicts` is whether
+    another transaction was under way at an item that was read.
     """
 
-    written: set[Key]
-    changed: set[Key] = field(default_factory=set)
-    found: dict[Key, Item] = field(default_factory=dict)
+    first: Sequence[Key]
+    is_current: bool = False
     contended: Key | None = None
+    conflicts: bool = False
 
 
 class Attempts:
     """What the attempts of one use case share.
 
     `started_ms` is its start, `ids` are its allocated ids by sequence, `name` is its random name.
-    `fences` are the keys of the fences that were read, `kept` those of items that a retry may use
-    as they were read although this use case does not write them. `keeps_reads` is whether this
-    attempt uses what an earlier one has read, `has_steps` whether a step is committed.
+    `named` are the keys of items that a use case has named to be read first by the next attempt,
+    `has_steps` is whether a step is committed.
 
     The store has the cache of what the use case reads. `is_retried` is whether the use case runs
     again after StaleRead, `may_queue` whether it may wait in the queue of a contended item.
@@ -66,9 +87,7 @@ class Attempts:
         self.started_ms = now_ms()
         self.ids = dict(ids)
         self.name = uuid.uuid4().hex
-        self.fences: set[Key] = set()
-        self.kept: set[Key] = set()
-        self.keeps_reads = False
+        self.named: set[Key] = set()
         self.has_steps = False
         self._waits = 0
         self._refusals = 0
@@ -87,9 +106,7 @@ class Attempts:
         """Forget what was read: the next attempt reads everything."""
         self._store.clear_cache()
         self._refusal = None
-        self.fences.clear()
-        self.kept.clear()
-        self.keeps_reads = False
+        self.named.clear()
 
     # Before a commit
 
@@ -102,17 +119,15 @@ class Attempts:
         """
         if not self._may_queue or (self._place and self._place.has_turn):
             return
-        if self._protect_reads(actions):
-            return
         if self._place is None:
             queued = [key for key in self._contended(actions) if self._is_queued(key)]
             if not queued:
                 return
             self._take_place(min(queued))
-        began = now_ms()
-        if self._place and self._place.wait(partial(self._read_again, self._read_keys(actions))):
+        began, first = now_ms(), self._first(actions)
+        if self._place and self._place.wait(partial(self._store.read_again, first)):
             self.started_ms += now_ms() - began  # the time in the queue does not count
-            self._refusal = _Refusal(self._written(actions))
+            self._refusal = _Refusal(first, is_current=True)
             raise StaleRead
 
     def leaving(self, actions: Sequence[Action]) -> Action | None:
@@ -143,58 +158,48 @@ class Attempts:
     # After a refused commit
 
     def refused(self, actions: Sequence[Action], error: ClientError) -> bool:
-        """Note what a cancellation tells; return whether an item has changed since it was read."""
-        self._refusal = self._read_reasons(actions, error)
-        return bool(self._is_retried and self._refusal and self._refusal.changed)
+        """Note what a cancellation tells; return whether it conflicts at an item that was read."""
+        refused, is_read_busy, is_unknown = list[Action](), False, False
+        for action, reason in zip(actions, cancellation_reasons(error), strict=False):
+            code, key = reason.get("Code"), action.key(self._store.table)
+            if code == "ConditionalCheckFailed":
+                is_unknown |= action.is_counter or key is None
+                refused.append(action)
+            elif code == "TransactionConflict" and key and not action.is_counter:
+                is_read_busy |= self._store.is_cached(key)
+                refused.append(action)
+        contended = self._contended(refused) if self._may_queue else []
+        self._refusal = (
+            None
+            if is_unknown  # master data was retired, or an item of another table has changed
+            else _Refusal(
+                self._first(actions),
+                contended=min(contended, default=None),
+                conflicts=is_read_busy,
+            )
+        )
+        return self._is_retried and is_read_busy
 
     def prepare_next(self) -> None:
-        """Wait for the next attempt, and read again what may have changed.
+        """Wait for the next attempt, and read what it needs first.
 
         Raises:
             ServiceUnavailable: The deadline leaves no time for another attempt.
         """
-        refusal = self._refusal
-        if refusal is None or self._store.is_prefetched:
+        refusal, self._refusal = self._refusal, None
+        if refusal is None:
             self._back_off()
             self.forget_reads()
             return
-        unknown = refusal.changed - refusal.found.keys()
-        if refusal.changed:
-            self._refusals += 1
-            if refusal.contended and self._place is None and self._refusals >= _QUEUE_FROM:
-                self._take_place(refusal.contended)
-            elif unknown or self._refusals > 1:
-                self._back_off()
-        kept = refusal.written | self.fences | self.kept
-        self._store.keep_cached(lambda key: key in kept or key[1] == _ALIAS)
-        self._store.replace_cached(refusal.found)
-        self._read_again(unknown, ())
-        self.keeps_reads = True
-        self._refusal = None
-
-    def _read_reasons(self, actions: Sequence[Action], error: ClientError) -> _Refusal | None:
-        """Return what a cancellation tells about the items; None when nothing can be kept."""
-        if self._protect_reads(actions):
-            return None
-        refusal, table = _Refusal(self._written(actions)), self._store.table
-        refused = []
-        for action, reason in zip(actions, cancellation_reasons(error), strict=False):
-            code, key = reason.get("Code"), action.key(table)
-            if code == "ConditionalCheckFailed":
-                if action.is_counter or key is None:
-                    return None  # master data was retired, or the item is of another table
-                refusal.changed.add(key)
-                if reason.get("Item"):
-                    refusal.found[key] = from_attributes(reason["Item"])
-                refused.append(action)
-            elif code == "TransactionConflict" and key and not action.is_counter:
-                if self._store.is_cached(key):
-                    # The other transaction probably writes more of these items.
-                    refusal.changed.update(self._read_keys(actions))
-                refused.append(action)
-        if self._may_queue:
-            refusal.contended = min(self._contended(refused), default=None)
-        return refusal
+        self._store.keep_cached(refusal.first)
+        if refusal.is_current:
+            return
+        self._refusals += 1
+        if refusal.contended and self._place is None and self._refusals >= _QUEUE_FROM:
+            self._take_place(refusal.contended)
+        elif refusal.conflicts or self._refusals > 1:
+            self._back_off()
+        self._store.read_again(refusal.first)
 
     def _back_off(self) -> None:
         self._waits = self._store.back_off(self._waits)
@@ -204,28 +209,23 @@ class Attempts:
         with suppress(BotoCoreError, ClientError):
             self._place = QueuePlace(self._store, item)
 
-    def _read_again(self, changed: Iterable[Key], also: Sequence[Key]) -> dict[Key, Item]:
-        return self._store.read_again(changed, keep=self.fences, also=also)
-
     # The items of actions
 
-    def _written(self, actions: Sequence[Action]) -> set[Key]:
-        keys = (action.key(self._store.table) for action in actions if not action.is_counter)
-        return {key for key in keys if key}
+    def _first(self, actions: Sequence[Action]) -> list[Key]:
+        """Return the keys of the read items that an attempt after these actions reads first."""
+        named = (key for key in self.named if self._store.is_cached(key))
+        return list(dict.fromkeys([*self._as_read(actions), *named]))
 
-    def _read_keys(self, actions: Sequence[Action]) -> list[Key]:
-        """Return the keys of the items that these actions write and the use case has read."""
-        return [key for key in self._written(actions) if self._store.is_cached(key)]
-
-    def _protect_reads(self, actions: Sequence[Action]) -> bool:
-        """Return whether an item that was read may protect others, which must be read after it."""
-        return bool(self._read_keys([one for one in actions if one.protects_reads]))
+    def _as_read(self, actions: Sequence[Action]) -> list[Key]:
+        """Return the keys of the read items that these actions say are as they were read."""
+        keys = (action.key(self._store.table) for action in actions if action.as_read)
+        return [key for key in keys if key and self._store.is_cached(key)]
 
     def _contended(self, actions: Sequence[Action]) -> list[Key]:
         """Return the keys of the entities among the actions, which have queues."""
         return [
             key
-            for key in self._read_keys([one for one in actions if "Put" in one.request])
+            for key in self._as_read([one for one in actions if "Put" in one.request])
             if key[1] == _ENTITY and "version" in (self._store.cached(key) or {})
         ]
 

@@ -207,7 +207,7 @@ class Collection[E: Stored](EntityItems[E]):
         schema is compared, too.
         """
         values = {":seen": record.version}
-        unchanged = ActionOptions(condition=_UNCHANGED, values=values, protects_reads=False)
+        unchanged = ActionOptions(condition=_UNCHANGED, values=values, as_read=True)
         if self.differs(record.schema, tx.store.version.announced):
             schema = "attribute_not_exists(#schema)"
             if record.schema > FIRST_VERSION:

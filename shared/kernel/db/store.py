@@ -2,14 +2,14 @@
 
 import random
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import batched, chain
 from typing import TYPE_CHECKING, Any, Protocol
 
-from shared.kernel.clock import Deadline, is_fresh, now
+from shared.kernel.clock import Deadline
 from shared.kernel.company import Company
 from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.claim import Claim
@@ -29,10 +29,6 @@ _DEFAULT_DEADLINE_MS = 25_000
 _ANSWER_SECONDS = 0.5
 """Time that one more call needs; a long read ends with 503 instead of a time-out."""
 
-_KEEP_SECONDS = 1.0
-"""How long a retry may use what an earlier attempt of the same use case has read. A transaction
-that is sent again for `_STALE_MS` is as old."""
-
 
 def key_attributes(key: Key) -> AttributeMap:
     """Return a key in the form of the DynamoDB API."""
@@ -49,13 +45,8 @@ class QueryPage:
 
 @dataclass(slots=True)
 class _Cache:
-    """What a use case has read: items of the table, and what is read elsewhere, by key.
+    """What a use case has read: items of the table, and what is read elsewhere, by key."""
 
-    `read_at` is the time in seconds before which nothing was read, unless it was prefetched.
-    """
-
-    read_at: float = field(default_factory=now)
-    is_prefetched: bool = False
     items: dict[Key, Item | None] = field(default_factory=dict)
     elsewhere: dict[Key, Item | None] = field(default_factory=dict)
 
@@ -145,55 +136,26 @@ class Store:
         """Add items that were read some time ago, for several changes together."""
         if self._cache is not None:
             self._cache.items.update(found)
-            self._cache.is_prefetched = True
 
     def cached(self, key: Key) -> Item | None:
         """Return an item as it was read; None when it was not read or does not exist."""
         return self._cache.items.get(key) if self._cache else None
 
-    @property
-    def is_prefetched(self) -> bool:
-        """Whether the cache has items that were added to it, for several changes."""
-        return self._cache is not None and self._cache.is_prefetched
-
     def is_cached(self, key: Key) -> bool:
         """Return whether the item with this key was read, even if it does not exist."""
         return self._cache is not None and key in self._cache.items
 
-    def keep_cached(self, wanted: Callable[[Key], bool]) -> None:
-        """Drop the cached items whose keys are not wanted."""
+    def keep_cached(self, keys: Collection[Key]) -> None:
+        """Forget what was read, except the items with these keys."""
         if self._cache is not None:
-            known = self._cache.items.items()
-            self._cache.items = {key: item for key, item in known if wanted(key)}
+            known = self._cache.items
+            self._cache = _Cache({key: known[key] for key in keys if key in known})
 
-    def replace_cached(self, found: Mapping[Key, Item]) -> None:
-        """Replace cached items by newer ones, and drop the others of their partitions.
-
-        The parts of a large entity belong to the first one.
-        """
-        if self._cache is not None:
-            partitions = {partition for partition, _ in found}
-            known = self._cache.items.items()
-            self._cache.items = {key: item for key, item in known if key[0] not in partitions}
-            self._cache.items.update(found)
-
-    def read_again(
-        self, changed: Iterable[Key], *, keep: Collection[Key], also: Iterable[Key] = ()
-    ) -> dict[Key, Item]:
-        """Read the cached items that may have `changed` again in one round trip, to retry.
-
-        Once the cache is older than `_KEEP_SECONDS`, all its items but those to `keep` are read
-        again. Items `also` are read at the same time and not cached.
-        """
-        cache = self._cache
-        if cache is None:
-            return self._get_many(list(also))
-        keys = [key for key in changed if key in cache.items]
-        if not is_fresh(cache.read_at, _KEEP_SECONDS, now()):
-            keys = [key for key in cache.items if key not in keep]
-            cache.read_at, cache.elsewhere = now(), {}
+    def read_again(self, keys: Sequence[Key], also: Iterable[Key] = ()) -> dict[Key, Item]:
+        """Read cached items again in one call, together with `also`, which is not cached."""
         found = self._get_many(list(dict.fromkeys([*also, *keys])))
-        cache.items.update({key: found.get(key) for key in keys})
+        if self._cache is not None:
+            self._cache.items.update({key: found.get(key) for key in keys})
         return found
 
     def get(self, key: Key) -> Item | None:

@@ -92,8 +92,7 @@ class Transaction:
         self._begin()
 
     def _begin(self) -> None:
-        if not self._attempts.keeps_reads:
-            self._shard = random_shard()
+        self._shard = random_shard()
         self.now_ms = now_ms()
         self.now: Instant = instant(self.now_ms)
         self.store.company = self.store.company.at(self.now_ms)
@@ -137,7 +136,7 @@ class Transaction:
             item,
             condition=f"attribute_not_exists({PARTITION_KEY})",
             on_condition_failed=on_condition_failed,
-            protects_reads=False,
+            as_read=True,
             table=table,
         )
 
@@ -154,7 +153,7 @@ class Transaction:
                 condition="version = :seen",
                 names=names,
                 values={**values, ":seen": version},
-                protects_reads=False,
+                as_read=True,
             )
         else:
             self.insert(item)
@@ -167,7 +166,8 @@ class Transaction:
         It must have the `version` that was read, or else fulfil the condition.
         """
         if version is not None:
-            options |= {"condition": "version = :seen", "values": {":seen": version}}
+            values = {":seen": version}
+            options |= {"condition": "version = :seen", "values": values, "as_read": True}
         self._add("ConditionCheck", self._place(key), **options)
 
     def end_claim(self, item: Item) -> None:
@@ -190,9 +190,7 @@ class Transaction:
         self, verb: Verb, body: dict[str, Any], on_condition_failed: ErrorFactory = StaleRead
     ) -> None:
         """Add an action on any table; `body` is in the form of the DynamoDB API."""
-        self._actions.append(
-            Action({verb: body}, on_condition_failed, protects_reads="ConditionExpression" in body)
-        )
+        self._actions.append(Action({verb: body}, on_condition_failed))
 
     def add_to_set(self, key: Key, name: str, number: int) -> None:
         """Add a number to a number set of an item; all additions to one set are one action.
@@ -221,26 +219,21 @@ class Transaction:
 
         Call it before reading the master data that the change refers to. It costs one read: the
         condition is part of the counter update that creating a `kind` needs anyway. A change that
-        creates or removes none, nor one that is counted within it, does not check it. A retry keeps
-        the shard and its fence value, which thus protects what earlier attempts have read. See
+        creates or removes none, nor one that is counted within it, does not check it. See
         `shared.kernel.db.fences`.
         """
         self._shard %= len(fenced_shards())
         change = self._counter(kind)
         change.shard = self._shard
-        key = shard_key(kind, change.shard)
-        if self._attempts.keeps_reads and key not in self._attempts.fences:
-            raise StaleRead  # an earlier attempt may have read the master data before the fence
-        self._attempts.fences.add(key)
-        item = self.store.get(key)
+        item = self.store.get(shard_key(kind, change.shard))
         change.fence = FenceValue((item or {}).get("epoch"))
 
-    def keep_on_retry(self, keys: Iterable[Key]) -> None:
-        """Let a retry use these items as they were read, even if this change does not write them.
+    def read_first(self, keys: Iterable[Key]) -> None:
+        """Let a retry read these items in the one call with which it begins.
 
-        Only for items on which nothing depends that is not also conditioned.
+        Only for items that need not be read after those that this change writes.
         """
-        self._attempts.kept.update(keys)
+        self._attempts.named.update(keys)
 
     def next_id(self, kind: str) -> int:
         """Return the next id of a sequence.
@@ -441,7 +434,7 @@ class Transaction:
             "ExpressionAttributeNames": {"#set": name},
             "ExpressionAttributeValues": {":numbers": encode(numbers)},
         }
-        return Action({"Update": body}, StaleRead, protects_reads=True)
+        return Action({"Update": body}, StaleRead)
 
     def _count_action(self, kind: str, change: CounterChange) -> Action:
         body = {**self._place(shard_key(kind, change.shard)), **change.expressions(self.now_ms)}
@@ -456,15 +449,13 @@ class Transaction:
         on_condition_failed = options.get("on_condition_failed", StaleRead)
         if condition:
             body["ConditionExpression"] = condition
-            if on_condition_failed is StaleRead and body["TableName"] == self.store.table:
-                body["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
         if names := options.get("names"):
             body["ExpressionAttributeNames"] = dict(names)
         if values := options.get("values"):
             encoded = {name: encode(value) for name, value in values.items()}
             body["ExpressionAttributeValues"] = encoded
-        protects_reads = condition is not None and options.get("protects_reads", True)
-        self._actions.append(Action({verb: body}, on_condition_failed, protects_reads))
+        as_read = options.get("as_read", False)
+        self._actions.append(Action({verb: body}, on_condition_failed, as_read))
 
 
 def _claim_lost() -> Exception:

@@ -199,7 +199,7 @@ class StockPosting:
         self._add_records(STOCK.from_items(more, number) for number in others - set(rows))
         self._add_levels(more, places)
         # An alias never changes. A level on which this change relies is also written.
-        tx.keep_on_retry([*aliases, *_level_keys(places)])
+        tx.read_first([*aliases, *_level_keys(places)])
 
     def _add_records(self, records: Iterable[Record[StockRow] | None]) -> None:
         known = [record for record in records if record]

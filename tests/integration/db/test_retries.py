@@ -63,12 +63,13 @@ def test_after_a_conflict_the_changed_items_are_read_in_one_call(
         run_transaction(two_crates.store, lambda tx: _rename(tx, 1, "!"))
 
     first = ["GetItem", "GetItem", "GetItem", "TransactWriteItems"]
-    # The other crate is not written, so it is read after the first one.
-    assert seen.operations == [*first, "BatchGetItem", "GetItem", "TransactWriteItems"]
+    # The other crate and the place are not written, so they are read after the first crate.
+    again = ["BatchGetItem", "GetItem", "GetItem", "TransactWriteItems"]
+    assert seen.operations == [*first, *again]
     assert _keys_read(seen.calls[4]) == ["crate#000000000001"]
 
 
-def test_after_a_failed_condition_only_what_is_not_written_is_read_again(
+def test_after_a_failed_condition_the_written_item_is_read_before_the_others(
     two_crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
     turns = count()
@@ -82,7 +83,8 @@ def test_after_a_failed_condition_only_what_is_not_written_is_read_again(
     with aws_faults.recorded() as seen:
         assert run_transaction(two_crates.store, use_case) == "uno!"
 
-    assert seen.operations[-3:] == ["TransactWriteItems", "GetItem", "TransactWriteItems"]
+    again = ["BatchGetItem", "GetItem", "GetItem", "TransactWriteItems"]
+    assert seen.operations[-5:] == ["TransactWriteItems", *again]
     assert CRATES.get(two_crates.store, 1).entity.name == "uno!"
 
 
@@ -228,9 +230,8 @@ def test_deleted_entity_is_noticed(
         run_transaction(two_crates.store, use_case)
 
 
-@pytest.mark.parametrize(("seconds", "note"), [(0.1, "free"), (1.1, "taken")])
-def test_what_is_not_written_is_read_again_after_a_second(
-    two_crates: CrateTable, aws_faults: AwsFaults, clock: Clock, seconds: float, note: str
+def test_each_attempt_reads_again_what_it_does_not_write(
+    two_crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
     turns, elsewhere = count(), iter(["free", "taken"])
     monday = ("another table", "key")
@@ -241,14 +242,26 @@ def test_what_is_not_written_is_read_again_after_a_second(
         other = tx.store.get_cached(monday, lambda: {"note": next(elsewhere)})
         if not next(turns):
             _write(two_crates, _item(_PLACE, note="taken"))
-            clock.advance(seconds)
         CRATES.update(tx, record, {"name": "new"})
         assert place
         assert other
         return place["note"], other["note"]
 
     with aws_faults.faulty(_cancel_transaction(1)):
-        assert run_transaction(two_crates.store, use_case) == (note, note)
+        assert run_transaction(two_crates.store, use_case) == ("taken", "taken")
+
+
+def test_items_that_the_use_case_names_are_read_in_the_first_call(
+    two_crates: CrateTable, aws_faults: AwsFaults
+) -> None:
+    def use_case(tx: Transaction) -> None:
+        tx.read_first([_PLACE])
+        _rename(tx, 1, "!")
+
+    with aws_faults.recorded() as seen, aws_faults.faulty(conflict()):
+        run_transaction(two_crates.store, use_case)
+    assert seen.operations[4:] == ["BatchGetItem", "GetItem", "TransactWriteItems"]
+    assert _keys_read(seen.calls[4]) == ["crate#000000000001", _PLACE[0]]
 
 
 def _retire_place(crates: CrateTable) -> None:
