@@ -88,6 +88,7 @@ quick: $(READY) ## Check what a change can break: format, lint, types, generated
 	@mypy
 	@python -m tools.openapi --check
 	@python -m tools.error_page --check
+	@python -m tools.words --check
 	@python -m tools.pages --check
 	@pytest $(if $(RECORD),--testmon,$(if $(wildcard .local/testmon),--testmon-nocollect,--testmon)) $(ARGS)
 
@@ -164,6 +165,7 @@ check-code: $(READY)
 	ruff check
 	mypy
 	python -m tools.error_page --check
+	python -m tools.words --check
 	python -m tools.pages --check
 	python -m tools.third_party --check
 	@for layer in $(LAYERS); do \

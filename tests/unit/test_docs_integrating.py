@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shared.warehouse.documents.vocabulary import PRIORITIES, TYPES
-from tools.openapi.descriptions import texts
+from tools.words import descriptions
 
 ROOT = Path(__file__).parents[2]
 PAGE = "\n".join(
@@ -181,7 +181,7 @@ def test_map_has_every_pair_of_the_descriptions() -> None:
         for shown in row_shown
     }
     told = set[tuple[str, str]]()
-    for name, text in texts().items():
+    for name, text in descriptions().items():
         field = name.rpartition(".")[2]
         for side, other in re.findall(
             r"(Responses|Requests|Stock adjustments) (?:call|show|name|send)"

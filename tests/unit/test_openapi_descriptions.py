@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.openapi import generated_texts
-from tools.openapi import descriptions, document
+from tools.openapi import document
 from tools.openapi.descriptions import with_descriptions
 
 _FILLERS = {"a", "an", "the", "of", "for", "in", "its", "this", "is", "are"}
@@ -113,20 +112,9 @@ def test_all_missing_and_unused_descriptions_are_reported_together() -> None:
         with_descriptions(given, {"Truck.height": "Height.", "depth": "Depth."})
 
     assert str(raised.value) == (
-        "descriptions.json: These properties have no description: wheel, Rack.height, Rack.width."
+        "These properties have no description: wheel, Rack.height, Rack.width."
         " No property needs these descriptions: Truck.height, depth."
     )
-
-
-def test_property_that_is_described_twice_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "descriptions.json"
-    path.write_text('{"width": "Across.", "height, width": "In metres."}')
-    monkeypatch.setattr(descriptions, "_FILE", path)
-
-    with pytest.raises(ValueError, match=r"describes width twice"):
-        descriptions.texts()
 
 
 def test_tag_without_description_and_description_without_tag_are_reported(

@@ -10,7 +10,7 @@ from tests.openapi import objects
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "sample" / "acme"
-EXAMPLES: dict[str, Any] = json.loads((ROOT / "tools" / "openapi" / "examples.json").read_text())
+EXAMPLES: dict[str, Any] = json.loads((ROOT / "tools" / "words" / "examples.json").read_text())
 
 NEW = {"ProductCreate", "WarehouseCreate", "PositionCreate"}
 """Examples that create master data; their codes are free."""

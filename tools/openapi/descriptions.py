@@ -1,35 +1,14 @@
-"""Descriptions of the properties of all schemas, from `descriptions.json`.
+"""Descriptions of the properties of all schemas, from `tools/words/words.toml`.
 
-The file has one description per property. A key is a list of properties, separated by `, `: `name`
-for a name that means the same in every schema, or `Schema.name`, which takes precedence and holds
-for the schema `SchemaDetail`, too. A property
-whose pydantic field or schema has a description of its own keeps it and needs no entry.
+A description of a field holds in every schema, unless there is one for the schema, which holds for
+`SchemaDetail`, too. A property whose pydantic field or schema has a description of its own keeps it
+and needs none there.
 """
 
-import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from tools.openapi.schemas import Schema
-
-_FILE = Path(__file__).parent / "descriptions.json"
-
-
-def texts() -> dict[str, str]:
-    """Return the descriptions of the file: property → description.
-
-    Raises:
-        ValueError: The file describes a property twice.
-    """
-    pairs = json.loads(_FILE.read_text(encoding="utf-8"), object_pairs_hook=list)
-    found: dict[str, str] = {}
-    for key, text in pairs:
-        for name in key.split(", "):
-            if name in found:
-                raise ValueError(f"{_FILE.name} describes {name} twice.")
-            found[name] = text
-    return found
 
 
 def with_descriptions(document: Schema, descriptions: Mapping[str, str]) -> Schema:
@@ -89,7 +68,7 @@ class _Writer:
             *_problem("No property needs these descriptions", sorted(unused)),
         ]
         if problems:
-            raise ValueError(f"{_FILE.name}: {' '.join(problems)}")
+            raise ValueError(" ".join(problems))
 
 
 def _problem(text: str, names: Iterable[str]) -> list[str]:

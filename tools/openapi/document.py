@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -16,6 +15,7 @@ from shared.identity.auth.scopes import SCOPES
 from shared.kernel.fields import MAX_ID
 from shared.kernel.json_text import dumps
 from shared.warehouse.settings.values import Settings
+from tools import words
 from tools.action_tables import SUBJECTS
 from tools.openapi import declared, descriptions, events, open_routes
 from tools.openapi.responses import (
@@ -30,7 +30,7 @@ from tools.openapi.responses import (
 )
 from tools.openapi.schemas import Schema, component_schemas, names_of_values, query_parameters, ref
 
-_EXAMPLES = Path(__file__).parent / "examples.json"
+_EXAMPLES = words.FILE.with_name("examples.json")
 
 _INTRODUCTION = """\
 Read and write the catalog, warehouses, documents and work of a warehouse.
@@ -120,7 +120,7 @@ def example(model: type[BaseModel]) -> Any:
         KeyError: The model has no example.
     """
     if model.__name__ not in examples():
-        raise KeyError(f"tools/openapi/examples.json has no example of {model.__name__}")
+        raise KeyError(f"tools/words/examples.json has no example of {model.__name__}")
     return examples()[model.__name__]
 
 
@@ -186,7 +186,7 @@ def build(version: str) -> Schema:
             "schemas": schemas,
         },
     }
-    return descriptions.with_descriptions(document, descriptions.texts())
+    return descriptions.with_descriptions(document, words.descriptions())
 
 
 def _security_schemes() -> Schema:

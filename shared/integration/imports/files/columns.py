@@ -7,7 +7,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Literal
 
-from shared.integration.imports.languages import BilingualText
+from shared.integration.imports.languages import BilingualText, ColumnWords
 from shared.kernel.db.facets import fold
 from shared.warehouse.documents.vocabulary import DocumentKind
 
@@ -22,10 +22,8 @@ class Column:
     """One column of an import file.
 
     Attributes:
+        words: Header, description and example of the columns that the kind of import may have.
         field: The field of the request body that the cell fills.
-        header: The header in the template.
-        description: What the column contains, for the instructions and the documentation.
-        example: The cell of the template's sample row.
         cell_type: How the cell is converted.
         required: Whether the file must have the column.
         is_line_field: Whether `field` belongs to a line of the document, not to its head.
@@ -38,10 +36,8 @@ class Column:
             one that the file has counts.
     """
 
+    words: Mapping[str, ColumnWords] = field(repr=False, compare=False)
     field: str
-    header: BilingualText
-    description: BilingualText
-    example: BilingualText
     cell_type: CellType = "text"
     required: bool = False
     is_line_field: bool = False
@@ -49,6 +45,21 @@ class Column:
     keys: Sequence[str] = ()
     synonyms: Sequence[str] = ()
     aliases: Sequence[str] = ()
+
+    @property
+    def header(self) -> BilingualText:
+        """The header in the template."""
+        return self.words[self.field].header
+
+    @property
+    def description(self) -> BilingualText:
+        """What the column contains, for the instructions and the documentation."""
+        return self.words[self.field].description
+
+    @property
+    def example(self) -> BilingualText:
+        """The cell of the template's sample row."""
+        return self.words[self.field].example
 
     def documented_headers(self) -> set[str]:
         """Return the name of the field and both headers, as `normalize_header` writes them."""

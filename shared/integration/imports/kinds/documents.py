@@ -6,16 +6,15 @@ from typing import Any, ClassVar
 from shared.integration.imports.files.columns import AmbiguousHeader, Column, FileLayout
 from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
-    DATE_DESCRIPTION,
     LINE_ITEM_CODE,
     LINE_QUANTITY,
     WAREHOUSE,
     line_batch,
     line_serials,
     reference_column,
-    same_text,
+    words_of,
 )
-from shared.integration.imports.languages import BilingualText
+from shared.integration.imports.languages import BilingualText, ColumnWords
 from shared.kernel.db.items import Key
 from shared.kernel.db.records import CreatedRecord
 from shared.kernel.db.store import Store
@@ -24,6 +23,8 @@ from shared.kernel.errors import Problem
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, EntryDraft, ExitDraft
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
+
+_ENTRY_WORDS, _EXIT_WORDS = words_of("entry_documents"), words_of("exit_documents")
 
 
 class _DocumentImporter(ReferencedImporter):
@@ -51,89 +52,42 @@ class _DocumentImporter(ReferencedImporter):
 
 def _document_layout(
     kind: DocumentKind,
+    words: Mapping[str, ColumnWords],
     title: BilingualText,
     partner: BilingualText,
-    *,
-    partner_aliases: Sequence[str],
-    more: Sequence[Column],
+    *more: Column,
 ) -> FileLayout:
-    """Return the layout of a kind of document, which names a provider or a client as `partner`.
+    """Return the layout of a kind of document.
 
-    `partner_aliases` are further headers of its code, `more` the columns that only this kind has.
+    Files call the columns of its `partner` by that word, too; `more` are the columns that only this
+    kind has.
     """
     types = [BilingualText(english, spanish) for english, spanish in TYPES[kind].values()]
     columns = (
-        reference_column(
-            description=BilingualText(
-                "Number of the document in your system. Rows with the same reference and type"
-                " form one document.",
-                "Número del documento en su sistema. Las filas con la misma referencia y tipo"
-                " forman un solo documento.",
-            ),
-            aliases=("document", "documento"),
-        ),
+        reference_column(words, aliases=("document", "documento")),
+        Column(words, "type", required=True, choices=types),
+        Column(words, "doc_date", "date", required=True, aliases=("date", "fecha")),
+        Column(words, "due_date", "date", aliases=("doc due date",)),
         Column(
-            "type",
-            BilingualText("Type", "Tipo"),
-            BilingualText("Type of document.", "Tipo de documento."),
-            types[0],
-            required=True,
-            choices=types,
-        ),
-        Column(
-            "doc_date",
-            BilingualText("Document date", "Fecha de documento"),
-            DATE_DESCRIPTION,
-            same_text("2026-01-31"),
-            "date",
-            required=True,
-            aliases=("date", "fecha"),
-        ),
-        Column(
-            "due_date",
-            BilingualText("Due date", "Fecha de entrega"),
-            DATE_DESCRIPTION,
-            same_text("2026-02-15"),
-            "date",
-            aliases=("doc due date",),
-        ),
-        Column(
+            words,
             "partner_code",
-            BilingualText(f"{partner.en} code", f"Código de {partner.es}"),
-            BilingualText(
-                f"Code of the {partner.en.lower()} in your system.",
-                f"Código del {partner.es} en su sistema.",
-            ),
-            same_text("P-100"),
             required=True,
-            aliases=("card code", *partner_aliases),
+            synonyms=(f"{partner.en} code", f"código de {partner.es}"),
+            aliases=("card code", partner.es, partner.en),
         ),
         Column(
+            words,
             "partner_name",
-            BilingualText(f"{partner.en} name", f"Nombre de {partner.es}"),
-            BilingualText(f"Name of the {partner.en.lower()}.", f"Nombre del {partner.es}."),
-            BilingualText("Example company", "Empresa de ejemplo"),
+            synonyms=(f"{partner.en} name", f"nombre de {partner.es}"),
             aliases=("card name",),
         ),
         WAREHOUSE,
         *more,
-        Column(
-            "comments",
-            BilingualText("Comments", "Comentarios"),
-            BilingualText("Free text.", "Texto libre."),
-            BilingualText("Sample row, ignored", "Fila de ejemplo, se ignora"),
-        ),
+        Column(words, "comments"),
         LINE_ITEM_CODE,
         LINE_QUANTITY,
         line_batch("batch"),
-        Column(
-            "expiry_date",
-            BilingualText("Expiry date", "Fecha de caducidad"),
-            DATE_DESCRIPTION,
-            same_text("2027-01-31"),
-            "date",
-            is_line_field=True,
-        ),
+        Column(words, "expiry_date", "date", is_line_field=True),
         line_serials("serials"),
     )
     return FileLayout(
@@ -154,21 +108,14 @@ class EntryDocumentImporter(_DocumentImporter):
 
     layout = _document_layout(
         "entry",
+        _ENTRY_WORDS,
         BilingualText("Entry documents", "Documentos de entrada"),
-        BilingualText("Provider", "proveedor"),
-        partner_aliases=("proveedor", "provider"),
-        more=(
-            Column(
-                "destination_bin",
-                BilingualText("Destination position", "Ubicación de destino"),
-                BilingualText(
-                    "Position where the goods will be put away.",
-                    "Ubicación donde se colocará la mercancía.",
-                ),
-                same_text("A-01-01"),
-                is_line_field=True,
-                aliases=("position", "ubicación", "bin"),
-            ),
+        BilingualText("provider", "proveedor"),
+        Column(
+            _ENTRY_WORDS,
+            "destination_bin",
+            is_line_field=True,
+            aliases=("position", "ubicación", "bin"),
         ),
     )
     model = EntryDraft
@@ -180,29 +127,19 @@ class ExitDocumentImporter(_DocumentImporter):
 
     layout = _document_layout(
         "exit",
+        _EXIT_WORDS,
         BilingualText("Exit documents", "Documentos de salida"),
-        BilingualText("Client", "cliente"),
-        partner_aliases=("cliente", "client"),
-        more=(
-            Column(
-                "priority",
-                BilingualText("Priority", "Prioridad"),
-                BilingualText("high, normal or low.", "alta, normal o baja."),
+        BilingualText("client", "cliente"),
+        Column(
+            _EXIT_WORDS,
+            "priority",
+            choices=(
+                BilingualText("high", "alta"),
                 BilingualText("normal", "normal"),
-                choices=(
-                    BilingualText("high", "alta"),
-                    BilingualText("normal", "normal"),
-                    BilingualText("low", "baja"),
-                ),
-            ),
-            Column(
-                "ship_to",
-                BilingualText("Ship to", "Enviar a"),
-                BilingualText("Delivery address.", "Dirección de entrega."),
-                BilingualText("1 Example Street", "Calle Ejemplo 1"),
-                aliases=("address", "dirección"),
+                BilingualText("low", "baja"),
             ),
         ),
+        Column(_EXIT_WORDS, "ship_to", aliases=("address", "dirección")),
     )
     model = ExitDraft
     id_sequence = "exit"

@@ -10,7 +10,7 @@ from shared.integration.imports.kinds.importer import (
     Importer,
     already_exists,
 )
-from shared.integration.imports.kinds.standard_columns import LINE_ITEM_CODE, WAREHOUSE, same_text
+from shared.integration.imports.kinds.standard_columns import LINE_ITEM_CODE, WAREHOUSE, words_of
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
@@ -19,42 +19,13 @@ from shared.kernel.validation import Checked
 from shared.warehouse.pick_faces import service as pick_faces
 from shared.warehouse.pick_faces.models import PickFaceDraft
 
+_WORDS = words_of("pick_faces")
 _COLUMNS = (
-    replace(
-        LINE_ITEM_CODE,
-        description=BilingualText(
-            "Product that is picked from the position.", "Artículo que se recoge en la ubicación."
-        ),
-        is_line_field=False,
-    ),
+    replace(LINE_ITEM_CODE, words=_WORDS, is_line_field=False),
     WAREHOUSE,
-    Column(
-        "bin_code",
-        BilingualText("Position", "Ubicación"),
-        BilingualText("Code of the position.", "Código de la ubicación."),
-        same_text("A-01-01"),
-        required=True,
-        aliases=("bin",),
-    ),
-    Column(
-        "minimum",
-        BilingualText("Minimum", "Mínimo"),
-        BilingualText(
-            "Replenish when the quantity falls below this.",
-            "Reponer cuando la cantidad baje de este valor.",
-        ),
-        same_text("10"),
-        "decimal",
-        aliases=("min",),
-    ),
-    Column(
-        "maximum",
-        BilingualText("Maximum", "Máximo"),
-        BilingualText("Replenish up to this quantity.", "Reponer hasta esta cantidad."),
-        same_text("100"),
-        "decimal",
-        aliases=("max",),
-    ),
+    Column(_WORDS, "bin_code", required=True, aliases=("bin",)),
+    Column(_WORDS, "minimum", "decimal", aliases=("min",)),
+    Column(_WORDS, "maximum", "decimal", aliases=("max",)),
 )
 _DUPLICATE = already_exists(None, "item_code")
 

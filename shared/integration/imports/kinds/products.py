@@ -1,10 +1,11 @@
 """Import of products."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from shared.integration.imports.files.columns import Column, FileLayout
 from shared.integration.imports.kinds.importer import ApplyOptions, CheckedGroup, Importer
-from shared.integration.imports.kinds.standard_columns import boolean_column, same_text
+from shared.integration.imports.kinds.standard_columns import BOOLEAN_CHOICES, words_of
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
@@ -14,80 +15,24 @@ from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import ProductCreate
 from shared.warehouse.stock.renames import rename_product
 
+_column = partial(Column, words_of("products"))
+_yes_or_no = partial(_column, cell_type="boolean", choices=BOOLEAN_CHOICES)
 _COLUMNS = (
-    Column(
+    _column(
         "item_code",
-        BilingualText("Item code", "Código de artículo"),
-        BilingualText("Unique code of the product.", "Código único del artículo."),
-        BilingualText("EXAMPLE-1", "EJEMPLO-1"),
         required=True,
         synonyms=("sku", "code", "código"),
         aliases=("referencia",),
     ),
-    Column(
-        "name",
-        BilingualText("Name", "Nombre"),
-        BilingualText("Name of the product.", "Nombre del artículo."),
-        BilingualText("Example product", "Artículo de ejemplo"),
-        required=True,
-        aliases=("description", "descripción"),
-    ),
-    Column(
-        "barcode",
-        BilingualText("Barcode", "Código de barras"),
-        BilingualText(
-            "As the scanner reads it, up to 64 characters.",
-            "Tal como lo lee el escáner, hasta 64 caracteres.",
-        ),
-        same_text("8400000000017"),
-        synonyms=("ean",),
-    ),
-    Column(
-        "type",
-        BilingualText("Type", "Tipo"),
-        BilingualText("Free text, up to 32 characters.", "Texto libre, hasta 32 caracteres."),
-        BilingualText("goods", "mercancía"),
-    ),
-    Column(
-        "image_url",
-        BilingualText("Image address", "Dirección de imagen"),
-        BilingualText("An http or https address.", "Una dirección http o https."),
-        same_text("https://example.com/image.png"),
-    ),
-    boolean_column(
-        "man_btch_num",
-        BilingualText("Managed by batch", "Gestionado por lote"),
-        BilingualText(
-            "Whether every unit belongs to a batch.", "Si cada unidad pertenece a un lote."
-        ),
-        BilingualText("no", "no"),
-        aliases=("batch managed",),
-    ),
-    boolean_column(
-        "man_ser_num",
-        BilingualText("Managed by serial", "Gestionado por serie"),
-        BilingualText("Whether every unit has a serial.", "Si cada unidad tiene número de serie."),
-        BilingualText("no", "no"),
-        aliases=("serial managed",),
-    ),
-    Column(
-        "sales_unit",
-        BilingualText("Sales unit", "Unidad de venta"),
-        BilingualText("For example UN or BOX.", "Por ejemplo UN o CAJA."),
-        same_text("UN"),
-    ),
-    Column(
-        "purchase_unit",
-        BilingualText("Purchase unit", "Unidad de compra"),
-        BilingualText("For example UN or BOX.", "Por ejemplo UN o CAJA."),
-        BilingualText("BOX", "CAJA"),
-    ),
-    boolean_column(
-        "inventory_item",
-        BilingualText("Kept in stock", "Artículo de inventario"),
-        BilingualText("yes for goods, no for services.", "sí para mercancías, no para servicios."),
-        BilingualText("yes", "sí"),
-    ),
+    _column("name", required=True, aliases=("description", "descripción")),
+    _column("barcode", synonyms=("ean",)),
+    _column("type"),
+    _column("image_url"),
+    _yes_or_no("man_btch_num", aliases=("batch managed",)),
+    _yes_or_no("man_ser_num", synonyms=("managed by serial",), aliases=("serial managed",)),
+    _column("sales_unit"),
+    _column("purchase_unit"),
+    _yes_or_no("inventory_item"),
 )
 
 

@@ -10,7 +10,7 @@ from shared.integration.imports.kinds.standard_columns import (
     line_batch,
     line_serials,
     reference_column,
-    same_text,
+    words_of,
 )
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
@@ -33,58 +33,22 @@ _REASONS: Mapping[ReturnReason, BilingualText] = {
     "not_wanted": BilingualText("Not wanted", "No deseado"),
     "other": BilingualText("Other", "Otro"),
 }
+_WORDS = words_of("returns")
 _COLUMNS = (
-    reference_column(
-        description=BilingualText(
-            "Number of the return in your system. Rows with the same reference form one return.",
-            "Número de la devolución en su sistema. Las filas con la misma referencia forman una"
-            " sola devolución.",
-        ),
-        aliases=("return", "devolución", "rma"),
-    ),
+    reference_column(_WORDS, aliases=("return", "devolución", "rma")),
+    Column(_WORDS, "exit_document_id", synonyms=("exit document", "documento de salida")),
+    Column(_WORDS, "warehouse_code", aliases=("whs_code",)),
     Column(
-        "exit_document_id",
-        BilingualText("Exit document", "Documento de salida"),
-        BilingualText(
-            "The exit document with which the goods left: its number (EX-12), its reference in your"
-            " system, or its id. Empty only where returns without it are allowed.",
-            "El documento de salida con el que salió la mercancía: su número (EX-12), su referencia"
-            " en su sistema o su id. Vacío solo donde se permiten devoluciones sin él.",
-        ),
-        same_text("EX-3"),
-    ),
-    Column(
-        "warehouse_code",
-        BilingualText("Warehouse", "Almacén"),
-        BilingualText(
-            "Where the goods arrive; by default the warehouse of the exit document.",
-            "Dónde llega la mercancía; por defecto, el almacén del documento de salida.",
-        ),
-        same_text("WH1"),
-        aliases=("whs_code",),
-    ),
-    Column(
+        _WORDS,
         "partner_code",
-        BilingualText("Client code", "Código de cliente"),
-        BilingualText(
-            "Code of the client in your system; by default that of the exit document.",
-            "Código del cliente en su sistema; por defecto, el del documento de salida.",
-        ),
-        same_text("C-100"),
+        synonyms=("client code", "código de cliente"),
         aliases=("card code", "client", "cliente"),
     ),
     LINE_ITEM_CODE,
     LINE_QUANTITY,
     Column(
+        _WORDS,
         "reason",
-        BilingualText("Reason", "Motivo"),
-        BilingualText(
-            "Why the customer sends the goods back: damaged, defective, wrong item, not wanted or"
-            " other.",
-            "Por qué devuelve el cliente la mercancía: dañado, defectuoso, artículo equivocado, no"
-            " deseado u otro.",
-        ),
-        _REASONS["damaged"],
         choices=[*_REASONS.values()],
         keys=[*_REASONS],
         is_line_field=True,

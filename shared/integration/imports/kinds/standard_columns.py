@@ -1,87 +1,43 @@
 """Columns that the files of several import kinds have."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from shared.integration.imports.files.columns import Column
-from shared.integration.imports.languages import BilingualText
-
-DATE_DESCRIPTION = BilingualText("YYYY-MM-DD or dd/mm/yyyy.", "AAAA-MM-DD o dd/mm/aaaa.")
-
-
-def same_text(text: str) -> BilingualText:
-    """Return a text that is the same in both languages."""
-    return BilingualText(text, text)
+from shared.integration.imports.kinds.column_words import WORDS
+from shared.integration.imports.languages import BilingualText, ColumnWords
+from shared.integration.imports.models import ImportKind
 
 
-boolean_column = partial(
-    Column,
-    cell_type="boolean",
-    choices=(BilingualText("yes", "sí"), BilingualText("no", "no")),
-)
-"""Returns a column of yes or no."""
+def words_of(kind: ImportKind) -> Mapping[str, ColumnWords]:
+    """Return the words of the columns of a kind, by field."""
+    own = {
+        name.removeprefix(f"{kind}."): words
+        for name, words in WORDS.items()
+        if name.startswith(f"{kind}.")
+    }
+    return {**WORDS, **own}
 
-reference_column = partial(
-    Column,
-    "external_ref",
-    BilingualText("Reference", "Referencia"),
-    example=BilingualText("EXAMPLE-100", "EJEMPLO-100"),
-    required=True,
-)
+
+BOOLEAN_CHOICES = (BilingualText("yes", "sí"), BilingualText("no", "no"))
+
+reference_column = partial(Column, field="external_ref", required=True)
 """Returns the column with the number that documents of a kind have in the system of the company."""
 
-WAREHOUSE = Column(
-    "warehouse_code",
-    BilingualText("Warehouse", "Almacén"),
-    BilingualText("Code of the warehouse.", "Código del almacén."),
-    same_text("WH1"),
-    required=True,
-    aliases=("whs_code",),
-)
+WAREHOUSE = Column(WORDS, "warehouse_code", required=True, aliases=("whs_code",))
 
 LINE_ITEM_CODE = Column(
+    WORDS,
     "item_code",
-    BilingualText("Item code", "Código de artículo"),
-    BilingualText("Product of the line.", "Artículo de la línea."),
-    BilingualText("EXAMPLE-1", "EJEMPLO-1"),
     required=True,
     is_line_field=True,
     synonyms=("sku",),
     aliases=("product", "artículo"),
 )
-LINE_QUANTITY = Column(
-    "qty",
-    BilingualText("Quantity", "Cantidad"),
-    BilingualText("Greater than 0, with up to 6 decimals.", "Mayor que 0, con hasta 6 decimales."),
-    same_text("2"),
-    "decimal",
-    required=True,
-    is_line_field=True,
-)
+LINE_QUANTITY = Column(WORDS, "qty", "decimal", required=True, is_line_field=True)
 
+line_batch = partial(Column, WORDS, is_line_field=True)
+"""Returns the column of a line's batch, which fills a field."""
 
-def line_batch(field: str) -> Column:
-    """Return the column of a line's batch, which fills `field`."""
-    return Column(
-        field,
-        BilingualText("Batch", "Lote"),
-        BilingualText(
-            "Only for products managed by batch.", "Solo para artículos gestionados por lote."
-        ),
-        same_text("L-2026-01"),
-        is_line_field=True,
-    )
-
-
-def line_serials(field: str) -> Column:
-    """Return the column of a line's serials, which fills `field`."""
-    return Column(
-        field,
-        BilingualText("Serials", "Números de serie"),
-        BilingualText(
-            "Only for products managed by serial: one serial per unit, separated by commas.",
-            "Solo para artículos gestionados por serie: un número por unidad, separados por comas.",
-        ),
-        same_text("S-001, S-002"),
-        "list",
-        is_line_field=True,
-    )
+line_serials = partial(Column, WORDS, cell_type="list", is_line_field=True)
+"""Returns the column of a line's serials, which fills a field."""

@@ -10,7 +10,7 @@ from shared.integration.imports.kinds.standard_columns import (
     line_batch,
     line_serials,
     reference_column,
-    same_text,
+    words_of,
 )
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Key
@@ -22,77 +22,19 @@ from shared.kernel.validation import Checked
 from shared.warehouse.transfer_orders import service as transfer_orders
 from shared.warehouse.transfer_orders.models import StoredTransferOrder, TransferOrderDraft
 
+_WORDS = words_of("transfer_orders")
 _COLUMNS = (
-    reference_column(
-        description=BilingualText(
-            "Number of the order in your system. Rows with the same reference form one order.",
-            "Número de la orden en su sistema. Las filas con la misma referencia forman una sola"
-            " orden.",
-        ),
-        aliases=("order", "orden"),
-    ),
-    Column(
-        "from_warehouse",
-        BilingualText("From warehouse", "Almacén de origen"),
-        BilingualText("Code of the warehouse that sends.", "Código del almacén que envía."),
-        same_text("WH1"),
-        required=True,
-        aliases=("origin", "origen"),
-    ),
-    Column(
-        "to_warehouse",
-        BilingualText("To warehouse", "Almacén de destino"),
-        BilingualText("Code of the warehouse that receives.", "Código del almacén que recibe."),
-        same_text("WH2"),
-        required=True,
-        aliases=("destination", "destino"),
-    ),
-    Column(
-        "priority",
-        BilingualText("Priority", "Prioridad"),
-        BilingualText(
-            "Whole number; the lowest is handled first.",
-            "Número entero; el menor se atiende primero.",
-        ),
-        same_text("2"),
-        "integer",
-    ),
-    Column(
-        "reason",
-        BilingualText("Reason", "Motivo"),
-        BilingualText("Free text.", "Texto libre."),
-        BilingualText("Sample row, ignored", "Fila de ejemplo, se ignora"),
-    ),
-    Column(
-        "due_at",
-        BilingualText("Due at", "Fecha límite"),
-        BilingualText(
-            "Date and time such as 2026-03-01T09:30:00Z or 2026-03-01 09:30, or a date such as"
-            " 2026-03-01 for its first instant. Without an offset, the time zone of the company"
-            " applies.",
-            "Fecha y hora como 2026-03-01T09:30:00Z o 2026-03-01 09:30, o una fecha como 2026-03-01"
-            " para su primer instante. Sin desfase horario se aplica la zona horaria de la"
-            " empresa.",
-        ),
-        same_text("2026-03-01T09:30:00Z"),
-        "datetime",
-        aliases=("due", "fecha de entrega"),
-    ),
+    reference_column(_WORDS, aliases=("order", "orden")),
+    Column(_WORDS, "from_warehouse", required=True, aliases=("origin", "origen")),
+    Column(_WORDS, "to_warehouse", required=True, aliases=("destination", "destino")),
+    Column(_WORDS, "priority", "integer"),
+    Column(_WORDS, "reason"),
+    Column(_WORDS, "due_at", "datetime", aliases=("due", "fecha de entrega")),
     LINE_ITEM_CODE,
     LINE_QUANTITY,
     line_batch("batch_num"),
-    line_serials("expected_series"),
-    Column(
-        "expected_batches",
-        BilingualText("Expected batches", "Lotes esperados"),
-        BilingualText(
-            "Batches that the origin warehouse is expected to send, separated by commas.",
-            "Lotes que se espera que envíe el almacén de origen, separados por comas.",
-        ),
-        same_text("L-2026-01, L-2026-02"),
-        "list",
-        is_line_field=True,
-    ),
+    line_serials("expected_series", synonyms=("serials", "números de serie")),
+    Column(_WORDS, "expected_batches", "list", is_line_field=True),
 )
 
 
