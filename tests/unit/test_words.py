@@ -12,6 +12,8 @@ from tests.cases import each_case
 from tests.import_graph import imports_below
 from tests.unit.imports.layouts import LAYOUTS
 from tools import words
+from tools.openapi import document
+from tools.openapi.declared import operations
 from tools.words.__main__ import ROOT, texts
 
 
@@ -37,6 +39,24 @@ def test_every_column_of_the_words_is_in_a_file_and_has_words() -> None:
         for column in layout.columns
     }
     assert used == WORDS.keys()
+
+
+def test_every_example_of_the_words_is_in_a_response() -> None:
+    responses = [one.response for one in operations() if not isinstance(one.response, str)]
+    shown = {
+        name for one in responses for name in one.model_fields if name not in document.example(one)
+    }
+    given = {name for name, entry in words.words()["fields"].items() if "example" in entry}
+    assert given >= {"created_at", "source"}
+    assert given <= shown
+
+
+def test_example_of_a_field_is_that_of_its_column(file: Path) -> None:
+    width = '[fields.width]\nes = "Ancho"\nexample = "2"\ncolumn.help = "In m."\n'
+    file.write_text(width + 'column.products.example = { en = "3.5", es = "3,5" }\n')
+    common, own = words.columns()
+    assert common == ("width", [("Width", "Ancho"), ("In m.", "In m."), ("2", "2")])
+    assert own == ("products.width", [*common[1][:2], ("3.5", "3,5")])
 
 
 def test_no_function_loads_the_words_of_columns_before_an_import_needs_them() -> None:

@@ -124,6 +124,13 @@ def example(model: type[BaseModel]) -> Any:
     return examples()[model.__name__]
 
 
+def complete_example(model: type[BaseModel]) -> Any:
+    """Return the example of a response: fields that it leaves out have that of the words."""
+    names = [field.alias or name for name, field in model.model_fields.items()]
+    values = words.examples(names) | example(model)
+    return {name: values[name] for name in names if name in values}
+
+
 def build(version: str) -> Schema:
     """Return the document; `version` is the version of the service."""
     operations = declared.operations()
@@ -172,7 +179,7 @@ def build(version: str) -> Schema:
         ],
         "tags": _tags(paths),
         "paths": paths,
-        "webhooks": events.webhooks(examples()),
+        "webhooks": events.webhooks(complete_example),
         "components": {
             "securitySchemes": _security_schemes(),
             "parameters": {
@@ -381,7 +388,7 @@ def _content(operation: Operation, wrappers: Wrappers) -> Schema:
         file = {"format": "binary", "description": "The bytes of the file."}
         schema = {"type": "string", **(text if _is_drawing(operation.response) else file)}
         return {media: {"schema": schema} for media in (operation.response, *operation.other_media)}
-    name, shown = operation.response.__name__, example(operation.response)
+    name, shown = operation.response.__name__, complete_example(operation.response)
     if operation.is_list:
         return wrappers.page(name, shown, operation.path)
     if operation.responds_with_list:

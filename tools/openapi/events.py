@@ -1,8 +1,9 @@
 """The `webhooks` section of the document: the request that each kind of event sends."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -12,6 +13,8 @@ from shared.warehouse.packing.models import PackingOrderTransition, ShippedDocum
 from tools.openapi.declared import operations
 from tools.openapi.responses import BASE, body, strict
 from tools.openapi.schemas import Schema, nullable, ref
+
+type ExampleOf = Callable[[type[BaseModel]], Any]
 
 _EXTENDED: Mapping[str, type[BaseModel]] = {
     "exit_document": ShippedDocument,
@@ -125,12 +128,12 @@ def _event(kind: AnyEventKind) -> Schema:
     )
 
 
-def webhooks(examples: Mapping[str, object]) -> dict[str, Schema]:
-    """Return the request of each kind of event; `examples` has one of each model."""
-    return {kind: {"post": _request(kind, examples)} for kind in (*EVENT_KINDS, TEST_EVENT)}
+def webhooks(example: ExampleOf) -> dict[str, Schema]:
+    """Return the request of each kind of event; `example` returns that of a model."""
+    return {kind: {"post": _request(kind, example)} for kind in (*EVENT_KINDS, TEST_EVENT)}
 
 
-def _request(kind: AnyEventKind, examples: Mapping[str, object]) -> Schema:
+def _request(kind: AnyEventKind, example: ExampleOf) -> Schema:
     objects = list(EVENTS[kind])
     return {
         "operationId": f"receive_{kind.replace('.', '_')}",
@@ -151,7 +154,7 @@ def _request(kind: AnyEventKind, examples: Mapping[str, object]) -> Schema:
         ],
         "requestBody": {
             "required": True,
-            "content": body(ref(_schema_name(kind)), _example(kind, objects, examples)),
+            "content": body(ref(_schema_name(kind)), _example(kind, objects, example)),
         },
         "responses": {
             "2XX": {"description": "The event was received."},
@@ -168,9 +171,9 @@ def _occasions(kind: AnyEventKind) -> str:
     return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", sent)
 
 
-def _example(kind: AnyEventKind, objects: Sequence[str], examples: Mapping[str, object]) -> Schema:
+def _example(kind: AnyEventKind, objects: Sequence[str], example: ExampleOf) -> Schema:
     name = objects[0]
-    shown = examples[models()[name].__name__] if name in models() else {}
+    shown = example(models()[name]) if name in models() else {}
     status = shown.get("status") if isinstance(shown, dict) else None
     path = "stock-levels?product_id=" if name == "stock_level" else f"{name.replace('_', '-')}s/"
     href = f"{BASE}/warehouses/1/layout" if name == "layout" else f"{BASE}/{path}1"

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +12,7 @@ type Entries = Mapping[str, Mapping[str, Any]]
 
 FILE = Path(__file__).parent / "words.toml"
 LANGUAGES = ("en", "es")
-_OF_FIELDS = {*LANGUAGES, "hint", "description", "schemas", "column"}
+_OF_FIELDS = {*LANGUAGES, "hint", "description", "schemas", "example", "column"}
 
 
 @cache
@@ -46,7 +46,7 @@ def _problems(entries: Entries, parts: Collection[str]) -> Iterator[str]:
 def _spaced(node: Any) -> Any:
     if isinstance(node, dict):
         return {name: _spaced(inner) for name, inner in node.items()}
-    return " ".join(node.split())
+    return " ".join(node.split()) if isinstance(node, str) else node
 
 
 def humanized(name: str) -> str:
@@ -85,6 +85,14 @@ def of_console(language: str) -> dict[str, dict[str, str]]:
     }
 
 
+def examples(fields: Iterable[str]) -> dict[str, Any]:
+    """Return the examples of those of the fields that have one."""
+    entries = words()["fields"]
+    return {
+        field: entries[field]["example"] for field in fields if "example" in entries.get(field, {})
+    }
+
+
 def columns() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the columns of import files: the name, and header, help and example in each language.
 
@@ -96,7 +104,7 @@ def columns() -> Iterator[tuple[str, list[tuple[str, str]]]]:
         header = (entry.get("en", humanized(field)), entry["es"])
         own = {key: one for key, one in entry["column"].items() if key not in ("help", "example")}
         for name, more in {"": {}, **own}.items():
-            column = {**entry["column"], **more}
+            column = {**entry, **entry["column"], **more}
             pairs = [header, _pair(column["help"]), _pair(column["example"])]
             yield f"{name}.{field}" if name else field, pairs
 
