@@ -377,7 +377,6 @@ const words = {
     "imports.run": "Imports",
     in: "In stock",
     "inventory.manage": "Inventory: products, warehouses, positions, stock, transfers",
-    not_wanted: "No longer wanted",
     out: "Empty",
     over_receipt: "More received than ordered",
     "partial-complete": "Partly completed",

@@ -603,7 +603,7 @@ const words = {
     missing_serial: "Falta el número de serie",
     mobile: "Aplicación móvil",
     none: "Ninguna",
-    not_wanted: "Ya no se quiere",
+    not_wanted: "No deseado",
     open: "Abierto",
     operator: "Administrador del servicio",
     other: "Otro",

@@ -8,6 +8,7 @@ import pytest
 from shared.integration.imports.files.columns import find_columns
 from shared.integration.imports.kinds.column_words import WORDS
 from shared.integration.imports.models import ImportKind
+from shared.warehouse.documents.vocabulary import TYPES
 from tests.cases import each_case
 from tests.import_graph import imports_below
 from tests.unit.imports.layouts import LAYOUTS
@@ -57,6 +58,11 @@ def test_example_of_a_field_is_that_of_its_column(file: Path) -> None:
     common, own = words.columns()
     assert common == ("width", [("Width", "Ancho"), ("In m.", "In m."), ("2", "2")])
     assert own == ("products.width", [*common[1][:2], ("3.5", "3,5")])
+
+
+def test_types_of_documents_have_the_words_that_requests_accept() -> None:
+    types = {name: labels for kind in TYPES.values() for name, labels in kind.items()}
+    assert {name: words.label("values", name) for name in types} == types
 
 
 def test_no_function_loads_the_words_of_columns_before_an_import_needs_them() -> None:

@@ -93,6 +93,12 @@ def examples(fields: Iterable[str]) -> dict[str, Any]:
     }
 
 
+def label(section: str, name: str) -> tuple[str, str]:
+    """Return what an entry is called in English and in Spanish."""
+    entry = words()[section][name]
+    return entry.get("en", humanized(name)), entry["es"]
+
+
 def columns() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the columns of import files: the name, and header, help and example in each language.
 
@@ -101,11 +107,10 @@ def columns() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     for field, entry in words()["fields"].items():
         if "column" not in entry:
             continue
-        header = (entry.get("en", humanized(field)), entry["es"])
         own = {key: one for key, one in entry["column"].items() if key not in ("help", "example")}
         for name, more in {"": {}, **own}.items():
             column = {**entry, **entry["column"], **more}
-            pairs = [header, _pair(column["help"]), _pair(column["example"])]
+            pairs = [label("fields", field), _pair(column["help"]), _pair(column["example"])]
             yield f"{name}.{field}" if name else field, pairs
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from shared.integration.imports.files.columns import AmbiguousHeader, Column, FileLayout
+from shared.integration.imports.kinds.column_words import TITLES
 from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     LINE_ITEM_CODE,
@@ -109,7 +110,7 @@ class EntryDocumentImporter(_DocumentImporter):
     layout = _document_layout(
         "entry",
         _ENTRY_WORDS,
-        BilingualText("Entry documents", "Documentos de entrada"),
+        TITLES["entry_documents"],
         BilingualText("provider", "proveedor"),
         Column(
             _ENTRY_WORDS,
@@ -128,7 +129,7 @@ class ExitDocumentImporter(_DocumentImporter):
     layout = _document_layout(
         "exit",
         _EXIT_WORDS,
-        BilingualText("Exit documents", "Documentos de salida"),
+        TITLES["exit_documents"],
         BilingualText("client", "cliente"),
         Column(
             _EXIT_WORDS,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from shared.integration.imports.files.columns import Column, FileLayout
+from shared.integration.imports.kinds.column_words import TITLES
 from shared.integration.imports.kinds.importer import (
     ApplyOptions,
     CheckedGroup,
@@ -11,7 +12,6 @@ from shared.integration.imports.kinds.importer import (
     already_exists,
 )
 from shared.integration.imports.kinds.standard_columns import LINE_ITEM_CODE, WAREHOUSE, words_of
-from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import ValidationFailed
@@ -34,7 +34,7 @@ class PickFaceImporter(Importer):
     """Assigns products to positions, or changes the quantities of existing pick faces."""
 
     layout = FileLayout(
-        BilingualText("Pick faces", "Ubicaciones de picking"),
+        TITLES["pick_faces"],
         _COLUMNS,
         unique_fields=("item_code", "warehouse_code", "bin_code"),
     )

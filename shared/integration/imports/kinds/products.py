@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from shared.integration.imports.files.columns import Column, FileLayout
+from shared.integration.imports.kinds.column_words import TITLES
 from shared.integration.imports.kinds.importer import ApplyOptions, CheckedGroup, Importer
 from shared.integration.imports.kinds.standard_columns import BOOLEAN_CHOICES, words_of
-from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.outbox import event_actions
@@ -39,9 +39,7 @@ _COLUMNS = (
 class ProductImporter(Importer):
     """Creates products, or changes the products whose codes exist."""
 
-    layout = FileLayout(
-        BilingualText("Products", "Artículos"), _COLUMNS, unique_fields=("item_code",)
-    )
+    layout = FileLayout(TITLES["products"], _COLUMNS, unique_fields=("item_code",))
     model = ProductCreate
     id_sequence = "product"
     max_actions = 2

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from shared.integration.imports.files.columns import Column, FileLayout
+from shared.integration.imports.kinds.column_words import REASONS, TITLES
 from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     LINE_ITEM_CODE,
@@ -12,7 +13,6 @@ from shared.integration.imports.kinds.standard_columns import (
     reference_column,
     words_of,
 )
-from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.db.items import Key
 from shared.kernel.db.records import CreatedRecord
@@ -24,15 +24,8 @@ from shared.kernel.validation import Checked, InvalidBody, check
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.returns import service as returns
-from shared.warehouse.returns.models import ReturnDraft, ReturnReason, StoredReturn
+from shared.warehouse.returns.models import ReturnDraft, StoredReturn
 
-_REASONS: Mapping[ReturnReason, BilingualText] = {
-    "damaged": BilingualText("Damaged", "Dañado"),
-    "defective": BilingualText("Defective", "Defectuoso"),
-    "wrong_item": BilingualText("Wrong item", "Artículo equivocado"),
-    "not_wanted": BilingualText("Not wanted", "No deseado"),
-    "other": BilingualText("Other", "Otro"),
-}
 _WORDS = words_of("returns")
 _COLUMNS = (
     reference_column(_WORDS, aliases=("return", "devolución", "rma")),
@@ -49,8 +42,8 @@ _COLUMNS = (
     Column(
         _WORDS,
         "reason",
-        choices=[*_REASONS.values()],
-        keys=[*_REASONS],
+        choices=[*REASONS.values()],
+        keys=[*REASONS],
         is_line_field=True,
     ),
     line_batch("batch"),
@@ -82,7 +75,7 @@ class ReturnImporter(ReferencedImporter):
     """
 
     layout = FileLayout(
-        BilingualText("Returns", "Devoluciones"),
+        TITLES["returns"],
         _COLUMNS,
         group_by=("external_ref",),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from shared.integration.imports.files.columns import Column, FileLayout
+from shared.integration.imports.kinds.column_words import TITLES
 from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     LINE_ITEM_CODE,
@@ -12,7 +13,6 @@ from shared.integration.imports.kinds.standard_columns import (
     reference_column,
     words_of,
 )
-from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Key
 from shared.kernel.db.records import CreatedRecord
 from shared.kernel.db.store import Store
@@ -42,7 +42,7 @@ class TransferOrderImporter(ReferencedImporter):
     """Creates transfer orders as drafts."""
 
     layout = FileLayout(
-        BilingualText("Transfer orders", "Órdenes de traslado"),
+        TITLES["transfer_orders"],
         _COLUMNS,
         group_by=("external_ref",),
     )
