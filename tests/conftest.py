@@ -11,7 +11,9 @@ import pytest
 from botocore.config import Config
 from hypothesis import HealthCheck, settings
 
+from shared.http import rate_limit, slow_requests
 from shared.kernel import aws
+from shared.kernel.clock import Deadline
 from shared.kernel.db import counters
 from tests import clock as clocks
 from tests import engine, faults
@@ -71,6 +73,17 @@ def _repeatable_random_numbers(request: pytest.FixtureRequest) -> None:
     """Let a test draw the same random numbers in every run, for jitter and shards among others."""
     if not is_complete():
         random.seed(request.node.nodeid)
+
+
+@pytest.fixture(autouse=True)
+def _requests_cost_one_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Charge requests neither for their duration, which depends on the machine, nor for reading.
+
+    What an invocation has read is counted for the process, where a test runs several at once.
+    """
+    monkeypatch.setattr(Deadline, "elapsed_ms", 0.0)
+    for module in (rate_limit, slow_requests):
+        monkeypatch.setattr(module, "read_units", lambda: 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,10 @@
 """The limit of the slow requests of a tenant at the same time.
 
-A request is slow once it costs more than one token (`shared.http.rate_limit.cost_of`). Before it
-reads more, it needs a slot. One item of the tenant's table holds the slots in use, each until the
-invocation must have ended, so that a killed execution environment frees its slot by that time.
-Other requests need none, and no call of AWS.
+A request is slow once it has read more than one token pays for (`shared.http.rate_limit.cost_of`).
+Before it reads more, it needs a slot. Its duration does not count: a write that waits for others at
+the same position is not refused for that. One item of the tenant's table holds the slots in use,
+each until the invocation must have ended, so that a killed execution environment frees its slot by
+that time. Other requests need none, and no call of AWS.
 """
 
 import uuid
@@ -13,7 +14,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from shared.http.rate_limit import present_cost, subject_of
+from shared.http.rate_limit import cost_of, subject_of
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.clock import now_ms
@@ -21,7 +22,7 @@ from shared.kernel.db.items import encode, from_attributes
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.errors import RateLimited
-from shared.kernel.observability import count, logger
+from shared.kernel.observability import count, logger, read_units
 
 type Slots = Mapping[str, str]
 """The slots in use: name of the request → when the slot ends, in milliseconds, and whose it is."""
@@ -88,13 +89,13 @@ class RequestSlot:
         self._store = store
         self._subject = subject_of(caller)
         self._most = slot_count(tenant)
-        self._name = uuid.uuid4().hex
+        self._name = ""
         self._lock = Lock()
         self._is_decided = self._is_held = False
 
     def take_if_slow(self) -> None:
         """Take a slot if the request is slow; raise RateLimited if none is free."""
-        if not self._is_decided and present_cost(self._store.deadline) > 1:
+        if not self._is_decided and cost_of(0, read_units()) > 1:
             self.take()
 
     def take(self) -> None:
@@ -105,6 +106,7 @@ class RequestSlot:
         with self._lock:  # a request reads in several threads
             if self._is_decided:
                 return
+            self._name = uuid.uuid4().hex
             try:
                 self._is_held = self._write()
             except (BotoCoreError, ClientError):

@@ -66,7 +66,7 @@ def _columns() -> str:
         lines += ["}", f"{table}: Mapping[str, BilingualText] = {{"]
         lines += [f"{_text(name)}: {_bilingual(pair)}," for name, pair in labels.items()]
     lines.append("}")
-    formatter = ["ruff", "format", "-"]
+    formatter = [sys.executable, "-m", "ruff", "format", "-"]
     return subprocess.run(
         formatter, input="\n".join(lines), text=True, check=True, stdout=subprocess.PIPE, cwd=ROOT
     ).stdout

@@ -11,10 +11,11 @@ from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.config import config
 from shared.kernel.errors import RateLimited
+from shared.kernel.observability import add_units, read_units
 from tests.cases import each_case
 from tests.clock import Clock
 from tests.concurrency import run_concurrently
-from tests.faults import AwsFaults, Fault, lost, refuse_calls
+from tests.faults import AwsFaults, Call, Fault, before_each, lost, refuse_calls
 from tests.gateway import Erp
 from tests.integration.call_faults import at_calls
 from tests.integration.http.rate_limit_headers import (
@@ -41,6 +42,17 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
         monkeypatch.setattr(Deadline, "elapsed_ms", milliseconds)
 
     return taking
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Slow:
+    """A function that sets how many units each request has read."""
+
+    def reading(units: float) -> None:
+        for module in (rate_limit, slow_requests):
+            monkeypatch.setattr(module, "read_units", lambda: units)
+
+    return reading
 
 
 # What a request costs
@@ -77,10 +89,18 @@ def test_local_stack_counts_no_time(mini: Erp, slow: Slow, monkeypatch: pytest.M
     assert read_rate_limit(mini.get("/products"))[1] == LIMIT - 1
 
 
-def test_request_that_reads_much_costs_more(mini: Erp, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limit, "read_units", lambda: 1_250)
+def test_request_that_reads_much_costs_more(
+    mini: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rate_limit, "read_units", read_units)
 
-    assert read_rate_limit(mini.get("/products")) == (LIMIT, LIMIT - 21, 60)
+    def read_much(_call: Call) -> None:
+        add_units("a table", 1_250 - read_units(), is_read=True)
+
+    with aws_faults.faulty(before_each(read_much)):
+        left = read_rate_limit(mini.get("/products"))[1]
+
+    assert left in {LIMIT - 21, LIMIT - 22}, "1,250 units, and those of the last call"
 
 
 def test_other_environments_know_what_a_request_cost(stack: Stack, mini: Erp, slow: Slow) -> None:
@@ -182,11 +202,11 @@ def test_slots_of_a_plan(stack: Stack, requests_per_minute: int, slots: int) -> 
     assert slot_count(tenant) == slots
 
 
-def test_slow_request_without_a_free_slot_is_refused(stack: Stack, mini: Erp, slow: Slow) -> None:
+def test_slow_request_without_a_free_slot_is_refused(stack: Stack, mini: Erp, reads: Slow) -> None:
     running = [*_running(stack, 2, "shop"), *_running(stack, 2, "web")]
     assert mini.get("/products").status == 200, "it is not slow"
 
-    slow(600)
+    reads(300)
     refused = mini.get("/products")
     running[0].release()
     served = mini.get("/products")
@@ -198,9 +218,9 @@ def test_slow_request_without_a_free_slot_is_refused(stack: Stack, mini: Erp, sl
     assert len(_slots(stack)) == 3, "its slot is free again"
 
 
-def test_client_leaves_half_of_the_slots_to_others(stack: Stack, mini: Erp, slow: Slow) -> None:
+def test_client_leaves_half_of_the_slots_to_others(stack: Stack, mini: Erp, reads: Slow) -> None:
     _running(stack, 2, "erp")
-    slow(600)
+    reads(300)
 
     refused = mini.get("/products")
     other = stack.erp("mini", client="shop").get("/products")
@@ -210,21 +230,21 @@ def test_client_leaves_half_of_the_slots_to_others(stack: Stack, mini: Erp, slow
     assert other.status == 200
 
 
-def test_slots_of_a_tenant_are_its_own(stack: Stack, mini: Erp, slow: Slow) -> None:
+def test_slots_of_a_tenant_are_its_own(stack: Stack, mini: Erp, reads: Slow) -> None:
     assert mini
     _running(stack, 2, "shop")
     _running(stack, 2, "web")
-    slow(600)
+    reads(300)
 
     assert stack.erp("acme").get("/products").status == 200
 
 
 def test_slot_of_a_killed_environment_is_free_after_its_deadline(
-    stack: Stack, mini: Erp, minute_clock: Clock, slow: Slow
+    stack: Stack, mini: Erp, minute_clock: Clock, reads: Slow
 ) -> None:
     _running(stack, 2, "shop")
     _running(stack, 2, "web")
-    slow(600)
+    reads(300)
     minute_clock.advance(26)
     assert mini.get("/products").status == 429
     minute_clock.advance(3)
@@ -234,12 +254,12 @@ def test_slot_of_a_killed_environment_is_free_after_its_deadline(
 
 
 def test_refused_write_has_changed_nothing(
-    stack: Stack, mini: Erp, minute_clock: Clock, slow: Slow
+    stack: Stack, mini: Erp, minute_clock: Clock, reads: Slow
 ) -> None:
     _running(stack, 2, "erp")
-    slow(600)
+    reads(300)
     refused = mini.post("/products", BOLT, key="k1")
-    slow(0)
+    reads(0)
 
     assert refused.status == 429
     assert stack.items("mini") == []
@@ -249,13 +269,13 @@ def test_refused_write_has_changed_nothing(
 
 
 def test_request_that_becomes_slow_after_its_commit_is_answered(
-    stack: Stack, mini: Erp, aws_faults: AwsFaults, slow: Slow
+    stack: Stack, mini: Erp, aws_faults: AwsFaults, reads: Slow
 ) -> None:
     _running(stack, 2, "erp")
 
     def slow_from_the_commit_on(call, forward):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         if call.operation == "TransactWriteItems":
-            slow(5_000)
+            reads(5_000)
         return forward()
 
     with aws_faults.faulty(slow_from_the_commit_on):
