@@ -5,9 +5,6 @@
 
 /** @typedef {import('./core/subject.js').Subject} Subject */
 
-/** Units of a packing order whose goods are still being packed. */
-const PACKING = { 'whole.status': ['open', 'in_progress'] };
-
 /** @type {readonly Subject[]} */
 export const SUBJECTS = [
   {
@@ -199,24 +196,22 @@ export const SUBJECTS = [
     group: 'outbound',
     columns: ['code', 'sscc', 'type', 'status', 'packing_order_id', 'weight_kg'],
     title: 'code',
-    whole: { subject: 'packing-orders', id: 'packing_order_id' },
     files: [
       { path: '/handling-units/{id}/label?format=pdf', label: 'label' },
       { path: '/handling-units/{id}/label?format=zpl', label: 'label_zpl' },
     ],
     actions: [
-      { operation: 'POST /handling-units/{id}/contents', when: PACKING },
+      { operation: 'POST /handling-units/{id}/contents' },
       {
         operation: 'POST /handling-units/{id}/contents/remove',
-        when: PACKING,
         unless: { 'contents.length': [0] },
       },
-      { operation: 'POST /handling-units/{id}/close', when: PACKING },
-      { operation: 'POST /handling-units/{id}/reopen', when: PACKING },
+      { operation: 'POST /handling-units/{id}/close' },
+      { operation: 'POST /handling-units/{id}/reopen' },
       {
         operation: 'DELETE /handling-units/{id}',
         name: 'close',
-        when: { 'contents.length': [0], ...PACKING },
+        when: { 'contents.length': [0] },
         endsWork: true,
       },
     ],

@@ -85,8 +85,6 @@
  * @property {Record<string, string>} [links] field with an object → subject of this object
  * @property {readonly string[]} [hidden] fields of the detail that another list shows
  * @property {string} [parent] subject below whose resources it is
- * @property {{subject: string, id: string}} [whole] what it is a part of, by the field with its id;
- *   the actions know it as the field `whole`
  * @property {string} [item] name of its id in a path, if it is not `id`
  * @property {readonly string[]} [parts] subjects below a resource of this one
  * @property {readonly string[]} [panels] modules in `console/screens/panels` below the detail

@@ -42,7 +42,7 @@ export function DetailScreen({ subject, parameters }) {
     const operation = /** @type {'GET /products/{id}'} */ (`GET ${path}`);
     const { body, etag } = await calls.read(operation, { parameters, signal });
     const resource = /** @type {Resource} */ (body.data);
-    return { resource, whole: await wholeOf(subject, resource, signal), etag };
+    return { resource, etag };
   });
   const fields = description.result?.details[path]?.fields;
   if (loaded.result === null || fields === undefined || description.result === null) {
@@ -67,36 +67,18 @@ export function DetailScreen({ subject, parameters }) {
 }
 
 /**
- * Read what a resource is a part of.
- *
- * @param {Subject} subject
- * @param {Resource} resource
- * @param {AbortSignal} signal
- * @returns {Promise<Resource | undefined>}
- */
-async function wholeOf({ whole }, resource, signal) {
-  if (whole === undefined) {
-    return undefined;
-  }
-  const operation = /** @type {'GET /products/{id}'} */ (`GET /${whole.subject}/{id}`);
-  const { body } = await calls.read(operation, { parameters: { id: resource[whole.id] }, signal });
-  return body.data;
-}
-
-/**
  * @param {object} props
  * @param {Subject} props.subject
  * @param {Record<string, string>} props.parameters
  * @param {Interface} props.description
  * @param {readonly Field[]} props.fields
  * @param {Resource} props.resource
- * @param {Resource} [props.whole] what the resource is a part of
  * @param {string | null} props.etag
  * @param {unknown} props.error
  * @param {boolean} props.isLoading
  * @param {() => void} props.onChange
  */
-function DetailView({ fields, whole, error, isLoading, ...props }) {
+function DetailView({ fields, error, isLoading, ...props }) {
   const { subject, parameters, description, resource, etag, onChange } = props;
   const isTable = (/** @type {Field} */ field) =>
     field.type === 'array' && field.items?.type === 'object';
@@ -106,7 +88,7 @@ function DetailView({ fields, whole, error, isLoading, ...props }) {
   return h('article', {}, [
     h(Head, { subject, parameters, title }),
     h(Notice, { error, onRetry: onChange }),
-    h(Actions, { subject, parameters, description, resource, whole, title, etag, onChange }),
+    h(Actions, { subject, parameters, description, resource, title, etag, onChange }),
     h(Files, { subject, parameters }),
     h(Definitions, {
       fields: shown.filter((field) => !isTable(field)),
@@ -229,12 +211,11 @@ function Related({ subject: { name, related = {}, parts = [] }, resource }) {
  * @param {Record<string, string>} props.parameters
  * @param {Interface} props.description
  * @param {Resource} props.resource
- * @param {Resource} [props.whole] what the resource is a part of
  * @param {string} props.title
  * @param {string | null} props.etag
  * @param {() => void} props.onChange
  */
-function Actions({ subject, parameters, description, resource, whole, title, etag, onChange }) {
+function Actions({ subject, parameters, description, resource, title, etag, onChange }) {
   const [chosen, setChosen] = useState(/** @type {Action | null} */ (null));
   const [isChanging, setChanging] = useState(false);
   const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
@@ -247,7 +228,7 @@ function Actions({ subject, parameters, description, resource, whole, title, eta
     hasActed.current = false;
   }, [resource]);
   const user = session.user.value?.userId;
-  const actions = allowedActions(subject, description, { ...resource, whole }, permissions(), user);
+  const actions = allowedActions(subject, description, resource, permissions(), user);
   const change = subject.change === undefined ? undefined : description.actions[subject.change];
   /** @param {any} answer */
   const finish = (answer) => {

@@ -2,7 +2,6 @@
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
-from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
@@ -128,8 +127,9 @@ def cancel_packing_order(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def create_handling_unit(tx: Transaction, request: Request[Checked[UnitDraft]]) -> ResourceResponse:
     """Create an empty handling unit."""
-    record = units.create_unit(tx, request.id, request.body)
-    return ResourceResponse(views.unit_in_detail(record), 201, f"/handling-units/{record.id}")
+    created = units.create_unit(tx, request.id, request.body)
+    path = f"/handling-units/{created.record.id}"
+    return ResourceResponse(views.unit_in_detail(created), 201, path)
 
 
 @routes.read(
@@ -230,5 +230,5 @@ def _shown(found: reading.OrderWithUnits) -> ResourceResponse:
     return ResourceResponse(views.order_in_detail(found.record, found.units))
 
 
-def _unit(record: Record[StoredUnit]) -> ResourceResponse:
-    return ResourceResponse(views.unit_in_detail(record))
+def _unit(found: reading.UnitInOrder) -> ResourceResponse:
+    return ResourceResponse(views.unit_in_detail(found))

@@ -17,8 +17,14 @@ BARS = (
     Bar(_ROUTES, r"common checks \(", "round trips", most=0),
     Bar(_ROUTES, r"common checks, first request", "round trips", most=1),
     Bar(_ROUTES, r"GET (?!\S+/error-report)", "round trips", most=2),
-    # Warehouses include positions, waves the states of pickings, packing orders their units.
-    Bar(_ROUTES, r"GET /(?!warehouses|waves|packing-orders)[a-z-]+/{id} ", "round trips", most=1),
+    # Warehouses include positions, waves the states of pickings, packing orders their units,
+    # and handling units the actions that their packing order admits.
+    Bar(
+        _ROUTES,
+        r"GET /(?!warehouses|waves|packing-orders|handling-units)[a-z-]+/{id} ",
+        "round trips",
+        most=1,
+    ),
     Bar(_ROUTES, r"POST /(entry|exit)-documents ", "round trips", most=4),
     Bar(
         _ROUTES,

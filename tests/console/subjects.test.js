@@ -55,13 +55,7 @@ for (const subject of SUBJECTS) {
     assert.equal(subject.permission ?? null, list?.permission);
     assert.deepEqual(subject.columns.filter((name) => !names.has(name)), []);
     assert.ok(names.has(subject.title), subject.title);
-    const { whole } = subject;
-    const known = [...(detail?.fields ?? list?.fields ?? [])];
-    if (whole !== undefined) {
-      assert.ok(detailed.has(whole.id), whole.id);
-      const fields = interfaces.get(whole.subject)?.details[`/${whole.subject}/{id}`]?.fields;
-      known.push({ name: 'whole', type: 'object', fields: fields ?? [] });
-    }
+    const known = detail?.fields ?? list?.fields ?? [];
     for (const { operation, when = {}, unless = {} } of subject.actions ?? []) {
       assert.ok(writes.has(operation), operation);
       for (const [name, values] of [...Object.entries(when), ...Object.entries(unless)]) {
@@ -123,15 +117,12 @@ test('every action that a resource can name is offered', () => {
   assert.equal(admitted.size, 12);
 });
 
-test('what is packed, and what is in a unit, decides on the actions of a handling unit', () => {
+test('an empty handling unit can be deleted, and has nothing to remove', () => {
   const actions = ['contents', 'remove', 'close'];
-  const unit = { actions, contents: [{}], whole: { status: 'in_progress' } };
+  const unit = { actions, contents: [{}] };
   assert.deepEqual(offered('handling-units', unit), actions);
   assert.deepEqual(offered('handling-units', { ...unit, contents: [] }), ['contents', 'close', '{id}']);
   assert.deepEqual(offered('handling-units', { ...unit, actions: ['reopen'] }), ['reopen']);
-  for (const status of ['packed', 'shipped', 'cancelled']) {
-    assert.deepEqual(offered('handling-units', { ...unit, whole: { status } }), []);
-  }
 });
 
 test('a previous secret is ended where there is one', () => {

@@ -224,12 +224,16 @@ def _return(store: Store) -> int:
 
 
 def _packing_order(store: Store) -> int:
-    entry = {"id": _handling_unit(store), "status": "closed", "contents": 1}
+    entry = {"id": insert_entity(store, UNITS, UNIT), "status": "closed", "contents": 1}
     return insert_entity(store, PACKING_ORDERS, {**PACKING_ORDER, "units": [entry]})
 
 
 def _handling_unit(store: Store) -> int:
-    return insert_entity(store, UNITS, UNIT)
+    """Create a unit of the packing order 1, which is created with the first one."""
+    unit = insert_entity(store, UNITS, UNIT)
+    if unit == UNIT["packing_order_id"]:
+        _packing_order(store)
+    return unit
 
 
 def _validation(store: Store) -> int:

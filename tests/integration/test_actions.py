@@ -113,6 +113,17 @@ class _Goods:
             self.erp.post(f"{path}/{act}").ok()
         return order
 
+    def units(self, *closed: str) -> tuple[int, int]:
+        """Create a unit in a unit, and close some of them; return the inner and the outer one."""
+        order: int = self.packing.order(self.exit(2, "finalize"))["id"]
+        outer = self.packing.unit(order, "pallet")
+        inner = self.packing.unit(order, parent_id=outer)
+        self.packing.done(self.packing.put(inner, "BRICK", 1))
+        self.packing.done(self.packing.put(outer, "BRICK", 1))
+        for one in closed:
+            self.packing.done(self.packing.act(inner if one == "inner" else outer, "close"))
+        return inner, outer
+
     def unit(self, *acts: str) -> int:
         document = self.exit(2, "finalize")
         order: int = self.packing.order(document)["id"]
@@ -123,7 +134,8 @@ class _Goods:
                 self.packing.done(self.packing.act(number, "close"))
             else:
                 self.packing.done(self.packing.complete(order))
-                self.packing.done(self.packing.dispatch(document))
+                if act == "dispatch":
+                    self.packing.done(self.packing.dispatch(document))
         return number
 
     # Transfers, transfer orders and waves
@@ -258,7 +270,10 @@ def _pickings_and_packing(goods: _Goods) -> Mapping[str, _States]:
         "/handling-units": _States(
             {
                 "open": goods.unit,
+                "open with an open unit": lambda: goods.units()[1],
                 "closed": lambda: goods.unit("close"),
+                "closed in a closed unit": lambda: goods.units("inner", "outer")[0],
+                "closed of a packed order": lambda: goods.unit("close", "complete"),
                 "dispatched": lambda: goods.unit("close", "dispatch"),
             },
             {"contents": content, "remove": content},
@@ -464,6 +479,8 @@ def _refusal(subject: Subject, name: str, state: str) -> str:
         return "import_refused"
     if state.endswith(" of an order") and name not in {"allocate", "synchronize"}:
         return "conflict"  # it is picked through the actions of its transfer order
+    if state in {"closed in a closed unit", "closed of a packed order"}:
+        return "stale_state"
     status = state.split(" ", maxsplit=1)[0]
     order, starts = subject.table.statuses, subject.table.actions[name].starts
     is_late = order.index(status) > max(order.index(one) for one in starts)

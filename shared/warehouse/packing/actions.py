@@ -1,6 +1,6 @@
 """The actions of packing orders and of their handling units.
 
-Units change only while the packing order admits `handling-units`, too.
+`rules.ensure_admitted` adds what the packing order and the other units decide.
 """
 
 from shared.kernel.action_table import ActionTable, StateAction

@@ -244,7 +244,7 @@ class HandlingUnit(Stored):
 
 
 class HandlingUnitDetail(HandlingUnit):
-    """A handling unit, with the actions that its own status admits."""
+    """A handling unit, with the actions that it and its packing order admit."""
 
     actions: list[str]
 

@@ -22,6 +22,14 @@ class OrderWithUnits:
     units: Sequence[Record[StoredUnit]] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class UnitInOrder:
+    """A handling unit with its packing order, which decides with it about the actions."""
+
+    record: Record[StoredUnit]
+    order: StoredPackingOrder
+
+
 def get_packing_order(store: Store, number: int) -> OrderWithUnits:
     """Read a consistent state of a packing order and its units; NotFound when there is none."""
     for _ in range(_TRIES):

@@ -9,7 +9,7 @@ from shared.kernel.errors import Conflict, Problem, RuleBlocked, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, given_fields
 from shared.warehouse.documents.vocabulary import doc_num
-from shared.warehouse.packing.actions import UNIT_ACTIONS
+from shared.warehouse.packing.actions import ACTIONS, UNIT_ACTIONS
 from shared.warehouse.packing.models import (
     MAX_LEVELS,
     MAX_PICKINGS,
@@ -236,6 +236,29 @@ def ensure_parent_open(order: StoredPackingOrder, parent: int | None) -> None:
     entry = None if parent is None else _entry_of(order, parent)
     if entry is not None:
         UNIT_ACTIONS.ensure(entry, "contents")
+
+
+def ensure_admitted(order: StoredPackingOrder, unit: StoredUnit, name: str) -> None:
+    """Raise Conflict or StaleState unless a unit and its packing order admit an action."""
+    ACTIONS.ensure(order, "handling-units")
+    UNIT_ACTIONS.ensure(unit, name)
+    if name == "close":
+        ensure_children_closed(order, unit.id)
+    elif name == "reopen":
+        ensure_parent_open(order, unit.parent_id)
+
+
+def admitted_actions(order: StoredPackingOrder, unit: StoredUnit) -> list[str]:
+    """Return the names of the actions that a unit and its packing order admit."""
+
+    def is_admitted(name: str) -> bool:
+        try:
+            ensure_admitted(order, unit, name)
+        except (Conflict, StaleState):
+            return False
+        return True
+
+    return list(filter(is_admitted, UNIT_ACTIONS.actions))
 
 
 def ensure_empty(order: StoredPackingOrder, unit: StoredUnit) -> None:

@@ -7,13 +7,14 @@ two packers never pack the same goods, and a unit never changes after its order 
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.gs1.sscc import sscc
 from shared.warehouse.packing import contents_rules, repository, rules
-from shared.warehouse.packing.actions import ACTIONS, UNIT_ACTIONS
+from shared.warehouse.packing.actions import ACTIONS
 from shared.warehouse.packing.models import (
     ContentsDraft,
     StoredPackingOrder,
@@ -21,6 +22,7 @@ from shared.warehouse.packing.models import (
     UnitClosing,
     UnitDraft,
 )
+from shared.warehouse.packing.reading import UnitInOrder
 from shared.warehouse.packing.repository import PACKING_ORDERS, SSCC_SEQUENCE, UNITS
 from shared.warehouse.packing.service import change_order
 from shared.warehouse.settings.values import settings_of
@@ -30,7 +32,7 @@ type _Unit = Record[StoredUnit]
 type _Order = Record[StoredPackingOrder]
 
 
-def create_unit(tx: Transaction, number: int, checked: Checked[UnitDraft]) -> _Unit:
+def create_unit(tx: Transaction, number: int, checked: Checked[UnitDraft]) -> UnitInOrder:
     """Create an empty handling unit of the packing order with the id `number`.
 
     Raises:
@@ -65,12 +67,13 @@ def create_unit(tx: Transaction, number: int, checked: Checked[UnitDraft]) -> _U
         updated_at=tx.now,
         **draft.model_dump(),
     )
-    change_order(tx, record, rules.with_entry(order, rules.entry_for(unit)))
+    after = rules.with_entry(order, rules.entry_for(unit))
+    change_order(tx, record, after)
     repository.put_sscc(tx, unit)
-    return UNITS.insert(tx, unit.id, unit)
+    return UnitInOrder(UNITS.insert(tx, unit.id, unit), after)
 
 
-def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
+def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> UnitInOrder:
     """Put goods into an open unit; the first goods make its packing order `in_progress`.
 
     Raises:
@@ -84,7 +87,7 @@ def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Un
         return _change(tx, unit, after, record, order.model_copy(update=update))
 
 
-def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
+def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> UnitInOrder:
     """Take goods out of an open unit; they are to be packed again.
 
     Raises:
@@ -97,7 +100,7 @@ def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _
         return _change(tx, unit, after, record, order)
 
 
-def close_unit(tx: Transaction, number: int, checked: Checked[UnitClosing]) -> _Unit:
+def close_unit(tx: Transaction, number: int, checked: Checked[UnitClosing]) -> UnitInOrder:
     """Close an open unit with its weight and tracking number.
 
     Raises:
@@ -105,31 +108,27 @@ def close_unit(tx: Transaction, number: int, checked: Checked[UnitClosing]) -> _
     """
     unit, record = _read(tx, number)
     closing = ensure_valid(checked)
-    ACTIONS.ensure(record.entity, "handling-units")
-    UNIT_ACTIONS.ensure(unit.entity, "close")
-    rules.ensure_children_closed(record.entity, number)
+    rules.ensure_admitted(record.entity, unit.entity, "close")
     inside = rules.units_inside(record.entity, number)
     update = {"status": "closed", "inside": inside, **closing.model_dump()}
     after = unit.entity.model_copy(update=update)
     return _change(tx, unit, after, record, record.entity)
 
 
-def reopen_unit(tx: Transaction, number: int) -> _Unit:
+def reopen_unit(tx: Transaction, number: int) -> UnitInOrder:
     """Reopen a closed unit; its weight is unknown again.
 
     Raises:
         StaleState: The unit in which it stands is closed.
     """
     unit, record = _read(tx, number)
-    ACTIONS.ensure(record.entity, "handling-units")
-    UNIT_ACTIONS.ensure(unit.entity, "reopen")
-    rules.ensure_parent_open(record.entity, unit.entity.parent_id)
+    rules.ensure_admitted(record.entity, unit.entity, "reopen")
     update = {"status": "open", "weight_kg": None, "inside": None}
     after = unit.entity.model_copy(update=update)
     return _change(tx, unit, after, record, record.entity)
 
 
-def delete_unit(tx: Transaction, number: int) -> _Unit:
+def delete_unit(tx: Transaction, number: int) -> UnitInOrder:
     """Delete an empty unit; return its last state.
 
     Raises:
@@ -140,12 +139,18 @@ def delete_unit(tx: Transaction, number: int) -> _Unit:
     ACTIONS.ensure(record.entity, "handling-units")
     rules.ensure_parent_open(record.entity, unit.entity.parent_id)
     rules.ensure_empty(record.entity, unit.entity)
-    change_order(tx, record, contents_rules.without_units(record.entity, [unit.entity]))
+    after = contents_rules.without_units(record.entity, [unit.entity])
+    change_order(tx, record, after)
     UNITS.remove(tx, unit)
-    return unit
+    return UnitInOrder(unit, after)
 
 
-get_unit = UNITS.get
+def get_unit(store: Store, number: int) -> UnitInOrder:
+    """Read a unit and its packing order."""
+    unit = UNITS.get(store, number)
+    return UnitInOrder(unit, PACKING_ORDERS.get(store, unit.entity.packing_order_id).entity)
+
+
 list_units = list_of(UNITS)
 
 
@@ -164,14 +169,14 @@ def _read_for_goods(
     """Read a unit that admits `action`, and its packing order; return them and the valid draft."""
     unit, record = _read(tx, number)
     draft = ensure_valid(checked, contents_rules.goods_problems(record.entity, checked))
-    ACTIONS.ensure(record.entity, "handling-units")
-    UNIT_ACTIONS.ensure(unit.entity, action)
+    rules.ensure_admitted(record.entity, unit.entity, action)
     return unit, record, draft
 
 
 def _change(
     tx: Transaction, unit: _Unit, after: StoredUnit, record: _Order, order: StoredPackingOrder
-) -> _Unit:
+) -> UnitInOrder:
     """Replace a unit, and its packing order with the entry of the unit."""
-    change_order(tx, record, rules.with_entry(order, rules.entry_for(after)))
-    return UNITS.save(tx, unit, after)
+    order = rules.with_entry(order, rules.entry_for(after))
+    change_order(tx, record, order)
+    return UnitInOrder(UNITS.save(tx, unit, after), order)

@@ -9,7 +9,7 @@ from shared.kernel.events.outbox import EventResource, raise_record_event
 from shared.kernel.fields import ZERO, dict_of
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.packing import rules
-from shared.warehouse.packing.actions import ACTIONS, UNIT_ACTIONS
+from shared.warehouse.packing.actions import ACTIONS
 from shared.warehouse.packing.models import (
     HandlingUnit,
     HandlingUnitDetail,
@@ -24,6 +24,7 @@ from shared.warehouse.packing.models import (
     UnitContents,
     unit_code,
 )
+from shared.warehouse.packing.reading import UnitInOrder
 from shared.warehouse.picking.models import packing_order_code
 
 _LABELS: Mapping[PackingStatus, str] = {
@@ -75,10 +76,10 @@ def unit_shown(record: Record[StoredUnit]) -> HandlingUnit:
     return HandlingUnit.from_stored(record.entity, **_of_unit(record.entity))
 
 
-def unit_in_detail(record: Record[StoredUnit]) -> HandlingUnitDetail:
+def unit_in_detail(found: UnitInOrder) -> HandlingUnitDetail:
     """Return the response for one handling unit."""
-    unit = record.entity
-    admitted = UNIT_ACTIONS.admitted(unit)
+    unit = found.record.entity
+    admitted = rules.admitted_actions(found.order, unit)
     return HandlingUnitDetail.from_stored(unit, **_of_unit(unit), actions=admitted)
 
 

@@ -20,11 +20,13 @@ _OTHER_ROUND_TRIPS = {
     "/warehouses/{id}": 2,
     "/waves/{id}": 2,
     "/packing-orders/{id}": 2,
+    "/handling-units/{id}": 2,
     "/packing-orders/{id}/packing-slip.pdf": 2,
     "/imports/{id}/error-report": 3,
 }
-"""A warehouse includes its list of positions, a wave its pickings, and a packing order its handling
-units. An error report takes its import, its size and the file."""
+"""A warehouse includes its list of positions, a wave its pickings, a packing order its handling
+units, and a handling unit the actions that its packing order admits. An error report takes its
+import, its size and the file."""
 
 
 def _recorded_request(erp: Erp, path: str, aws_faults: AwsFaults) -> Recording:
