@@ -145,10 +145,10 @@ e2e: build ## Run the end-to-end tests over HTTP and in a browser against the lo
 	@$(STACK) with $(PORT_OPTION) -- pytest tests/e2e $(ARGS)
 
 .PHONY: pictures
-pictures: build ## Take the pictures of docs/console.md, of a company of its own on the local stack.
+pictures: build ## Take the pictures of docs/guides/console.md, of a company of its own on the local stack.
 	@tools/chromium.sh
 	@tools/node/install.sh
-	@$(STACK) with $(PORT_OPTION) -- env PICTURES=docs/pictures pytest -n0 tests/e2e/console/test_pictures.py $(ARGS)
+	@$(STACK) with $(PORT_OPTION) -- env PICTURES=docs/guides/pictures pytest -n0 tests/e2e/console/test_pictures.py $(ARGS)
 
 .PHONY: kills
 kills: build ## Kill parts of a local stack in a copy of the working tree, and start it again (PORT=4620).
@@ -185,7 +185,7 @@ check-interface: $(READY)
 	tools/console/check.sh
 
 .PHONY: bench
-bench: build ## Measure costs and times, and write docs/performance.md (ARGS= to only look, see --help).
+bench: build ## Measure costs and times, and write docs/internals/performance.md (ARGS= to only look, see --help).
 	@tools/chromium.sh
 	@python -m tests.bench $(or $(ARGS),--write)
 

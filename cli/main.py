@@ -120,7 +120,7 @@ def main(  # noqa: PLR0913  the options of every command
 
     Every command can be repeated; a command that failed continues when it is run again. A command
     that ends access or removes something asks first; --yes skips the question. The commands are
-    explained in docs/operating.md.
+    explained in docs/operating/operating.md.
 
     \b
     Examples:

@@ -76,7 +76,7 @@ def import_(  # noqa: PLR0913  each option is one fact about the tenant
     modules and request limit that the tenant gets, and asks for confirmation. Requests are refused
     until everything is written and compared with the export, item by item, and what follows from
     other data is repaired, as by stowage verify --repair. An interrupted import is continued by the
-    same command. The whole move is in docs/moving.md.
+    same command. The whole move is in docs/operating/moving.md.
 
     \b
     Examples:

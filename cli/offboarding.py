@@ -32,8 +32,8 @@ def export(operator: CommandContext, *, slug: str, to: Path, with_secrets: bool)
     sessions are not exported. For data of one moment, suspend SLUG first.
 
     With --with-secrets, DIR also contains items.encrypted: everything that is stored of SLUG, for a
-    move into another deployment (docs/moving.md). Its passphrase is asked for, or is the value of
-    the environment variable STOWAGE_PASSPHRASE.
+    move into another deployment (docs/operating/moving.md). Its passphrase is asked for, or is the
+    value of the environment variable STOWAGE_PASSPHRASE.
 
     \b
     Examples:

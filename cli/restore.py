@@ -55,7 +55,7 @@ def restore(  # noqa: PLR0913  the options of a long operation
     DynamoDB restores the table of TIME into a new one. Everything that was changed after TIME is
     missing there. Requests of SLUG are refused (503) until the new table has replaced the present
     one; with --prepare first, that takes 3 minutes. The command can be interrupted at any time: run
-    it again, and it goes on. docs/restore.md has the steps, and what to do afterwards.
+    it again, and it goes on. docs/operating/restore.md has the steps, and what to do afterwards.
 
     \b
     Examples:

@@ -190,7 +190,7 @@ def suspend(operator: CommandContext, *, slug: str, for_move: bool, yes: bool) -
 
     The command asks for confirmation. Its data stays, and `stowage tenant resume` ends the
     suspension. With --for-move the answer has the same code and says that the company is being
-    moved to another server (docs/moving.md), not that a bill is unpaid.
+    moved to another server (docs/operating/moving.md), not that a bill is unpaid.
 
     \b
     Examples:

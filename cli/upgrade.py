@@ -62,7 +62,7 @@ def upgrade(  # noqa: PLR0913  the options of a long operation
     Requests are served meanwhile. The command adds missing indexes, waits twice until running
     requests have ended (2.5 minutes each), and rewrites the entities that have another form in the
     new version. It can be interrupted at any time: run it again, and it goes on. The order of a
-    release with a new version is in docs/deploy.md.
+    release with a new version is in docs/operating/deploy.md.
 
     \b
     Examples:

@@ -27,7 +27,8 @@ def verify(operator: CommandContext, *, slug: str, repair: bool, rate: float | N
     Requests are served meanwhile; what they change during the run is looked at again. Each
     finding shows the stored and the expected value. --repair writes derived data only, such as
     levels and totals; what is not derived, such as a movement, never changes. The command can be
-    interrupted at any time: run it again, and it goes on. docs/verify.md explains each finding.
+    interrupted at any time: run it again, and it goes on. docs/operating/verify.md explains each
+    finding.
 
     Exit codes: 0 nothing is wrong, or everything wrong was repaired; 1 something is wrong; 3 some
     data changed on every attempt to read it, run the command again.

@@ -240,8 +240,8 @@ def convert_numeric_parameters() -> None:
 def assume_json_without_media_type() -> None:
     """Gap: a request without Accept or Content-Type matches no binary media type, not even `*/*`.
 
-    API Gateway takes `application/json` for a missing header (docs/aws.md), so that it decodes the
-    base64 of a file also for a caller without Accept.
+    API Gateway takes `application/json` for a missing header (docs/operating/aws.md), so that it
+    decodes the base64 of a file also for a caller without Accept.
     """
     matches = gateway._media_type_matches
 

@@ -1,7 +1,7 @@
 """The kinds of items in a tenant's table besides those of entities, each with its form.
 
-`docs/storage.md` lists the same kinds. An import accepts only items of these kinds and of the
-collections, in the form that is declared here (`operations.tenant_import.item_checks`).
+`docs/internals/storage.md` lists the same kinds. An import accepts only items of these kinds and of
+the collections, in the form that is declared here (`operations.tenant_import.item_checks`).
 """
 
 import re

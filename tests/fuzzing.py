@@ -12,7 +12,7 @@ import schemathesis
 from schemathesis.config import SchemathesisConfig
 from schemathesis.schemas import BaseSchema
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "openapi.json"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "reference" / "openapi.json"
 
 SEED = int(os.environ.get("RANDOM_SEED", "20261121"))
 """Seed of the generated requests; another seed generates other requests."""

@@ -5,8 +5,8 @@ Supported are Allow statements with wildcards in actions and resources, and cond
 context, tags of the resource and the service to which a role is passed. Anything else in a policy
 raises AssertionError and must be added here.
 
-Conditions are evaluated as AWS documents them; see "Conditions of IAM policies" in docs/aws.md. A
-key without a value in a request is absent from it.
+Conditions are evaluated as AWS documents them; see "Conditions of IAM policies" in
+docs/operating/aws.md. A key without a value in a request is absent from it.
 """
 
 import re

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from tests.gateway import Response
 from tools.openapi.__main__ import texts
 
-_PATH = Path(__file__).parents[1] / "docs" / "openapi.json"
+_PATH = Path(__file__).parents[1] / "docs" / "reference" / "openapi.json"
 
 
 def _closed(node: Any) -> Any:

@@ -31,49 +31,46 @@ PAGES = sorted(
 NOT_RUN = {
     ("README.md", "make run"): "it starts the stack that the commands use",
     ("README.md", "make test"): "CI runs it as a step of its own",
-    ("README.md", "make check"): "CI runs it as a step of its own",
-    ("README.md", "make e2e"): "it runs these tests",
-    ("README.md", "make bench"): "it takes several minutes",
-    ("README.md", "make quick"): "CI runs its parts as steps of their own",
-    ("README.md", "make thorough"): "it takes hours",
-    ("README.md", "AWS_SHARED_CREDENTIALS_FILE="): "it needs the AWS CLI, and port 4566; "
-    "tests/e2e/test_local_access.py uses the key",
+    ("docs/internals/local-run.md", "AWS_SHARED_CREDENTIALS_FILE="):
+        "it needs the AWS CLI, and port 4566; tests/e2e/test_local_access.py uses the key",
     ("CONTRIBUTING.md", "make quick"): "CI runs its parts as steps of their own",
     ("CONTRIBUTING.md", "make test"): "CI runs it as a step of its own",
     ("CONTRIBUTING.md", "make check"): "CI runs it as a step of its own",
     ("CONTRIBUTING.md", "make run"): "it starts the stack that the commands use",
     ("CONTRIBUTING.md", "make e2e"): "it runs these tests",
     ("CONTRIBUTING.md", "make package"): "it builds for AWS, which takes a minute",
-    ("docs/deploy.md", "make deploy"): "it needs an AWS account",
-    ("docs/deploy.md", "aws "): "it needs an AWS account",
-    ("docs/deploy.md", "gh api"): "it needs a repository on GitHub",
-    ("docs/deploy.md", "curl -s https://api.github.com"): "it needs a repository on GitHub",
-    ("docs/watching.md", "aws "): "it needs an AWS account",
-    ("docs/runbooks/key-changes.md", "aws "): "it needs an AWS account",
-    ("docs/deploy.md", "stowage --local smoke"): "it waits for 150 s; "
+    ("docs/operating/deploy.md", "make deploy"): "it needs an AWS account",
+    ("docs/operating/deploy.md", "aws "): "it needs an AWS account",
+    ("docs/operating/deploy.md", "gh api"): "it needs a repository on GitHub",
+    ("docs/operating/deploy.md", "curl -s https://api.github.com"):
+        "it needs a repository on GitHub",
+    ("docs/operating/watching.md", "aws "): "it needs an AWS account",
+    ("docs/operating/runbooks/key-changes.md", "aws "): "it needs an AWS account",
+    ("docs/operating/deploy.md", "stowage --local smoke"): "it waits for 150 s; "
     "tests/e2e/test_smoke.py runs its steps",
-    ("docs/queues.md", "aws "): "it needs an AWS account",
-    ("docs/backups.md", "aws "): "it needs two AWS accounts",
-    ("docs/backups.md", "stowage --stack stowage-new"): "it needs two AWS accounts",
-    ("docs/moving.md", "stowage --stack "): "it needs two deployments; "
+    ("docs/operating/queues.md", "aws "): "it needs an AWS account",
+    ("docs/operating/backups.md", "aws "): "it needs two AWS accounts",
+    ("docs/operating/backups.md", "stowage --stack stowage-new"): "it needs two AWS accounts",
+    ("docs/operating/moving.md", "stowage --stack "): "it needs two deployments; "
     "tests/integration/cli/test_moving.py runs it",
-    ("docs/operating.md", "export STOWAGE_STACK="): "it needs an AWS account",
-    ("docs/operating.md", "stowage --stack stowage-prod"): "it needs an AWS account",
-    ("docs/operating.md", "stowage domain add"): "it needs a domain and its certificate",
-    ("docs/operating.md", "stowage domain remove"): "it needs a domain",
-    ("docs/operating.md", "stowage tenant address"): "it needs a domain",
-    ("docs/operating.md", "curl https://wms.acme.com"): "it needs a domain",
-    ("docs/operating.md", "stowage key rotate"): "it changes the key of all tests; "
+    ("docs/operating/operating.md", "export STOWAGE_STACK="): "it needs an AWS account",
+    ("docs/operating/operating.md", "stowage --stack stowage-prod"): "it needs an AWS account",
+    ("docs/operating/operating.md", "stowage domain add"): "it needs a domain and its certificate",
+    ("docs/operating/operating.md", "stowage domain remove"): "it needs a domain",
+    ("docs/operating/operating.md", "stowage tenant address"): "it needs a domain",
+    ("docs/operating/operating.md", "curl https://wms.acme.com"): "it needs a domain",
+    ("docs/operating/operating.md", "stowage key rotate"): "it changes the key of all tests; "
     "tests/integration/cli/test_keys.py runs it",
-    ("docs/operating.md", "stowage key retire"): "a key can be retired after an hour only",
-    ("docs/operating.md", "stowage tenant delete"): "it waits for 150 s; "
+    ("docs/operating/operating.md", "stowage key retire"):
+        "a key can be retired after an hour only",
+    ("docs/operating/operating.md", "stowage tenant delete"): "it waits for 150 s; "
     "tests/integration/cli/test_offboarding.py runs it",
-    ("docs/restore.md", "stowage tenant restore"): "moto has no earlier moments; "
+    ("docs/operating/restore.md", "stowage tenant restore"): "moto has no earlier moments; "
     "tests/integration/cli/test_restore.py runs it",
-    ("docs/restore.md", "AT="): "moto has no earlier moments",
-    ("docs/restore.md", "time stowage"): "moto has no earlier moments",
-    ("docs/restore.md", "NEW_TABLE="): "moto has no earlier moments",
-    ("docs/restore.md", "aws "): "moto has no earlier moments",
+    ("docs/operating/restore.md", "AT="): "moto has no earlier moments",
+    ("docs/operating/restore.md", "time stowage"): "moto has no earlier moments",
+    ("docs/operating/restore.md", "NEW_TABLE="): "moto has no earlier moments",
+    ("docs/operating/restore.md", "aws "): "moto has no earlier moments",
     ("examples/webhooks/README.md", "make listen"): "tests/e2e/test_listen.py runs it",
     ("examples/webhooks/README.md", "from verify import"): "it is a part of a web application; "
     "tests/integration/test_example_webhooks.py runs verify.py",

@@ -186,8 +186,8 @@ def _stack_problems(name: str, stack: Mapping[str, Any] | None) -> Iterator[str]
         )
     elif status in {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"}:
         yield (
-            f"Stack {name}: it is {status} and cannot be updated; delete it as docs/deploy.md"
-            ' describes in "When the first deployment fails".'
+            f"Stack {name}: it is {status} and cannot be updated; delete it as"
+            ' docs/operating/deploy.md describes in "When the first deployment fails".'
         )
     elif status.endswith("_IN_PROGRESS"):
         yield f"Stack {name}: it is {status}; wait until that has ended."

@@ -13,7 +13,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 ENOUGH_EXECUTIONS = 1_000
-"""Concurrent executions of an account before its first tenants (docs/scale.md)."""
+"""Concurrent executions of an account before its first tenants (docs/operating/scale.md)."""
 UNRESERVED_EXECUTIONS = 100
 """Executions that Lambda keeps for functions without a reservation."""
 RESERVATIONS = ("AuthorizerConcurrency", "FallbackConcurrency")
@@ -120,7 +120,7 @@ def access_log_problems(apigateway: Any, parameters: Mapping[str, str]) -> Itera
     if not role:
         yield (
             "AccessLogs: API Gateway has no role for logs in this account and Region; the section"
-            ' "Access logs" of docs/deploy.md shows the commands.'
+            ' "Access logs" of docs/operating/deploy.md shows the commands.'
         )
 
 

@@ -114,7 +114,7 @@ def unknown_parameters(template: Template, values: Mapping[str, str]) -> Iterato
     for name in values:
         if name not in template["Parameters"]:
             close = get_close_matches(name, template["Parameters"], 1)
-            advice = f"did you mean {close[0]}?" if close else "docs/deploy.md lists all."
+            advice = f"did you mean {close[0]}?" if close else "docs/operating/deploy.md lists all."
             yield f"{name}: there is no such parameter; {advice}"
 
 

@@ -1,4 +1,4 @@
-"""Generate docs/errors.md, the page to which `doc_url` of every error links."""
+"""Generate docs/reference/errors.md, the page to which `doc_url` of every error links."""
 
 import argparse
 import sys
@@ -7,9 +7,13 @@ from pathlib import Path
 
 from shared.kernel.errors import CODES
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "errors.md"
 
-_HEAD = """# Errors
+_HEAD = """---
+permalink: /errors
+---
+
+# Errors
 
 Every error has the same body. `error.code` says what happened, `errors` lists every problem of the
 request at once:
@@ -164,8 +168,8 @@ ADVICE = {
         "approvals.grant.",
         "A user with the permission `approvals.grant` grants the approval that `error.approval_id` "
         "names; then repeat the same request within 24 hours of the first. It passes once "
-        "([approvals](approvals.md)). For receipt lines, such a user may also send the request "
-        'with `"approve": true`.',
+        "([approvals](../guides/approvals.md)). For receipt lines, such a user may also send the "
+        'request with `"approve": true`.',
     ),
     "order_in_wave": Advice(
         "A picking of the request already belongs to another active wave.",
@@ -282,7 +286,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     if parser.parse_args().check:
         if PAGE.read_text() != page():
-            print("docs/errors.md is out of date. Run: python -m tools.error_page")
+            print("docs/reference/errors.md is out of date. Run: python -m tools.error_page")
             return 1
         return 0
     PAGE.write_text(page())

@@ -1,4 +1,4 @@
-"""What to do about findings that no repair can correct. docs/verify.md has the same texts."""
+"""What to do about findings that no repair can correct, as docs/operating/verify.md says it."""
 
 from collections.abc import Mapping
 

@@ -35,9 +35,9 @@ def is_fresh(read_at: float, max_age: float, moment: float) -> bool:
     """Return whether a cached value may still be used.
 
     Every cache with an expiry measures by the wall clock: the monotonic clock may stand still while
-    Lambda freezes an execution environment between two invocations (docs/aws.md). The wall clock
-    can be set back, so a value from the future is not fresh. `read_at` is when the value was read,
-    `max_age` its maximum age, `moment` the present time, in seconds of `now`.
+    Lambda freezes an execution environment between two invocations (docs/operating/aws.md). The
+    wall clock can be set back, so a value from the future is not fresh. `read_at` is when the value
+    was read, `max_age` its maximum age, `moment` the present time, in seconds of `now`.
     """
     return 0 <= moment - read_at < max_age
 

@@ -1,7 +1,7 @@
 """Every error that the service responds with.
 
 Code raises one of these where it finds the error; `shared.http` turns it into the error envelope.
-`CODES` is the source of the envelope, the OpenAPI document and `docs/errors.md`.
+`CODES` is the source of the envelope, the OpenAPI document and `docs/reference/errors.md`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,8 @@
-"""Run the benchmarks, judge their figures, and write docs/performance.md.
+"""Run the benchmarks, judge their figures, and write docs/internals/performance.md.
 
   python -m tests.bench                     all groups, printed only
   python -m tests.bench --only lists        one group (can be repeated)
-  python -m tests.bench --write             all groups; writes docs/performance.md at the end
+  python -m tests.bench --write             all groups; writes the page at the end
   python -m tests.bench --compare           only the figures that CI compares with the baseline
   python -m tests.bench --compare --record-baseline
                                             also record the figures that must not grow
@@ -132,7 +132,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     measured = [name for name, group in GROUPS.items() if group.parts]
     parser.add_argument("--only", action="append", choices=measured, help="run only this group")
     for option, text in {
-        "--write": "write docs/performance.md; needs a working tree without changes",
+        "--write": "write docs/internals/performance.md; needs a working tree without changes",
         "--compare": "measure only what CI compares with the baseline",
         "--record-baseline": "record the figures that must not grow",
     }.items():

@@ -1,4 +1,4 @@
-"""docs/performance.md: the tables of one run, and what people wrote about them below."""
+"""docs/internals/performance.md: the tables of one run, and what people wrote about them below."""
 
 import re
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ _END = "<!-- make bench writes everything above this line. -->\n"
 class Page:
     """The page in a Markdown file."""
 
-    path: Path = ROOT / "docs" / "performance.md"
+    path: Path = ROOT / "docs" / "internals" / "performance.md"
 
     def tables(self) -> list[Table]:
         """Return the tables of the page."""

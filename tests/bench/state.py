@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-WRITTEN = ("docs/performance.md", "tests/bench/baseline.json")
+WRITTEN = ("docs/internals/performance.md", "tests/bench/baseline.json")
 """What the benchmark itself writes."""
 
 _BUILT_FROM = ("shared", "functions", "layers", "template.yaml", "samconfig.toml")

@@ -25,7 +25,7 @@ const writes = new Map(
 );
 
 /** The names in `actions` of each detail that has them, by subject. */
-const DOCUMENT = new URL('../../docs/openapi.json', import.meta.url);
+const DOCUMENT = new URL('../../docs/reference/openapi.json', import.meta.url);
 const { paths, components } = JSON.parse(readFileSync(DOCUMENT, 'utf8'));
 /** @type {Map<string, string[]>} */
 const admitted = new Map();

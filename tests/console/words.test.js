@@ -11,7 +11,7 @@ import es from '../../console/words/es.js';
 /** @typedef {'texts' | 'subjects' | 'fields' | 'hints' | 'values' | 'actions' | 'errors'} Table */
 
 const CONSOLE = new URL('../../console/', import.meta.url);
-const CODES = new URL('../../docs/errors.md', import.meta.url);
+const CODES = new URL('../../docs/reference/errors.md', import.meta.url);
 
 const files = readdirSync(CONSOLE, { encoding: 'utf8', recursive: true });
 const sources = files

@@ -1,6 +1,6 @@
 """What a change of the OpenAPI document takes from clients of an earlier one.
 
-The rules are those of docs/versioning.md, "What never changes within v1".
+The rules are those of docs/reference/versioning.md, "What never changes within v1".
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What never changes within v1 is as in the last release (docs/versioning.md).
+"""What never changes within v1 is as in the last release (docs/reference/versioning.md).
 
 `tests/recorded/interface.json.xz` has the interface of that release. Only the recipe "Release"
 writes it, so no change of the interface brings its own measure.

@@ -1,4 +1,4 @@
-"""Clients generated from docs/openapi.json compile, and their calls work on the running stack."""
+"""Clients generated from the OpenAPI document compile, and their calls work on the stack."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.conftest import Deployed
 
 ROOT = Path(__file__).parents[2]
-DOCUMENT = ROOT / "docs" / "openapi.json"
+DOCUMENT = ROOT / "docs" / "reference" / "openapi.json"
 HERE = Path(__file__).parent / "generated_clients"
 NODE_TOOLS = ROOT / ".local" / "node" / "node_modules"
 GENERATOR = "openapi-python-client==0.29.1"

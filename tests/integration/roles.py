@@ -27,7 +27,7 @@ USER_KEYS = (
     "count#user",
     "count#role",
 )
-"""Partition keys of users, roles and administrators; see docs/storage.md."""
+"""Partition keys of users, roles and administrators; see docs/internals/storage.md."""
 
 
 class Roles:

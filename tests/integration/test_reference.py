@@ -27,7 +27,7 @@ def test_openapi_document_is_the_committed_one(reader: Erp) -> None:
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.headers["X-Request-Id"]
-    assert answer.json() == json.loads((ROOT / "docs" / "openapi.json").read_text())
+    assert answer.json() == json.loads((ROOT / "docs" / "reference" / "openapi.json").read_text())
 
 
 def test_page_loads_only_files_of_the_service(reader: Erp) -> None:

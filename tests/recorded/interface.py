@@ -16,7 +16,7 @@ _NAMES = {"properties", "schemas", "headers", "webhooks"}
 
 def current() -> dict[str, Any]:
     """Return the OpenAPI document of this commit."""
-    document: dict[str, Any] = json.loads((_ROOT / "docs/openapi.json").read_text())
+    document: dict[str, Any] = json.loads((_ROOT / "docs/reference/openapi.json").read_text())
     return document
 
 

@@ -1,4 +1,4 @@
-"""The table of services in docs/aws.md: complete, with sources, tests and alarms that exist."""
+"""The services in docs/operating/aws.md: complete, with sources, tests and alarms that exist."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from tests.expanded_template import expanded
 from tests.template import PATH, Template
 
 ROOT = PATH.parent
-_PAGE = (ROOT / "docs" / "aws.md").read_text(encoding="utf-8")
+_PAGE = (ROOT / "docs" / "operating" / "aws.md").read_text(encoding="utf-8")
 _SECTION = _PAGE.partition("\n## Services\n")[2].partition("\n## ")[0]
 ROWS = [
     [cell.strip() for cell in line.strip("|").split(" | ")]

@@ -155,7 +155,7 @@ def test_changed_or_new_code_is_refused(tree: Path) -> None:
 
 
 def test_what_the_benchmark_writes_is_no_change(tree: Path) -> None:
-    for name in ("docs/performance.md", "tests/bench/baseline.json"):
+    for name in ("docs/internals/performance.md", "tests/bench/baseline.json"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text("new")
 

@@ -1,4 +1,4 @@
-"""docs/decisions.md has one form, and names only what exists."""
+"""docs/internals/decisions.md has one form, and names only what exists."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/decisions.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/internals/decisions.md").read_text(encoding="utf-8")
 _LINES_OF_THE_PAGE = 800
 _LINES_OF_A_DECISION = 11
 

@@ -141,7 +141,10 @@ def saved(directory: Path) -> dict[str, Any]:
         ({"WebAcl": "yes"}, "WebAcl: yes must be empty, managed, or the ARN"),
         ({"DeploymentStrategy": "Canary"}, "DeploymentStrategy: Canary must be one of AllAtOnce"),
         ({"DomainNam": "example.com"}, "DomainNam: there is no such parameter; did you mean Dom"),
-        ({"Colour": "red"}, "Colour: there is no such parameter; docs/deploy.md lists all."),
+        (
+            {"Colour": "red"},
+            "Colour: there is no such parameter; docs/operating/deploy.md lists all.",
+        ),
     ],
 )
 def test_an_impossible_parameter_gets_one_sentence(given: dict[str, str], sentence: str) -> None:
@@ -246,7 +249,7 @@ def test_the_values_of_the_profile_are_valid() -> None:
 
 
 def test_the_page_shows_the_profile() -> None:
-    page = (PATH.parent / "docs/deploy.md").read_text(encoding="utf-8")
+    page = (PATH.parent / "docs/operating/deploy.md").read_text(encoding="utf-8")
     section = page.partition("## The profile of production\n")[2].partition("\n## ")[0]
     shown = dict(re.findall(r"^\| `(\w+)` \| `?(\w+)`? \|", section, re.MULTILINE))
     assert shown == {**dict.fromkeys(PRODUCTION.required, "required"), **PRODUCTION.parameters}
@@ -399,7 +402,10 @@ def test_other_names_of_deployments_are_accepted(name: str, other: str, run: Any
         ("UPDATE_ROLLBACK_COMPLETE", None),
         ("REVIEW_IN_PROGRESS", None),
         ("UPDATE_IN_PROGRESS", "it is UPDATE_IN_PROGRESS; wait until that has ended."),
-        ("ROLLBACK_COMPLETE", 'delete it as docs/deploy.md describes in "When the first depl'),
+        (
+            "ROLLBACK_COMPLETE",
+            'delete it as docs/operating/deploy.md describes in "When the first depl',
+        ),
         ("UPDATE_ROLLBACK_FAILED", "then run `aws cloudformation continue-update-rollback"),
     ],
 )

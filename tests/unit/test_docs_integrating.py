@@ -1,4 +1,4 @@
-"""The words of docs/words.md and the field map of docs/integrating.md are as in OpenAPI."""
+"""The page of words and the field map of docs/guides/integrating.md are as in OpenAPI."""
 
 import json
 import re
@@ -14,9 +14,12 @@ from tools.words import descriptions
 
 ROOT = Path(__file__).parents[2]
 PAGE = "\n".join(
-    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("integrating.md", "words.md")
+    (ROOT / "docs" / name).read_text(encoding="utf-8")
+    for name in ("guides/integrating.md", "reference/words.md")
 )
-DOCUMENT: dict[str, Any] = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
+DOCUMENT: dict[str, Any] = json.loads(
+    (ROOT / "docs/reference/openapi.json").read_text(encoding="utf-8")
+)
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
 _NOT_WORDS = {"sort", "lang", "format"}
@@ -53,7 +56,9 @@ def words() -> dict[str, list[str]]:
 def elsewhere() -> dict[str, str]:
     """Return the text of the page that explains each word that this page only links."""
     return {
-        name: (ROOT / "docs" / re.findall(r"\]\(([\w-]+\.md)", page)[0]).read_text("utf-8")
+        name: (ROOT / "docs/reference" / re.findall(r"\]\(([\w./-]+\.md)", page)[0]).read_text(
+            "utf-8"
+        )
         for word, page in tables("| Word | Page |")
         for name in quoted(word)
     }

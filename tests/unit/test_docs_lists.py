@@ -34,11 +34,11 @@ def _column(name: str, header: str) -> list[str]:
 def test_page_lists_the_states_of_a_tenant() -> None:
     header = "| State | API requests | Token requests | Webhooks, imports | Data |"
     states = {*get_args(State.__value__), *directory.HIDDEN_STATES}
-    assert set(_column("docs/operating.md", header)) == states
+    assert set(_column("docs/operating/operating.md", header)) == states
 
 
 def test_page_lists_what_the_settings_route_changes() -> None:
-    names = _column("docs/settings.md", "| Field | Values | Meaning |")
+    names = _column("docs/guides/settings.md", "| Field | Values | Meaning |")
     fields = {"modules" if "." in name else name for name in names}
     assert fields == set(SettingsChange.model_fields)
 
@@ -56,7 +56,7 @@ def test_page_lists_what_the_settings_route_changes() -> None:
 def test_state_diagrams_have_the_statuses_of_the_code(
     heading: str, statuses: TypeAliasType
 ) -> None:
-    text = (ROOT / "docs/warehouse-operations.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/guides/warehouse-operations.md").read_text(encoding="utf-8")
     section = text.partition(f"\n## {heading}\n")[2].partition("```\n")[0]
     moves = re.findall(r"^ +(\S+) --> (\w+|\[\*\])", section, re.MULTILINE)
 
@@ -77,6 +77,6 @@ def test_page_lists_the_codes_of_the_command_line() -> None:
         and isinstance(call.args[1], ast.Constant)
     }
     header = "| Exit code | Meaning | Codes of `--json` besides those of the API |"
-    cells = [row.split("|")[3] for row in _rows("docs/operating.md", header)]
+    cells = [row.split("|")[3] for row in _rows("docs/operating/operating.md", header)]
     listed = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
     assert sorted(listed) == sorted(codes - {*CODES})

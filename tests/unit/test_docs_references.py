@@ -107,7 +107,7 @@ def _options(command: click.Command) -> set[str]:
 
 def unknown_routes(_: str, text: str) -> Iterator[str]:
     """Yield routes that the API does not have. `me` is the id of the caller."""
-    document = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
+    document = json.loads((ROOT / "docs/reference/openapi.json").read_text(encoding="utf-8"))
     routes = {
         f"{method.upper()} {path}"
         for path, methods in document["paths"].items()
@@ -174,10 +174,31 @@ def test_pages_name_only_what_exists(check: Check) -> None:
     assert {page: names for page, names in wrong.items() if names} == {}
 
 
+def test_code_names_pages_that_exist() -> None:
+    named = set(re.findall(r"(?<![\w/.-])docs/[\w/-]+\.(?:md|json|svg)\b", _code()))
+
+    assert named
+    assert {name for name in named if not (ROOT / name).exists()} == {"docs/none.md"}
+
+
+def test_every_page_is_in_the_index() -> None:
+    linked = {
+        (ROOT / "docs" / link).resolve()
+        for link in re.findall(r"\]\(([^)#\s]+)\)", PAGES["docs/README.md"])
+    }
+    pages = set((ROOT / "docs").rglob("*.md")) - set((ROOT / "docs").rglob("runbooks/*"))
+
+    assert pages - linked == {ROOT / "docs/README.md"}
+
+
+def test_readme_is_short() -> None:
+    assert len(PAGES["README.md"].splitlines()) <= 80
+
+
 @pytest.mark.parametrize(
     ("check", "text"),
     [
-        (broken_links, "[x](docs/none.md) [y](docs/access.md#none)"),
+        (broken_links, "[x](docs/none.md) [y](docs/reference/access.md#none)"),
         (missing_files, "`shared/none.py`"),
         (missing_tests, "`tests/unit/test_floors.py::test_none` `tests/none.py::test_it`"),
         (unknown_make_targets, "`make none`"),

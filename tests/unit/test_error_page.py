@@ -18,5 +18,9 @@ def test_every_code_has_the_anchor_that_doc_url_names() -> None:
     assert re.findall(r'<a id="(\w+)"></a>', page()) == list(CODES)
 
 
+def test_its_address_is_that_of_doc_url_and_not_that_of_its_file() -> None:
+    assert page().startswith("---\npermalink: /errors\n---\n")
+
+
 def test_the_committed_page_is_up_to_date() -> None:
     assert PAGE.read_text() == page()

@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 _ROWS = re.findall(
     r"^\| (.+?) \| (.+?) \| `(.+?)`(?:, .+)? \|$",
-    (ROOT / "docs/glossary.md").read_text(),
+    (ROOT / "docs/reference/glossary.md").read_text(),
     re.MULTILINE,
 )
 

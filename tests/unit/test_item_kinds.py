@@ -1,11 +1,11 @@
-"""docs/storage.md lists the kinds of items that an import accepts."""
+"""docs/internals/storage.md lists the kinds of items that an import accepts."""
 
 import re
 from pathlib import Path
 
 from operations.item_kinds import ITEM_KINDS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "storage.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "internals" / "storage.md").read_text(encoding="utf-8")
 _NOT_MOVED = {"position", "rate", "snapshot"}
 _OF_ENTITIES = {"layout", "picking", "returned", "rfid_differences"}
 _FORMER = {"forming_wave"}

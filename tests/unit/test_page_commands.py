@@ -21,7 +21,7 @@ from tests.page_commands import (
 )
 
 _USES_TOKEN = "Bearer $TOKEN"
-_OWN_SETUP = {"docs/integrating.md"}
+_OWN_SETUP = {"docs/guides/integrating.md"}
 """Pages that explain the steps of the setup one by one."""
 
 _SETUP = """\

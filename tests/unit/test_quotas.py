@@ -1,4 +1,4 @@
-"""Quotas of AWS that the template must keep within (docs/aws.md)."""
+"""Quotas of AWS that the template must keep within (docs/operating/aws.md)."""
 
 import json
 import re

@@ -7,13 +7,15 @@ from tests.template import PATH, Template, resource_names
 
 TEMPLATE = Template({})
 ALARMS = TEMPLATE.operator_alarms()
-FOLDER = PATH.parent / "docs" / "runbooks"
+FOLDER = PATH.parent / "docs" / "operating" / "runbooks"
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
 _SECTIONS = [
     "What it means", "What users notice", "How to look", "What to do", "When it is over",
 ]  # fmt: skip
 _LINK = re.compile(r"(?<= )\$\{Page\}/([a-z-]+)$")
-_ADDRESS = {"Fn::If": ["HasPages", {"Fn::Sub": "${DocsBase}/runbooks"}, "docs/runbooks"]}
+_ADDRESS = {
+    "Fn::If": ["HasPages", {"Fn::Sub": "${DocsBase}/operating/runbooks"}, "docs/operating/runbooks"]
+}
 _LONGEST_DESCRIPTION = 1_024
 
 
@@ -28,7 +30,7 @@ def test_description_links_to_the_page_of_the_alarm(alarm: str) -> None:
     assert f"`{alarm}`" in PAGES[page_of(alarm)].splitlines()[2]
     pattern, variables = ALARMS[alarm]["AlarmDescription"]["Fn::Sub"]
     assert variables == {"Page": _ADDRESS}
-    longest = TEMPLATE.parameter("DocsBase")["MaxLength"] + len("/runbooks")
+    longest = TEMPLATE.parameter("DocsBase")["MaxLength"] + len("/operating/runbooks")
     assert len(pattern) + longest <= _LONGEST_DESCRIPTION
 
 

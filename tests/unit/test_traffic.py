@@ -109,8 +109,8 @@ def test_responses_are_compressed_and_all_media_types_are_binary() -> None:
 
 def test_the_costs_of_a_flood_are_computed() -> None:
     """The page gives the USD of an hour; a grown document must not make them wrong."""
-    page = (PATH.parent / "docs/deploy.md").read_text()
-    document = (PATH.parent / "docs/openapi.json").read_bytes()
+    page = (PATH.parent / "docs/operating/deploy.md").read_text()
+    document = (PATH.parent / "docs/reference/openapi.json").read_bytes()
     bundle = PATH.parent / "functions/reference/page/swagger-ui-bundle.js.gz"
     console = read(CONSOLE)
     largest = max(len(compressed(CONSOLE, name)) for name in console.files)

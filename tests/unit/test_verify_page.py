@@ -1,4 +1,4 @@
-"""docs/verify.md explains every kind of finding."""
+"""docs/operating/verify.md explains every kind of finding."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from operations.verify.advice import advice
 from tests.integration.verify.plants import PLANTS
 
 ROOT = Path(__file__).parents[2]
-_PAGE = (ROOT / "docs" / "verify.md").read_text(encoding="utf-8")
+_PAGE = (ROOT / "docs" / "operating" / "verify.md").read_text(encoding="utf-8")
 _ROWS = re.findall(r"^\| (`[a-z_.`, ]+`) \| .+ \| (.+) \|$", _PAGE, re.MULTILINE)
 _EXPLAINED = {
     kind: answer for kinds, answer in _ROWS for kind in re.findall(r"`([a-z_.]+)`", kinds)

@@ -1,4 +1,4 @@
-"""docs/watching.md: what it lists is what the template has, and its costs are counted."""
+"""docs/operating/watching.md: what it lists is what the template has, and its costs are counted."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from tests.template import PATH, Template
 
 TEMPLATE = Template({})
 ALARMS = TEMPLATE.operator_alarms()
-PAGE = (PATH.parent / "docs" / "watching.md").read_text(encoding="utf-8")
+PAGE = (PATH.parent / "docs" / "operating" / "watching.md").read_text(encoding="utf-8")
 _ALARM, _DASHBOARD, _METRIC = 0.10, 3.00, 0.30
 """USD per month: https://aws.amazon.com/cloudwatch/pricing/, us-east-1."""
 

@@ -1,7 +1,8 @@
 """What the console knows of the interface: the lists, forms and actions of each subject.
 
-docs/openapi.json is too large for a browser. From it, each subject (the first part of a path) gets
-a module with what screens need: fields of rows and bodies, filters, sort orders and permissions.
+docs/reference/openapi.json is too large for a browser. From it, each subject (the first part of a
+path) gets a module with what screens need: fields of rows and bodies, filters, sort orders and
+permissions.
 """
 
 import json
@@ -206,6 +207,6 @@ def _type_of(schema: Schema) -> str:
 
 @cache
 def document() -> dict[str, Any]:
-    """Return docs/openapi.json."""
-    content: dict[str, Any] = json.loads((ROOT / "docs" / "openapi.json").read_text())
+    """Return docs/reference/openapi.json."""
+    content: dict[str, Any] = json.loads((ROOT / "docs" / "reference" / "openapi.json").read_text())
     return content

@@ -1,4 +1,4 @@
-"""Write docs/openapi.json and docs/interface-operations.md, or check that they are current."""
+"""Write openapi.json and interface-operations.md of docs/reference/, or check them."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from tools.openapi.table import table
 
 
 def texts() -> dict[str, str]:
-    """Return the name of each generated file in docs/ and its content."""
+    """Return the name of each generated file in docs/reference/ and its content."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     document = json_lines(build(project["version"]))
     return {"openapi.json": document + "\n", "interface-operations.md": table()}
@@ -24,13 +24,13 @@ def main() -> int:
     check = parser.parse_args().check
     stale = []
     for name, text in texts().items():
-        path = ROOT / "docs" / name
+        path = ROOT / "docs" / "reference" / name
         if check and (not path.exists() or path.read_text() != text):
             stale.append(name)
         elif not check:
             path.write_text(text)
     for name in stale:
-        print(f"docs/{name} is out of date; run python -m tools.openapi")
+        print(f"docs/reference/{name} is out of date; run python -m tools.openapi")
     return 1 if stale else 0
 
 

@@ -1,4 +1,4 @@
-"""Tables of what the template declares, in docs/deploy.md, docs/watching.md and the runbooks."""
+"""Tables of what the template declares, in the pages and runbooks of docs/operating/."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -25,7 +25,7 @@ _SECTIONS: Mapping[str, str] = {
     "AuthorizerConcurrency": "#reserved-concurrency",
     "SnapStart": "aws.md#snapstart",
     "DeploymentStrategy": "#gradual-deployment",
-    "WebhookConcurrency": "webhooks.md",
+    "WebhookConcurrency": "../guides/webhooks.md",
 }
 """Parameter → the section that says more about it."""
 
@@ -35,7 +35,7 @@ _TENANT_ATTRIBUTES = frozenset({
 })  # fmt: skip
 """What the function of the settings writes in a tenant's item besides the settings."""
 
-_RUNBOOKS = Path(__file__).resolve().parents[2] / "docs" / "runbooks"
+_RUNBOOKS = Path(__file__).resolve().parents[2] / "docs" / "operating" / "runbooks"
 
 
 def settings_attributes() -> str:

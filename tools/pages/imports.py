@@ -1,4 +1,4 @@
-"""Tables of docs/imports.md."""
+"""Tables of docs/guides/imports.md."""
 
 from shared.integration.imports.files.columns import Column, FileLayout
 from shared.integration.imports.kind_access import ACCESS_OF_KIND

@@ -1,4 +1,4 @@
-"""Tables of limits, in docs/limits.md and other pages: their numbers are those of the code."""
+"""Tables of limits, in docs/reference/limits.md and other pages: their numbers are those of the code."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -204,7 +204,7 @@ def _requests() -> str:
 | a filter, `search` | {_longest(fields.Term)} characters | 422 |
 | Idempotency-Key | 1 to 255 printable ASCII characters | 400 `bad_request` |
 | a response is repeated under its Idempotency-Key for | {claim.WINDOW_SECONDS // _HOUR} hours | the request runs again |
-| an [approval](approvals.md) is open for | {approvals.LIFETIME_MS // 3_600_000} hours | a repeated request gets another one |
+| an [approval](../guides/approvals.md) is open for | {approvals.LIFETIME_MS // 3_600_000} hours | a repeated request gets another one |
 | body that an approval shows | {_plain(approvals.MAX_BODY)} bytes of JSON | null |
 | access token | valid for {tokens.LIFETIME // _HOUR} hour | 401 `unauthenticated` |
 | session of a user | {sessions.LIFETIME // _DAY} days after the last use, {sessions.LONGEST // _DAY} days after the sign-in; of a user with `users.manage` {sessions.LONGEST_OF_ADMINISTRATOR // _HOUR} hours after it | `invalid_grant` |
@@ -265,7 +265,7 @@ def _data() -> str:
 | pickings of a wave | {waves.MAX_PICKINGS} | 422 |
 | pickings · handling units · contents of all units of a packing order | {_dotted(packing.MAX_PICKINGS, packing.MAX_UNITS, packing.MAX_ORDER_CONTENTS)} | 422 |
 | contents (an item, or a batch of it) · serials of a handling unit; units in units | {_dotted(packing.MAX_CONTENTS, packing.MAX_SERIALS)}; {packing.MAX_LEVELS} levels | 422 |
-| characters of the goods on a packing slip: codes, names, batches and serials | {_plain(packing_labels.MAX_SLIP_SIZE)} | 413; get it in [parts](labels.md) |
+| characters of the goods on a packing slip: codes, names, batches and serials | {_plain(packing_labels.MAX_SLIP_SIZE)} | 413; get it in [parts](../guides/labels.md) |
 | EPCs of an RFID validation · characters of an EPC | {_dotted(rfid.MAX_TAGS, rfid.MAX_EPC)} | 422 |
 | roles of a user | {MAX_ROLES} | 422 |
 | zones · aisles · bays · points of a map | {_dotted(layout.MAX_ZONES, layout.MAX_AISLES, layout.MAX_BAYS, layout.MAX_POINTS)} | 422 |
@@ -300,7 +300,7 @@ def _bounds() -> str:
 | `search` | the first {facets._SEARCHED_LENGTH} characters of a name and code | Every index entry carries them. | the rest is not found |
 | words of `search` | 20 | They are compared in one condition of 4 KB. | 422 |
 | entries that a search examines | {list_bounds.MAX_PAGES} pages of 1 MB, some 70,000 | It ends in about 3 seconds. With a word of three or more characters, only the entries of the rarest one are examined; otherwise the whole list. | 422 |
-| entries that [a filter without an index](storage.md#what-an-index-costs-and-what-it-saves) examines | {list_bounds.MAX_PAGES} pages of 1 MB, some 70,000, and {list_bounds.MAX_ITEMS:,} whole rows | It ends in about 3 seconds. It reads the whole list unless another filter, or `from` and `to`, selects less. | 422 that names the filters which select less |
+| entries that [a filter without an index](../internals/storage.md#what-an-index-costs-and-what-it-saves) examines | {list_bounds.MAX_PAGES} pages of 1 MB, some 70,000, and {list_bounds.MAX_ITEMS:,} whole rows | It ends in about 3 seconds. It reads the whole list unless another filter, or `from` and `to`, selects less. | 422 that names the filters which select less |
 | rows that `updated_since`, or `from` and `to`, select | as many as a request can read in 27 seconds, some 400,000; the next pages by `links.next` cost as little as others | The exact total takes an entry of each. | 503 `service_unavailable`, each time: begin with the list without the filter, `sort=updated_at` |
 | order by name | the first {facets._FOLDED_LENGTH} characters | A sort key has 1 024 bytes: 200 characters of 4 bytes, a separator and the id. | the rest does not count |
 | a filter | 255 characters | It may be a sort key: 255 characters of 4 bytes, and a separator. | 422 |
@@ -358,8 +358,8 @@ def _retention() -> str:
 | files of imports, error reports and dropped files, also rejected ones | {_kept_days("ImportBucket", "ImportWorkBucket")} days |
 | responses under an Idempotency-Key | {claim.WINDOW_SECONDS // _HOUR} hours |
 | backups (point-in-time recovery), also of a deleted tenant | 35 days |
-| the table before a [restore](restore.md) | until an operator removes it, or the tenant is deleted |
-| [copies of backups in another account](backups.md), if they are set up | `CopyRetentionDays` (90 days) |
+| the table before a [restore](../operating/restore.md) | until an operator removes it, or the tenant is deleted |
+| [copies of backups in another account](../operating/backups.md), if they are set up | `CopyRetentionDays` (90 days) |
 | retired signing keys in KMS | {signing_keys._DELETION_DELAY_DAYS} days |
 | messages in a dead-letter queue | {_days_in_dead_letter_queues()} days |
 | logs | `LogRetentionDays` |

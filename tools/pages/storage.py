@@ -1,4 +1,4 @@
-"""Tables of docs/storage.md: the indexes of each kind of entity."""
+"""Tables of docs/internals/storage.md: the indexes of each kind of entity."""
 
 import importlib
 from collections.abc import Iterator, Mapping

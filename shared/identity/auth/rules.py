@@ -1,4 +1,4 @@
-"""Authorization of callers; see docs/access.md."""
+"""Authorization of callers; see docs/reference/access.md."""
 
 import time
 

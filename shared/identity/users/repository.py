@@ -1,4 +1,4 @@
-"""The items of users and roles. Keys and indexes: see docs/storage.md."""
+"""The items of users and roles. Keys and indexes: see docs/internals/storage.md."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The stored items of imports. docs/storage.md lists their keys and indexes."""
+"""The stored items of imports. docs/internals/storage.md lists their keys and indexes."""
 
 from shared.integration.imports.models import StoredImport
 from shared.kernel.clock import now_ms

@@ -1,4 +1,4 @@
-"""Items of webhooks in DynamoDB. Keys and indexes: see docs/storage.md.
+"""Items of webhooks in DynamoDB. Keys and indexes: see docs/internals/storage.md.
 
 The partition `webhooks` has one register item per tenant, with the ids of all subscriptions and
 the events of the active ones, and one health item per subscription.

@@ -1,7 +1,7 @@
 """The definition of a tenant's table: keys, indexes, projection, expiry.
 
 Generic key attributes (`PK`, `SK`, `P1`, `S1` …) keep the table portable to every
-DynamoDB-compatible engine. `docs/storage.md` lists which subject uses which index.
+DynamoDB-compatible engine. `docs/internals/storage.md` lists which subject uses which index.
 """
 
 from typing import Any

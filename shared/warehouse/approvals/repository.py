@@ -1,4 +1,4 @@
-"""The items of approvals. Keys and indexes: see docs/storage.md."""
+"""The items of approvals. Keys and indexes: see docs/internals/storage.md."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Storage of products and product categories. Keys and indexes: see docs/storage.md."""
+"""Storage of products and product categories. Keys and indexes: see docs/internals/storage.md."""
 
 from collections.abc import Iterable, Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""Storage of entry and exit documents. Keys and indexes: see docs/storage.md."""
+"""Storage of entry and exit documents. Keys and indexes: see docs/internals/storage.md."""
 
 from dataclasses import replace
 

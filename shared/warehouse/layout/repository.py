@@ -1,4 +1,4 @@
-"""Storage of maps of warehouses. Keys and indexes: see docs/storage.md."""
+"""Storage of maps of warehouses. Keys and indexes: see docs/internals/storage.md."""
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.records import Record

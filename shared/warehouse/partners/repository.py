@@ -1,4 +1,4 @@
-"""Storage of clients and providers. Keys and indexes: see docs/storage.md."""
+"""Storage of clients and providers. Keys and indexes: see docs/internals/storage.md."""
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable

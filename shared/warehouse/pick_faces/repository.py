@@ -1,4 +1,4 @@
-"""Storage of pick faces. Keys and indexes: see docs/storage.md."""
+"""Storage of pick faces. Keys and indexes: see docs/internals/storage.md."""
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS

@@ -1,4 +1,4 @@
-"""The items of pickings. Keys and indexes: see docs/storage.md."""
+"""The items of pickings. Keys and indexes: see docs/internals/storage.md."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The items of receipts. Keys and indexes: see docs/storage.md."""
+"""The items of receipts. Keys and indexes: see docs/internals/storage.md."""
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.indexes import Lookup, Partition

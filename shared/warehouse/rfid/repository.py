@@ -1,4 +1,4 @@
-"""The items of RFID validations. Keys and indexes: see docs/storage.md."""
+"""The items of RFID validations. Keys and indexes: see docs/internals/storage.md."""
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets

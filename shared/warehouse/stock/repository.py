@@ -1,4 +1,4 @@
-"""Storage of stock rows, levels and movements. Keys and indexes: see docs/storage.md."""
+"""Storage of stock rows, levels and movements. Keys and indexes: see docs/internals/storage.md."""
 
 from collections.abc import Iterable
 from decimal import Decimal

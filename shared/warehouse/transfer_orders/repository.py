@@ -1,4 +1,4 @@
-"""The items of transfer orders. Keys and indexes: see docs/storage.md."""
+"""The items of transfer orders. Keys and indexes: see docs/internals/storage.md."""
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS

@@ -1,4 +1,4 @@
-"""Storage of warehouses and positions. Keys and indexes: see docs/storage.md."""
+"""Storage of warehouses and positions. Keys and indexes: see docs/internals/storage.md."""
 
 from collections.abc import Iterable, Mapping
 

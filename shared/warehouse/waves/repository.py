@@ -1,4 +1,4 @@
-"""The items of waves. Keys and indexes: see docs/storage.md."""
+"""The items of waves. Keys and indexes: see docs/internals/storage.md."""
 
 from collections.abc import Collection as Several
 from collections.abc import Mapping

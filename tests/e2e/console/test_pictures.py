@@ -1,4 +1,4 @@
-"""The screens of docs/console.md. `make pictures` takes their pictures, other runs visit them."""
+"""The screens of docs/guides/console.md: `make pictures` takes pictures, other runs visit them."""
 
 import os
 import re

@@ -71,7 +71,9 @@ NEEDED = {
 def test_required_parameters_must_not_be_empty_as_the_openapi_document_states(
     schema: str, path: str, aws_faults: AwsFaults
 ) -> None:
-    described = json.loads(Path("docs/openapi.json").read_text())["components"]["schemas"][schema]
+    described = json.loads(Path("docs/reference/openapi.json").read_text())["components"][
+        "schemas"
+    ][schema]
     form = NEEDED[schema, path]
     assert set(described["required"]) == form.keys()
     for name in form:

@@ -1,6 +1,7 @@
 """Compressed responses: what the functions send lets API Gateway compress it once and correctly.
 
-The double of API Gateway (`tests/gateway.py`) compresses as AWS documents it (docs/aws.md).
+The double of API Gateway (`tests/gateway.py`) compresses as AWS documents it
+(docs/operating/aws.md).
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""How many changes per second the partition keys of one tenant take, as docs/scale.md calculates.
+"""Changes per second that the partition keys of a tenant take, as docs/operating/scale.md says.
 
 A partition takes 1,000 write units per second, of the table and of each index. DynamoDB splits the
 items of a partition key over several partitions, but not if their sort keys rise with the time.
@@ -18,7 +18,7 @@ _PARTITION_WRITES = 1_000
 """Write units of a partition per second."""
 _OUTBOX = re.compile(r"[a-z0-9-]+#[0-9a-f]")
 _OF_ONE_RECORD = re.compile(r"[a-z_]+#[0-9]{12}|idempotency#.*")
-_PAGE = Path(__file__).parents[3] / "docs" / "scale.md"
+_PAGE = Path(__file__).parents[3] / "docs" / "operating" / "scale.md"
 
 
 def _events(units: Units) -> int:

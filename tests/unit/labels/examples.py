@@ -1,7 +1,7 @@
 """Examples of labels and packing slips, and the files that they are compared with.
 
-`python -m tests.unit.labels.examples` writes the files and the pictures of docs/labels.md, after an
-intended change of the layout, or of a font or a library.
+`python -m tests.unit.labels.examples` writes the files and the pictures of docs/guides/labels.md,
+after an intended change of the layout, or of a font or a library.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from tests.unit.labels.pictures import png_of, rendered
 
 ROOT = Path(__file__).parents[3]
 EXPECTED = Path(__file__).parent / "expected"
-PICTURES = ROOT / "docs" / "labels"
+PICTURES = ROOT / "docs" / "guides" / "labels"
 PICTURE_DPI = 100
 
 SSCC, SECOND = "376104250021234569", "376104250021234576"
@@ -89,7 +89,7 @@ def files() -> Mapping[str, bytes]:
 
 
 def pictures() -> Mapping[str, bytes]:
-    """Return the PDF files that docs/labels.md shows as pictures, by the name of the picture."""
+    """Return the PDF files that the page of labels shows as pictures, by name of the picture."""
     made = files()
     return {"label.png": made["label.pdf"], "world.png": made["world.pdf"],
             "slip.png": made["slip.pdf"]}  # fmt: skip
