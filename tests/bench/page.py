@@ -11,7 +11,8 @@ from tests.bench.state import ROOT
 _HEAD = """# Performance
 
 What requests, lists, imports and deliveries cost, and how long they take. `make bench` measures
-everything in one run and writes this page ([how](../CONTRIBUTING.md#measure-what-a-change-costs)).
+everything in one run and writes this page
+([how](../../CONTRIBUTING.md#measure-what-a-change-costs)).
 
 Calls, round trips, units and examined items are equal on every machine and in every run; those of
 CI are compared with `tests/bench/baseline.json`. Times depend on the machine. The bars that the
