@@ -48,6 +48,12 @@ def _stage_unit(tx: Transaction) -> None:
     UNITS.insert(tx, _UNIT, StoredUnit.model_validate(staged))
 
 
+def _stage_orders(tx: Transaction) -> None:
+    """Stage the packing orders of the first units, which their details need."""
+    for number in range(1, 30):
+        PACKING_ORDERS.insert(tx, number, _order(number, spec.HOURLY))
+
+
 def _sscc(number: int) -> str:
     body = f"{number:017d}"
     return f"{body}{check_digit(body)}"
@@ -108,6 +114,7 @@ HANDLING_UNIT_LIST = spec.Listed(
     path="/handling-units",
     collection=UNITS,
     make=_unit,
+    related_items=_stage_orders,
     aliases=lambda unit: [(f"sscc#{unit.sscc}", "ALIAS")] if unit.sscc else [],
     fields=spec.fields("""
         integer: id parent_id? packing_order_id length_mm? width_mm? height_mm?
