@@ -317,9 +317,9 @@ def unlock(operator: CommandContext, *, tenant: str, username: str) -> None:
     """Let USER of TENANT sign in again after too many failed attempts.
 
     The failed attempts of the user in the present quarter of an hour are forgotten, at every
-    address, and so are wrong codes: whoever made them can try as often again. If somebody else sent
-    wrong codes, run `stowage user reset-password` instead: they know the password. The limit of an
-    address for all users stays.
+    address, and so are wrong codes: each address gets its full number of attempts again. If
+    somebody else sent wrong codes, run `stowage user reset-password` instead: they know the
+    password. The limit of an address for all users stays.
     The addresses are shown; `stowage audit TENANT --action user.locked_out` lists all lockouts.
 
     \b

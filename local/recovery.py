@@ -21,7 +21,7 @@ def deployment_step(status: str | None, deployed: str | None, built: str) -> Dep
     """Return what to do with the stack before requests are served.
 
     Args:
-        status: Status of the stack; None if there is none.
+        status: Status of the stack, or None.
         deployed: Digest of the build that it was deployed from, if known.
         built: Digest of the build in the working tree.
     """

@@ -411,7 +411,7 @@ def _save_target(slug: str, host: str, target: str) -> None:
 
 
 def _delete_unregistered_domain(domain: Domain) -> None:
-    """Delete the custom domain that an addition beside a removal has left without registration."""
+    """Delete a custom domain left unregistered by a concurrent addition and removal."""
     if read_item(host_key(domain.host)) is None:
         _delete_custom_domain(domain)
 

@@ -1,4 +1,4 @@
-"""The kinds of items in a tenant's table besides those of entities, each with its form.
+"""The kinds of items in a tenant's table other than entities, each with its form.
 
 `docs/internals/storage.md` lists the same kinds. An import accepts only items of these kinds and of
 the collections, in the form that is declared here (`operations.tenant_import.item_checks`).
@@ -35,7 +35,7 @@ MAX_WEBHOOKS = max(plan.limits["webhook_subscriptions"] for plan in PLANS.values
 """Most subscriptions that any plan allows."""
 _MOST = 10**15
 _NUMBERS = frozenset({"n", "version", "touched", "epoch"})
-"""Attributes of totals besides those of the values of a facet."""
+"""Attributes of totals other than those of the values of a facet."""
 _LONGEST = 100 * 86_400
 """Seconds; longer than any item of a table has until it expires."""
 
@@ -89,7 +89,7 @@ type _Facets = dict[str, str]
 
 
 class Attributes(BaseModel):
-    """The attributes of an item besides its keys. Those of another release are kept."""
+    """The attributes of an item other than its keys. Those of another release are kept."""
 
     model_config = ConfigDict(strict=True, extra="allow", defer_build=True)
 

@@ -16,7 +16,7 @@ _POLL_SECONDS = 5.0
 entries at once. New indexes have none: their entries are written later."""
 
 type _Change = Mapping[str, Any]
-"""Arguments of UpdateTable besides the name."""
+"""Arguments of UpdateTable other than the name."""
 
 
 def missing_indexes(slug: str) -> list[str]:

@@ -17,7 +17,7 @@ def verify(secret: str, signature: str | None, body: bytes, now: float | None = 
 
     Args:
         secret: The whole secret of the subscription, including `whsec_`.
-        signature: The X-Service-Signature header; None if there is none.
+        signature: The X-Service-Signature header, or None.
         body: The request body byte for byte, not parsed and serialized again.
         now: Unix time, for tests.
 

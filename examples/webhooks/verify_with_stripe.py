@@ -14,7 +14,7 @@ def verify(secret: str, signature: str | None, body: bytes) -> Any:
 
     Args:
         secret: The whole secret of the subscription.
-        signature: The X-Service-Signature header; None if there is none.
+        signature: The X-Service-Signature header, or None.
         body: The request body byte for byte.
 
     Raises:

@@ -61,7 +61,7 @@ def compressed(folder: Path, name: str) -> bytes:
 
 
 def pack(folder: Path) -> None:
-    """Compress the files of the console, and remove all others. Again, it changes nothing."""
+    """Compress the files of the console, and remove all others. Idempotent."""
     if (folder / _PACKED).exists():
         return
     console = _described(folder)

@@ -159,7 +159,7 @@ def alias_kind(key: Key) -> str | None:
 
 
 def same_values(stored: Item, expected: Item) -> Iterator[tuple[str, Any, Any]]:
-    """Yield each attribute of an expected item that is stored otherwise; no text is empty text."""
+    """Yield each attribute of an expected item that is stored otherwise; None is an empty text."""
     for name, value in expected.items():
         before = stored.get(name)
         if name not in {PARTITION_KEY, SORT_KEY} and _present(before) != _present(value):
@@ -290,7 +290,7 @@ def copies_of(kind: str, record: Record[Any]) -> list[tuple[str, str, int, str]]
 
 
 def batch_of(kind: str, entity: Any) -> Key | None:
-    """Return the key of the batch whose expiry date an entity must have; None if there is none."""
+    """Return the key of the batch whose expiry date an entity must have, or None."""
     if kind != "stock" or not entity.qty or entity.batch_num is None:
         return None
     return batch_key((entity.product_id, entity.batch_num))

@@ -94,7 +94,7 @@ class ItemsPass:
             self.greatest["product"] = max(int(digits), self.greatest.get("product", 0))
 
     def look(self, keys: Sequence[Key]) -> Mapping[Key, list[Drift]]:
-        """Return the drifts of items; at first of the page as it was scanned."""
+        """Return the drifts of items; the first time, of the scanned page without reading again."""
         page, self._page = self._page, {}
         items = page if list(page) == list(keys) else self.store.get_many(keys)
         read = ReadItems(self.store, items)
@@ -162,7 +162,7 @@ def _owned_drifts(read: ReadItems, item: Item) -> Iterator[Drift]:
 
 
 def _expiring_drifts(item: Item) -> Iterator[Drift]:
-    """Yield a drift if an item that ends by itself has no time for it."""
+    """Yield a drift if an item that must expire has no expiry."""
     key = key_of(item)
     if EXPIRY not in item and not key[1].startswith(_PART):
         fix = Fix(

@@ -1,4 +1,4 @@
-"""The items of one look, with everything that they are compared with."""
+"""The items of one reading, with everything that they are compared with."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

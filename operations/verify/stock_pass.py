@@ -55,7 +55,7 @@ class Allocations:
         self._since_ms = now_ms()
         self.low = low
         self.high: int | None = None
-        """The first product beyond the window; None if there is none."""
+        """The first product beyond the window, or None."""
         self._rows: dict[int, dict[int, dict[int, Decimal]]] = {}
         """Product → row → picking → quantity."""
         self._of_picking: dict[int, set[tuple[int, int]]] = {}

@@ -59,7 +59,7 @@ def put_with(tx: Transaction, collection: Collection[Any], record: Record[Any], 
 
 
 def set_number(tx: Transaction, key: Key, name: str, stored: int | None, value: int) -> None:
-    """Set a number of an item, on the condition that it is as it was read."""
+    """Set a number of an item, on the condition that it has not changed since it was read."""
     condition = "attribute_not_exists(#name)" if stored is None else "#name = :stored"
     seen = {} if stored is None else {":stored": stored}
     tx.update(

@@ -18,7 +18,7 @@ _MAX_PROBLEMS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """Status, body, and the headers besides those that every response has.
+    """Status, body, and the headers that not every response has.
 
     The body of a file is base64 (`is_base64`), which the gateway decodes. A response with
     `has_secret` is stored encrypted. The entity tag is that of `etag_text` in place of a body

@@ -85,7 +85,7 @@ class ListResponse[E]:
 
 
 class OperationOptions(TypedDict, total=False):
-    """What the declaration of a route says besides method, path, summary, query and body."""
+    """What the declaration of a route says in addition to method, path, summary, query and body."""
 
     scope: str
     """Scope that an integration client needs."""
@@ -110,7 +110,7 @@ class OperationOptions(TypedDict, total=False):
     allows_mobile: bool
     """Open to mobile applications and to users without their second factor."""
     errors: Sequence[str]
-    """Error codes besides those that every route may answer."""
+    """Error codes in addition to those of every route."""
     error_statuses: Mapping[str, Sequence[int]]
     """Statuses of a code of `errors`, where they differ from the code's own."""
     may_warn: bool

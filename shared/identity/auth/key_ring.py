@@ -73,7 +73,7 @@ class SigningKeys:
         return max(started, key=attrgetter("signs_from"))
 
     def find(self, kid: str) -> SigningKey | None:
-        """Return the key in use with this `kid`; None if there is none."""
+        """Return the key in use with this `kid`, or None."""
         return next((key for key in self.in_use if key.kid == kid), None)
 
 
@@ -100,7 +100,7 @@ class KeyRing:
         `issued_at` is when a token with this `kid` says it was issued, in seconds since the epoch.
 
         Returns:
-            The key; None if there is none and none follows. A key is listed before it signs, so
+            The key, or None if no listed key has this `kid`. A key is listed before it signs, so
             keys that were read after the token was issued include its key.
 
         Raises:

@@ -21,7 +21,7 @@ from shared.kernel.errors import Conflict
 
 PERMISSION: Permission = "users.manage"
 LAST_USER: Key = sequence_key(USERS.kind)
-"""Key of what `ensure_role_not_last` reads besides users and roles."""
+"""Key of what `ensure_role_not_last` reads in addition to users and roles."""
 _FENCE: Key = ("administrators", "FENCE")
 _USERS_PER_READ = 100
 

@@ -121,7 +121,7 @@ class UserAccount:
 
 
 def find_account(store: Store, username: str) -> UserAccount | None:
-    """Return the account with a user name, even if it is disabled; None if there is none.
+    """Return the account with a user name, even if it is disabled, or None.
 
     The number of calls is the same for a name that nobody has. The user name is as presented, valid
     or not; case does not matter.

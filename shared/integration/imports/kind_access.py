@@ -20,7 +20,7 @@ class KindAccess:
     write_scope: Scope
     permission: Permission
     module: str | None = None
-    """The module that the kind needs besides bulk import."""
+    """The module that the kind needs in addition to bulk import."""
 
 
 ACCESS_OF_KIND: Mapping[ImportKind, KindAccess] = {

@@ -113,7 +113,7 @@ def read_register(store: Store) -> SubscriptionRegister:
 def stage_registration(
     tx: Transaction, register: SubscriptionRegister, *webhooks: StoredWebhook
 ) -> None:
-    """Write the register with new or changed subscriptions, if it is as it was read."""
+    """Write the register with new or changed subscriptions, unless it changed since it was read."""
     ids = register.ids | {webhook.id for webhook in webhooks}
     active_events = dict(register.active_events)
     for webhook in webhooks:
@@ -124,7 +124,7 @@ def stage_registration(
 
 
 def stage_deregistration(tx: Transaction, register: SubscriptionRegister, number: int) -> None:
-    """Write the register without a subscription, if it is as it was read."""
+    """Write the register without a subscription, unless it changed since it was read."""
     active_events = dict(register.active_events)
     active_events.pop(number, None)
     _stage_register(tx, register, register.ids - {number}, active_events)
@@ -318,7 +318,7 @@ def parse_delivery(item: Item | None) -> LoggedDelivery | None:
 
 
 def find_delivery(store: Store, webhook: int, event: str) -> LoggedDelivery | None:
-    """Read a delivery; None if there is none."""
+    """Read a delivery, or None."""
     return parse_delivery(store.get(delivery_key(webhook, event)))
 
 

@@ -31,8 +31,8 @@ type Verb = Literal["Put", "Update", "Delete", "ConditionCheck"]
 class ActionOptions(TypedDict, total=False):
     """The condition of an action, and the names and values of its expressions.
 
-    `as_read` is whether the condition says that this item is as it was read: it has the version, or
-    is absent. A retry reads such items again first.
+    `as_read` is whether the condition requires that this item has not changed since it was read: it
+    has the same version, or is still absent. A retry reads such items again first.
     """
 
     condition: str | None
@@ -58,7 +58,7 @@ class Cost:
 class Action:
     """One action of a transaction, in the form of the DynamoDB API.
 
-    `as_read` is whether its condition says that the item is as it was read.
+    `as_read` is whether its condition requires that the item has not changed since it was read.
     """
 
     request: dict[str, Any]

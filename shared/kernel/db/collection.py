@@ -201,7 +201,7 @@ class Collection[E: Stored](EntityItems[E]):
         return record
 
     def _unchanged(self, tx: Transaction, record: Record[E]) -> ActionOptions:
-        """Return the condition that the head is as it was read.
+        """Return the condition that the head has not changed since it was read.
 
         `bring_up_to_date` does not change the version. So as long as it can rewrite the head, the
         schema is compared, too.

@@ -59,17 +59,17 @@ class EntityItems[E: Stored]:
             several. Each mapping (facet → value) is an item of its own, which has keys only and is
             written with the entity. They never change.
         totals_within: Kind whose items also hold the totals of this one, because most transactions
-            change both; None for items of its own.
-        volatile: Facets that change without a change of any other facet, besides `updated_at`.
-            Only the index UPDATES carries them.
-        searched: The facets that the entries of the search index show, besides the text: sorts that
-            only change with it, or never. None for entities that are not searched.
+            change both; None if the totals have their own items.
+        volatile: Facets that change often and alone, such as a quantity, and with them only
+            `updated_at`. Only the index UPDATES carries them.
+        searched: The facets that the entries of the search index show in addition to the text:
+            sorts that only change with it, or never. None for entities that are not searched.
         id_digits: Digits of an id in keys; PAIR_DIGITS if the ids are those of `pair_id`.
         search_alias: Returns the key of the alias that holds the first search entries, in place of
             an item of their own; see `shared.kernel.db.alias_entries`.
         since: Facets, numbers of indexes, and SEARCH_INDEX, that are new → version of the schema
-            from which on the items have them. What is not named here is in every version that is
-            served.
+            from which on the items have them. Names that are not listed exist in every served
+            version.
     """
 
     kind: str
@@ -154,7 +154,7 @@ class EntityItems[E: Stored]:
         return schema | form._facet_attributes(facets) | form._index_entries(record.id, facets)
 
     def derived_items(self, record: Record[E]) -> list[Item]:
-        """Return the items besides its own: further lookups, fixed facets and search entries."""
+        """Return the additional items of an entity: lookups, fixed facets and search entries."""
         form = self.at(record.schema)
         facets = form.stored_facets(record.entity)
         return [
@@ -164,7 +164,7 @@ class EntityItems[E: Stored]:
         ]
 
     def counted_in(self, record: Record[E]) -> list[str]:
-        """Return the names of the totals besides `n` that count an entity: `FACET=VALUE`."""
+        """Return the names of the totals other than `n` that count an entity: `FACET=VALUE`."""
         form = self.at(record.schema)
         facets = form.facets(record.entity)
         return [f"{facet}={facets[facet] or ''}" for facet in form.partitions]

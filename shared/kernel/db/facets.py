@@ -68,7 +68,7 @@ def id_text(number: int) -> str:
 
 
 def pair_id(first: int, second: int) -> int:
-    """Return the id of what two ids identify; other ids make another one.
+    """Combine two ids into one; different pairs give different ids.
 
     It is greater than every other id.
     """

@@ -25,10 +25,11 @@ class Partition:
     """How the entities with one value of a facet are listed and counted; each value has a total.
 
     Attributes:
-        sorts: The sorts that each value has of its own. Without sorts, the values are only counted,
+        sorts: The sorts of the entities with a value. Without sorts, the values are only counted,
             which `Collection.since` names in the form of `counted`.
         own_totals: For a facet with so many values (one per warehouse) that each value has counters
-            of its own: the number of their shards. None for a total beside that of the collection.
+            of its own: the number of their shards. None: the
+            totals are stored with those of the collection.
         implied_ranges: Value and sort of the collection → range of the sort that has exactly the
             entities with this value. When the range has one value, its entries are in the order
             of the ids, and replace the entries of the partition in this order.

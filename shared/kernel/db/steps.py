@@ -12,7 +12,7 @@ from shared.kernel.db.transaction import Transaction
 STEP_ACTIONS = MAX_PLANNED_ACTIONS - 8
 """Actions that the items of one step may take.
 
-The other 8 are for what a step adds besides its items: the record that the work belongs to, its
+The other 8 are for what a step adds to its items: the record that the work belongs to, its
 event, its wave, the counters of the collections whose totals change, and the response that is
 stored under an Idempotency-Key, or else the renewal of its claim.
 """
@@ -20,13 +20,13 @@ stored under an Idempotency-Key, or else the renewal of its claim.
 STEP_BYTES = 2_000_000
 """Bytes that the entities of one step may have, of the 4 MB of a transaction.
 
-The other half is for what they grow by in the step, and for what is added besides them: the other
+The other half is for what they grow by in the step, and for what is added to them: the other
 items of the actions above, of a few kilobytes each, and the response.
 """
 
 
 def has_room(tx: Transaction, cost: Cost) -> bool:
-    """Return whether a step has room for `cost` besides what is added in its transaction."""
+    """Return whether a step has room for `cost` in addition to what its transaction has."""
     total = tx.cost + cost
     return total.actions <= STEP_ACTIONS and total.size <= STEP_BYTES
 

@@ -141,7 +141,7 @@ class Transaction:
         )
 
     def replace(self, item: Item, *, version: int) -> None:
-        """Write an item in place of its `version` as it was read; 0 if it did not exist.
+        """Replace an item if it still has `version`; 0 if it must not exist.
 
         Attributes that are None are removed. Those that only another release knows stay.
         """

@@ -271,7 +271,7 @@ def raise_record_event[E](
 ) -> None:
     """Add an event about a record, with the state that `record` has after the change.
 
-    `more` are attributes besides those that its list shows. The status of the event is the one
+    `more` are attributes that its list does not show. The status of the event is the one
     that its list shows, None when it shows none.
     """
     attributes = resource.attributes(record).model_dump()

@@ -111,7 +111,7 @@ def use(tx: Transaction, grant: Grant) -> None:
 
 
 def require(tx: Transaction, need: ApprovalNeed) -> Grant:
-    """Let the present request pass once if it is granted; raise what `find_grant` raises.
+    """Use the grant of this request; without one, raise what `find_grant` raises.
 
     The change that it permits, and that the grant is used, are one transaction.
     """

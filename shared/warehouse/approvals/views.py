@@ -32,7 +32,7 @@ def approval_in_detail(record: Record[StoredApproval], now_ms: int) -> ApprovalD
 
 
 def _others(stored: StoredApproval, now_ms: int) -> dict[str, Any]:
-    """Return what a response shows besides the stored fields."""
+    """Return the fields of a response that are computed, not stored."""
     body = None if stored.body_json is None else loads(stored.body_json)
     request = ApprovalRequest(method=stored.method, path=stored.path, body=body)
     return {"status": rules.status_at(stored, now_ms), "request": request}

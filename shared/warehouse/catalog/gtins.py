@@ -32,7 +32,7 @@ _LINES = "lines"
 
 @contextmanager
 def gtin_resolved[M: GoodsDraft](store: Store, draft: Checked[M]) -> Iterator[Checked[M]]:
-    """Give a draft that names its product by `item_code` to the block.
+    """Yield the draft with `item_code` resolved from its GTIN.
 
     A draft with a GTIN costs one read. Its quantity becomes the number of units, and problems of
     its product that the block raises become problems of the field `gtin`.

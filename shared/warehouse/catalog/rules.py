@@ -29,7 +29,7 @@ def code_problems(draft: Checked[ProductCreate] | Checked[ProductChange]) -> lis
 
 
 def values(draft: ProductCreate | ProductChange) -> dict[str, Any]:
-    """Return the fields that a body sets, besides the code."""
+    """Return the fields other than the code that a body sets."""
     return Product.values_of(draft, without={"item_code", "sku"})
 
 

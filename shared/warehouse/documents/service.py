@@ -229,7 +229,7 @@ def close_dispatched(
 ) -> Record[Document]:
     """Close an exit document whose goods were dispatched, and raise shipment.dispatched.
 
-    `shown` is what the event shows besides the document.
+    `shown` is what the event shows in addition to the document.
     """
     closed = advance_document(tx, "exit", record, DocumentProgress(closes_document=True))
     raise_record_event(tx, "shipment.dispatched", views.EXIT_DOCUMENT_EVENTS, closed, shown)

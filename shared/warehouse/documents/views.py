@@ -53,7 +53,7 @@ EXIT_DOCUMENT_EVENTS = EventResource("exit_document", "/exit-documents/{record.i
 
 
 def _others(kind: DocumentKind, document: Document) -> dict[str, Any]:
-    """Return what a response shows besides the stored fields."""
+    """Return the fields of a response that are computed, not stored."""
     whs_code = document.whs_code
     return {
         "doc_num": doc_num(kind, document.id),

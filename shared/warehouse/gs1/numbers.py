@@ -35,7 +35,7 @@ def _digit_problem(number: str) -> str | None:
 
 
 def gtin_14(gtin: str) -> str:
-    """Return the form of a GTIN with 14 digits, in which equal GTINs have equal digits."""
+    """Return a GTIN padded to 14 digits, so that its forms compare equal."""
     return gtin.zfill(GTIN_DIGITS)
 
 

@@ -84,7 +84,7 @@ def unit_in_detail(found: UnitInOrder) -> HandlingUnitDetail:
 
 
 def _of_unit(unit: StoredUnit) -> dict[str, Any]:
-    """Return what a response shows of a unit besides the stored fields."""
+    """Return the fields of a unit in a response that are computed, not stored."""
     contents = [dict_of(UnitContents, one, serial_numbers=one.serials) for one in unit.contents]
     return {"code": unit_code(unit.id), "warehouse_code": unit.whs_code, "contents": contents}
 
@@ -95,7 +95,7 @@ def shipped_unit(unit: StoredUnit) -> ShippedUnit:
 
 
 def _others(order: StoredPackingOrder) -> dict[str, Any]:
-    """Return what a response shows besides the stored fields."""
+    """Return the fields of a response that are computed, not stored."""
     quantities = PackingQuantities(
         to_pack=sum((line.qty for line in order.lines), ZERO),
         packed=sum((line.packed_qty for line in order.lines), ZERO),

@@ -35,7 +35,7 @@ def undo_work(
     """Release every allocation of a picking and, with `picks`, undo its picks that are staged.
 
     What does not fit into one transaction is undone before, in steps. The caller adds the
-    picking that is returned; `also` is what it adds besides, more than every caller does.
+    picking that is returned; `also` is the cost of what else it adds, unlike other callers.
     """
 
     def step() -> StoredPicking | None:

@@ -36,7 +36,7 @@ def picking_in_detail(record: Record[StoredPicking]) -> PickingDetail:
 
 
 def _others(picking: StoredPicking) -> dict[str, Any]:
-    """Return what a response shows besides the stored fields."""
+    """Return the fields of a response that are computed, not stored."""
     return {"code": picking_code(picking.id), "document": next(iter(picking.documents), None)}
 
 

@@ -31,7 +31,7 @@ def warehouse_code(draft: Checked[ReturnDraft], document: Document | None) -> st
 def examine(
     draft: Checked[ReturnDraft], known: MasterData, origin: Origin | None, settings: Settings
 ) -> LineProblems:
-    """Return every problem of a return besides those of its fields.
+    """Return every problem of a return other than those of its fields.
 
     `origin` is the exit document that it names, if that exists.
     """

@@ -97,7 +97,7 @@ def create_return(
 def examine_return(
     tx: Transaction, draft: Checked[ReturnDraft]
 ) -> tuple[int | None, list[Problem]]:
-    """Return the problems of a draft besides those of its fields; nothing is written.
+    """Return the problems of a draft other than those of its fields; nothing is written.
 
     The first value is the id of the return that already has the reference of the draft, or None.
     """
@@ -122,7 +122,7 @@ def _findings(
     known: MasterData,
     origin: limits.Origin | None,
 ) -> LineProblems:
-    """Return every problem of a return besides those of its fields."""
+    """Return every problem of a return other than those of its fields."""
     found = rules.examine(draft, known, origin, settings_of(store.company))
     named = rules.limited_goods(draft, known, origin) if origin else []
     serials = {(goods.product_id, serial) for goods in named for serial in goods.serials}

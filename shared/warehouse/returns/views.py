@@ -51,7 +51,7 @@ def in_detail(record: Record[StoredReturn]) -> ReturnDetail:
 
 
 def _others(one: StoredReturn) -> dict[str, Any]:
-    """Return what a response shows besides the stored fields."""
+    """Return the fields of a response that are computed, not stored."""
     number = one.exit_document_id
     return {
         "code": return_code(one.id),

@@ -36,7 +36,7 @@ def validation_in_detail(
 
 
 def _others(validation: StoredValidation) -> dict[str, Any]:
-    """Return what a response shows besides the stored fields."""
+    """Return the fields of a response that are computed, not stored."""
     return {
         "code": validation_code(validation.id),
         "status": "completed",

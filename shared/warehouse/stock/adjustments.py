@@ -186,7 +186,7 @@ def _correct(
 
 
 def _problems(draft: Checked[AdjustmentDraft], known: MasterData) -> Iterator[Problem]:
-    """Yield every problem of an adjustment besides those of its fields."""
+    """Yield every problem of an adjustment other than those of its fields."""
     yield from of_valid_fields(draft, _required_problems(draft))
     yield from _method_problems(draft)
     code, whs_code, bin_code = draft.item_code, draft.warehouse, draft.bin_code

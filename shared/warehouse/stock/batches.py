@@ -64,7 +64,7 @@ def read_batch(found: Mapping[Key, Item], lot: Lot) -> Batch | None:
 
 
 def write_batch(tx: Transaction, batch: Batch, new_rows: Collection[int] = ()) -> None:
-    """Add a batch as it is now, on the condition that the stored one is as it was read.
+    """Add a batch, on the condition that the stored one has not changed since it was read.
 
     `new_rows` are the ids of the rows of the batch that the transaction creates.
     """

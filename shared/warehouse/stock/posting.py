@@ -286,7 +286,7 @@ class StockPosting:
         """Add items one by one while they fit into the step, and return the items added.
 
         At least one item is added. `add` makes the stock changes of one item; `extra` returns
-        what the caller will add besides. See `shared.kernel.db.steps`.
+        the cost of what else the caller will add. See `shared.kernel.db.steps`.
         """
         added: list[I] = []
         for item in items:

@@ -124,7 +124,7 @@ def _batch_and_serial(goods: InTransitGoods) -> tuple[str | None, str | None]:
 def examine(
     arrival: Checked[Arrival], order: StoredTransferOrder, known: MasterData
 ) -> Iterator[Problem]:
-    """Yield every problem of an arrival besides those of its fields."""
+    """Yield every problem of an arrival other than those of its fields."""
     lines: Sequence[Checked[ArrivalLine]] | None = arrival.lines
     if lines is None:
         return

@@ -30,7 +30,7 @@ def examine(
     *,
     by_client: bool,
 ) -> LineProblems:
-    """Return every problem of an order besides those of its fields.
+    """Return every problem of an order other than those of its fields.
 
     `picker` is the user whom it names, if that exists. `by_client`: the caller is an integration
     client, which cannot be the picker itself.

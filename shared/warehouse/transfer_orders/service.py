@@ -114,7 +114,7 @@ def _create(
 def examine_transfer_order(
     tx: Transaction, draft: Checked[TransferOrderDraft]
 ) -> tuple[int | None, list[Problem]]:
-    """Return the problems of a draft besides those of its fields; nothing is written.
+    """Return the problems of a draft other than those of its fields; nothing is written.
 
     The first value is the id of the order that already has the reference of the draft, or None.
     """

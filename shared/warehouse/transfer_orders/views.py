@@ -49,7 +49,7 @@ def in_detail(record: Record[StoredTransferOrder]) -> TransferOrderDetail:
 
 
 def _others(order: StoredTransferOrder) -> dict[str, Any]:
-    """Return what a response shows besides the stored fields."""
+    """Return the fields of a response that are computed, not stored."""
     return {
         "code": order_code(order.id),
         "status_label": _LABELS[order.status],

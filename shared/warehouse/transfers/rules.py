@@ -31,7 +31,7 @@ take one action per batch."""
 
 
 def examine(draft: Checked[TransferDraft], known: MasterData) -> Iterator[Problem]:
-    """Yield every problem of a transfer besides those of its fields."""
+    """Yield every problem of a transfer other than those of its fields."""
     for field in ("from_warehouse", "to_warehouse"):
         yield from known.warehouse_problems(field, getattr(draft, field))
     seen: dict[tuple[str, str], str] = {}

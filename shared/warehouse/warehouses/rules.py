@@ -29,7 +29,7 @@ _LAST_SEQUENCE = 1_000_000_000
 
 
 def position_values(draft: PositionCreate | PositionChange) -> dict[str, Any]:
-    """Return the fields that a body sets, besides the warehouse."""
+    """Return the fields other than the warehouse that a body sets."""
     return StoredPosition.values_of(draft, without=_PLACE)
 
 

@@ -81,7 +81,7 @@ def create_wave(tx: Transaction, draft: Checked[WaveDraft]) -> WaveWithOrders:
 
 
 def _named_pickings(tx: Transaction, draft: Checked[WaveDraft]) -> tuple[_Pickings, list[Problem]]:
-    """Read the pickings that a draft names; return them and every problem besides its fields'."""
+    """Read the pickings that a draft names; return them and the problems of the draft."""
     numbers = list(dict.fromkeys(draft.picking_ids or ()))
     known, records = run_all(
         lambda: warehouses.all_warehouses(tx.store),

@@ -25,5 +25,5 @@ def in_detail(record: Record[StoredWave], orders: list[WaveOrder]) -> WaveDetail
 
 
 def _others(wave: StoredWave) -> dict[str, Any]:
-    """Return what a response shows besides the stored fields."""
+    """Return the fields of a response that are computed, not stored."""
     return {"code": wave_code(wave.id), "metrics": shown_metrics(wave)}

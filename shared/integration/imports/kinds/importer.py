@@ -116,7 +116,7 @@ class Importer(ABC):
 
     @abstractmethod
     def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> CheckedGroup:
-        """Return the problems of a row group besides those of its fields.
+        """Return the problems of a row group other than those of its fields.
 
         `draft` is the model, or an `InvalidBody`.
         """
