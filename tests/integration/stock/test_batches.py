@@ -314,12 +314,14 @@ def test_stock_that_arrives_and_moves_during_a_correction_has_the_new_date(
         assert_invariants(stack.store())
 
 
+@pytest.mark.parametrize("place", [{"bin_code": "F-01"}, {"warehouse": "SHOP"}])
 def test_goods_that_arrive_during_a_correction_have_the_new_date(
-    spread: WarehouseScenario, stack: Stack, aws_faults: AwsFaults
+    spread: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, place: dict[str, str]
 ) -> None:
+    """They fill an empty row, or make a row of a batch that only the correction changes."""
     for _ in before_each_call(
-        stack, aws_faults, lambda: adjust(spread.erp, "F-01", increase=1).ok(201),
-        lambda: correct(spread.erp, LATEST), family="goods during a correction", every=3,
+        stack, aws_faults, lambda: adjust(spread.erp, **place, increase=1).ok(201),
+        lambda: correct(spread.erp, LATEST), family="goods during a correction", every=1,
         at_least=3,
     ):  # fmt: skip
         assert all_dates(spread) == {LATEST}

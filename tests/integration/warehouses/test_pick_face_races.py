@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.faults import AwsFaults, before_first
 from tests.gateway import Erp, Response
 from tests.integration.warehouses.faces import assert_faces_are_true, assign, furnish
 from tests.interleaving import Act, Scheduler, each_seed
@@ -52,3 +53,17 @@ def test_pick_face_never_outlives_its_product_or_position(
         answers = scheduler.run(acts, seed)
         assert tuple(answer.status for answer in answers) in outcomes
         assert_faces_are_true(stack)
+
+
+def test_pick_face_that_is_assigned_meanwhile_is_changed(
+    stack: Stack, aws_faults: AwsFaults
+) -> None:
+    erp = stack.erp()
+    furnish(erp)
+
+    with aws_faults.faulty(before_first("TransactWriteItems", lambda: assign(erp, maximum=9))):
+        answer = assign(erp, minimum=1)
+
+    assert answer.status == 200
+    assert len(erp.get("/pick-faces").data) == 1
+    assert_faces_are_true(stack)
