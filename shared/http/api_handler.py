@@ -76,6 +76,8 @@ if TYPE_CHECKING:
 
 _RESERVE_MS = 1_500
 """Part of the invocation's time that is kept for the error response."""
+_LATEST_CHARGE = 0.5
+"""Seconds of the reserve after which a request is not charged, so that it is still answered."""
 
 
 def _caller_of_authorizer(event: Mapping[str, Any]) -> Caller:
@@ -157,8 +159,9 @@ class ApiHandler:
         try:
             return self._serve(call, store)
         finally:
-            slot.release()
-            limiter.charge(store, call.tenant, call.caller, present_cost(call.deadline))
+            if call.deadline.remaining > -_LATEST_CHARGE:
+                slot.release()
+                limiter.charge(store, call.tenant, call.caller, present_cost(call.deadline))
 
     def _serve(self, call: ApiCall, store: Store) -> HttpResponse:
         """Check an admitted call against its route, then run the operation."""

@@ -80,16 +80,21 @@ class _Quota:
         lease = partial(_lease, store, self.name, self.budget.window)
         return self.budget.take(self.limit, lease, reserve)
 
-    def charge(self, store: Store, tokens: int) -> None:
-        """Charge tokens that a request has cost, those beyond the limit to the next window."""
+    def charge(self, store: Store, tokens: int) -> int:
+        """Charge tokens that a request has cost, those beyond the limit to the next window.
+
+        Return how many were within the limits of both windows.
+        """
         missing = self.budget.pay(tokens)
         if not missing:
-            return
+            return tokens
         state = _charge(store, self.name, self.budget.window, missing)
         self.budget.charged(self.limit, state)
         beyond = min(missing, state.leased - self.limit)
-        if beyond > 0:
-            _charge(store, self.name, self.budget.window + 1, beyond)
+        if beyond <= 0:
+            return tokens
+        following = _charge(store, self.name, self.budget.window + 1, beyond)
+        return tokens - max(0, min(beyond, following.leased - self.limit))
 
 
 class RateLimiter:
@@ -131,16 +136,15 @@ class RateLimiter:
     def charge(self, store: Store, tenant: Tenant, caller: Caller, cost: int) -> None:
         """Charge an admitted request what it has cost beyond its first token.
 
-        Tokens beyond the limit are charged to the next minute. What cannot be charged because of
-        an error of AWS is not charged.
+        Tokens beyond the limit are charged to the next minute. The tenant is charged no more than
+        the limits of the credential in both minutes, so that one credential leaves some to the
+        others. What cannot be charged because of an error of AWS is not charged.
         """
         if cost <= 1:
             return
-        own, whole = (
-            partial(quota.charge, store, cost - 1) for quota in self._quotas(tenant, caller)
-        )
+        own, whole = self._quotas(tenant, caller)
         try:
-            run_all(own, whole)
+            whole.charge(store, own.charge(store, cost - 1))
         except (BotoCoreError, ClientError):
             logger.warning("cost of a request not counted", exc_info=True)
             count("rate_limit_not_counted")

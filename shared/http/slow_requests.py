@@ -7,6 +7,7 @@ each until the invocation must have ended, so that a killed execution environmen
 that time. Other requests need none, and no call of AWS.
 """
 
+import random
 import uuid
 from collections.abc import Mapping
 from threading import Lock
@@ -38,6 +39,8 @@ _LATE_MS = 2_500
 """Time from the deadline of a request until its slot ends: more than until its invocation ends, and
 than clocks of execution environments differ."""
 _TRIES = 8
+_MAX_PAUSE = 0.02
+"""Longest pause between two tries, in seconds."""
 _RETRY_AFTER = 2
 """Seconds after which a request without a slot may be sent again."""
 _KEPT_S = 60
@@ -114,11 +117,18 @@ class RequestSlot:
                 count("rate_limit_not_counted")
             self._is_decided = True
 
+    def waive(self) -> None:
+        """Let the request go on without a slot, because it changes something from now on."""
+        with self._lock:
+            self._is_decided = True
+
     def _write(self) -> bool:
         now = now_ms()
         until = now + int(self._store.deadline.remaining * 1000) + _LATE_MS
         seen: Slots | None = None
         for _ in range(_TRIES):
+            if seen and self._name in seen:  # the answer of an earlier try was lost
+                return True
             slots = with_slot(seen or {}, self._name, self._subject, until, now, self._most)
             values = {":slots": slots, ":expiry": until // 1000 + _KEPT_S}
             condition = "attribute_not_exists(slots)"
@@ -139,6 +149,7 @@ class RequestSlot:
             except self._store.client.exceptions.ConditionalCheckFailedException as error:
                 found: Any = error.response.get("Item")
                 seen = from_attributes(found)["slots"] if found else None
+                self._store.pause(random.uniform(0, _MAX_PAUSE))  # noqa: S311 - jitter
             else:
                 return True
         raise _refused("Many slow requests of the company begin now; fewer")

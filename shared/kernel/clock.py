@@ -89,16 +89,21 @@ class Deadline:
     It may use the monotonic clock, because an environment is not frozen during an invocation.
     """
 
-    __slots__ = ("_began", "_ends")
+    __slots__ = ("_began", "_ends", "_paused")
 
     def __init__(self, milliseconds: float) -> None:
         self._began = time.monotonic()
         self._ends = self._began + milliseconds / 1000
+        self._paused = 0.0
 
     @property
     def elapsed_ms(self) -> float:
-        """Milliseconds since it was set."""
-        return (time.monotonic() - self._began) * 1000
+        """Milliseconds since it was set, without pauses."""
+        return max(0.0, time.monotonic() - self._began - self._paused) * 1000
+
+    def add_pause(self, seconds: float) -> None:
+        """Leave a pause between attempts out of `elapsed_ms`: it is no work of the request."""
+        self._paused += seconds
 
     @property
     def remaining(self) -> float:

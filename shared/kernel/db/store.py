@@ -60,14 +60,17 @@ class Slot(Protocol):
     def take(self) -> None:
         """Take the slot; raise a ServiceError if none is free."""
 
+    def waive(self) -> None:
+        """Let the request go on without a slot, because it changes something from now on."""
+
 
 class Store:
     """A tenant's table during one request.
 
     `company` is the tenant. `version` is the version of its schema; by default that of a new table.
     `claim` is the claim of the request's Idempotency-Key; None when the request has none. Every
-    transaction on this store and its copies depends on it. `slot` is asked for before each read;
-    None for work that needs no slot, and once the request has committed something.
+    transaction on this store and its copies depends on it. `slot` is asked for before each read,
+    for the copies, too; None for work that needs no slot.
     """
 
     __slots__ = (
@@ -308,6 +311,7 @@ class Store:
         if self.claim:
             self.claim.keep(self.client)
         time.sleep(seconds)
+        self.deadline.add_pause(seconds)
 
 
 def _cached(

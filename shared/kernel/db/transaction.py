@@ -332,8 +332,8 @@ class Transaction:
         if not actions:
             attempts.leave_queue()
             return
-        # A refusal must mean that nothing is committed.
-        self.store.slot = None
+        if self.store.slot:  # a refusal must mean that nothing is committed
+            self.store.slot.waive()
         attempts.await_turn(actions)
         has_room = len(actions) + bool(claim) < MAX_ACTIONS
         leaving = attempts.leaving(actions) if has_room else None

@@ -10,12 +10,23 @@ from shared.http.slow_requests import RequestSlot, Slots, slot_count, with_slot
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.config import config
+from shared.kernel.db.items import item_at
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import RateLimited
 from shared.kernel.observability import add_units, read_units
 from tests.cases import each_case
 from tests.clock import Clock
 from tests.concurrency import run_concurrently
-from tests.faults import AwsFaults, Call, Fault, before_each, lost, refuse_calls
+from tests.faults import (
+    Answer,
+    AwsFaults,
+    Call,
+    Fault,
+    Forward,
+    before_each,
+    lost,
+    refuse_calls,
+)
 from tests.gateway import Erp
 from tests.integration.call_faults import at_calls
 from tests.integration.http.rate_limit_headers import (
@@ -30,6 +41,9 @@ from tests.stack import Stack
 _SLOTS = 4
 """Slow requests at the same time in the plan Essentials."""
 _SLOW_MS, _COST = 3_000, 26
+
+_ELAPSED_MS = Deadline.elapsed_ms
+"""The property, which other tests replace."""
 
 type Slow = Callable[[float], None]
 
@@ -122,6 +136,32 @@ def test_company_pays_for_the_requests_of_all_its_clients(stack: Stack, slow: Sl
         assert client.get("/products").status == 200
 
     assert_refused(clients[4].get("/products"), seconds=60, limit=TOTAL)
+
+
+@pytest.mark.usefixtures("mini")
+def test_client_pays_for_its_company_no_more_than_its_own_limits(stack: Stack, slow: Slow) -> None:
+    slow(100_000)  # 996 tokens; the company has 600
+    assert stack.erp("mini", client="erp").get("/products").status == 200
+    slow(0)
+    limiter.forget()
+
+    left = [stack.erp("mini", client=f"c-{number}").get("/products").status for number in range(3)]
+
+    assert left == [200, 200, 200]
+
+
+def test_pauses_between_attempts_cost_nothing(
+    stack: Stack, mini: Erp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert mini
+    monkeypatch.setattr(Deadline, "elapsed_ms", _ELAPSED_MS)
+    store = stack.store("mini")
+    began, left = store.deadline.elapsed_ms, store.deadline.remaining
+
+    store.pause(6)
+
+    assert left - store.deadline.remaining >= 6
+    assert store.deadline.elapsed_ms - began < 1_000
 
 
 def test_cost_beyond_the_limit_is_paid_in_the_next_minute(
@@ -280,6 +320,35 @@ def test_request_that_becomes_slow_after_its_commit_is_answered(
 
     with aws_faults.faulty(slow_from_the_commit_on):
         assert mini.post("/products", BOLT).status == 201
+
+
+def test_request_of_several_steps_is_not_refused_after_the_first(
+    stack: Stack, mini: Erp, reads: Slow
+) -> None:
+    assert mini
+    _running(stack, 2, "erp")
+    store = stack.store("mini")
+    store.slot = RequestSlot(store, stack.tenant("mini"), _caller("erp"))
+    run_transaction(store.uncached(), lambda tx: tx.insert(item_at(("step", "1"))))
+    reads(300)
+
+    assert store.get(("step", "2")) is None
+
+
+def test_slot_whose_answer_was_lost_is_held(stack: Stack, mini: Erp, aws_faults: AwsFaults) -> None:
+    assert mini
+
+    def sent_twice(_call: Call, forward: Forward) -> Answer:
+        """Send a call again, as botocore does when the answer is lost."""
+        forward()
+        return forward()
+
+    with aws_faults.faulty(sent_twice):
+        [slot] = _running(stack, 1, "erp")
+    assert len(_slots(stack)) == 1
+    slot.release()
+
+    assert not _slots(stack)
 
 
 def test_concurrent_slow_requests_never_exceed_the_slots(stack: Stack, mini: Erp) -> None:
