@@ -19,6 +19,7 @@ from shared.http import conditional, idempotency
 from shared.http.call import ApiCall, path_values, raw_body, request_of
 from shared.http.envelope import HttpResponse, error_response, path_of, request_id_of, to_gateway
 from shared.http.idempotency import IdempotencyClaim
+from shared.http.ignored import ignored_fields, ignored_parameters
 from shared.http.rate_limit import limiter, present_cost
 from shared.http.request import Request, headers_of
 from shared.http.results import file_to_http, list_to_http, resource_to_http, shown_by
@@ -131,8 +132,6 @@ class ApiHandler:
         except Exception as error:  # noqa: BLE001
             response = _response_for_exception(error, event)
         more = limiter.headers(call.tenant, call.caller)
-        if response.status < HTTPStatus.BAD_REQUEST:
-            more |= call.ignored_header
         return replace(response, headers={**response.headers, **more})
 
     def _identify(self, event: Mapping[str, Any], context: "LambdaContext") -> ApiCall:
@@ -169,13 +168,16 @@ class ApiHandler:
         _ensure_authorized(call, match)
         _ensure_in_plan(call.tenant, match.operation)
         key = _idempotency_key(call, match.operation)
-        raw = raw_body(match.operation, call.event)
+        operation, route = match.operation, match.operation.name
+        sent = raw_body(operation, call.event)
+        raw = sent if operation.body else None
         request = request_of(call, match, raw)
-        route = match.operation.name
         with span(route, tenant=call.tenant.slug, route=route, request_id=request_id()):
-            if match.operation.writes:
-                return self._write_once(call, match.operation, store, request, key, raw)
-            return _read(call, match.operation, store, request)
+            if operation.writes:
+                response = self._write_once(call, operation, store, request, key, raw)
+            else:
+                response = _read(call, operation, store, request)
+        return _name_ignored(response, call, operation, sent)
 
     def _match(self, path: str) -> dict[str, RouteMatch]:
         """Return the operations on a path by method; a literal segment goes before a parameter.
@@ -405,6 +407,17 @@ def _read(
     else:
         response = resource_to_http(result, call.tenant.base_url)
     return conditional.add_etag(response, call.headers, operation.volatile_fields)
+
+
+def _name_ignored(
+    response: HttpResponse, call: ApiCall, operation: Operation, sent: object
+) -> HttpResponse:
+    """Return the response with the names of what the route ignored; an error names nothing."""
+    if response.status >= HTTPStatus.BAD_REQUEST:
+        return response
+    parameters = ignored_parameters(call.query, operation.parameter_names)
+    fields = ignored_fields(operation.body, sent)
+    return replace(response, headers={**response.headers, **parameters, **fields})
 
 
 def _ensure_fits(response: HttpResponse) -> HttpResponse:

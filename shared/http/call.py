@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 from shared.http.form import read_form
 from shared.http.paging import with_cursor
@@ -14,9 +13,6 @@ from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline
 from shared.kernel.list_parameters import ListParameters
 from shared.kernel.validation import check, ensure_valid
-
-_MOST_IGNORED, _IGNORED_CHARACTERS = 10, 64
-"""Ignored query parameters that a response names; characters of each, which the caller chose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,35 +44,12 @@ class ApiCall:
         """The query parameters; of a repeated one, the last value."""
         return self.event.get("queryStringParameters") or {}
 
-    @property
-    def ignored_header(self) -> dict[str, str]:
-        """The header that names the query parameters that the route does not have."""
-        match = self.matches.get(self.method)
-        if match is None:
-            return {}
-        ignored = [name for name in self.query if name not in match.operation.parameter_names]
-        names = [_shortened(name) for name in ignored[:_MOST_IGNORED]]
-        return {"X-Ignored-Parameters": ", ".join(names)} if names else {}
 
-
-def _shortened(name: str) -> str:
-    """Return the beginning of a name, percent-encoded; no character is cut in two."""
-    shown = ""
-    for char in name[:_IGNORED_CHARACTERS]:
-        encoded = quote(char, safe="")
-        if len(shown) + len(encoded) > _IGNORED_CHARACTERS:
-            break
-        shown += encoded
-    return shown
-
-
-def raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the body; None if the route takes none. A body that it ignores must be valid, too."""
-    takes_none = operation.body is None
-    if (takes_none or operation.body_optional) and not event.get("body"):
-        return None if takes_none else {}
-    raw = read_form(event) if operation.is_form else read_json_object(event)
-    return None if takes_none else raw
+def raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body as it was sent. Also a body that the route ignores must be valid."""
+    if (operation.body is None or operation.body_optional) and not event.get("body"):
+        return {}
+    return read_form(event) if operation.is_form else read_json_object(event)
 
 
 def request_of(call: ApiCall, match: RouteMatch, raw: object) -> Request[Any, Any]:

@@ -39,8 +39,8 @@ All paths are relative to the base URL of your instance. Bodies are JSON. A sing
 returned as `{data}`, a list as `{data, links, meta}`, and an error in an envelope with
 `error.code`. Read a list page by page by following `links.next`. Send an `Idempotency-Key` with
 every write and repeat the key on retries: the write takes effect once, and a retry gets the first
-response. Unknown request fields are ignored. Responses may get new fields. A date-time in a request
-may have any format of ISO 8601, with an offset.
+response. Unknown request fields are ignored, and named in the header `X-Ignored-Fields`. Responses
+may get new fields. A date-time in a request may have any format of ISO 8601, with an offset.
 
 Integration clients get a token with `client_credentials` and need the scope of a route. Users need
 its permission (`x-scope`, `x-permission`). An unsupported method on a known path is answered with
@@ -371,6 +371,8 @@ def _success(operation: Operation, status: int, wrappers: Wrappers) -> Schema:
     if isinstance(operation.response, str) and not _is_drawing(operation.response):
         sent.append("Content-Disposition")
     sent.append("X-Ignored-Parameters")
+    if operation.writes:
+        sent.append("X-Ignored-Fields")
     content, sent_headers = _content(operation, wrappers), counted(*sent)
     if operation.finds_existing and status == HTTPStatus.OK:
         content = _or_id_only(content, wrappers)

@@ -142,6 +142,11 @@ HEADERS: Mapping[str, Schema] = {
         " most ten names, percent-encoded.",
         "schema": _TEXT,
     },
+    "X-Ignored-Fields": {
+        "description": "Fields of the body that the route does not have and that were ignored: at"
+        " most 20 paths as in errors (`lines.3.unit`), percent-encoded.",
+        "schema": _TEXT,
+    },
     "WWW-Authenticate": {
         "description": "How to authenticate: `Bearer`, with `error` where a token was sent, or"
         " `Basic` for the token routes. API Gateway renames the header of a function to"

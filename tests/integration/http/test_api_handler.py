@@ -12,7 +12,7 @@ from shared.kernel.config import config
 from shared.kernel.errors import CODES
 from tests.cases import each_case
 from tests.gateway import Erp, Headers, LambdaContext, Response
-from tests.integration.write_routes import BOLT
+from tests.integration.write_routes import BOLT, EXAMPLES
 from tests.stack import Stack
 from tests.tenant_cache import apply_now
 
@@ -56,8 +56,34 @@ def test_unknown_query_parameters_are_ignored_and_named(erp: Erp) -> None:
         assert answer.headers.get("X-Ignored-Parameters") == named, path
 
 
-def test_errors_name_no_ignored_parameters(erp: Erp) -> None:
+def test_unknown_fields_of_a_body_are_ignored_and_named(erp: Erp) -> None:
+    """Of objects and entries, too; with the paths that errors have; also of an ignored body."""
+    example = EXAMPLES["POST /entry-documents"]
+    order = example.filled(example.prepared(erp))
+    assert isinstance(order, dict)
+    line = order["lines"][0]
+    order |= {"lines": [line, line | {"uom": "BOX", "tax": {"rate": 1}}], "vendor": 1}
+    many = {f"f{n}{'x' * 200}": 1 for n in range(30)}
+    cases = (
+        ("POST", "/clients", {"name": "C", "document_id": 7, "taxid": "1"}, "taxid"),
+        ("PATCH", "/clients/1", {"name": "D"}, None),
+        ("PUT", "/clients/1", {"name": "D", "name ,\r\n": 1, "é": 2}, "name%20%2C%0D%0A, %C3%A9"),
+        ("POST", "/entry-documents", order, "lines.1.uom, lines.1.tax, vendor"),
+        ("POST", "/entry-documents/1/close", {"reason": "x"}, "reason"),
+        ("PATCH", "/settings", {"modules": {"bulk_import": True, "rfid": True}}, "modules.rfid"),
+        ("PATCH", "/clients/1", many, ", ".join([name[:100] for name in many][:20])),
+        ("PATCH", "/clients/1", {"name": "E", "\ud800": 1}, "%3F"),
+    )
+    for number, (method, path, body, named) in enumerate(cases):
+        for _ in "first", "replay":
+            answer = erp.send(method, path, body, key=f"key-{number}")
+            assert answer.status in {200, 201}, answer.text
+            assert answer.headers.get("X-Ignored-Fields") == named, path
+
+
+def test_errors_name_nothing_ignored(erp: Erp) -> None:
     """A caller without rights does not learn from the header whether a route exists."""
+    assert "X-Ignored-Fields" not in erp.post("/clients", {"vendor": 1}).headers
     for path in ("/products/9?expand=1", "/nothing?expand=1", "/products?page=0&expand=1"):
         answer = erp.get(path)
         assert answer.status in {404, 422}
