@@ -1,13 +1,10 @@
 """Generate docs/reference/errors.md, the page to which `doc_url` of every error links."""
 
-import argparse
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from shared.kernel.errors import CODES
-
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "errors.md"
+from tools.generated import write_or_check
 
 _HEAD = """---
 permalink: /errors
@@ -280,18 +277,5 @@ HTTP status {code.status}.{stored}
 """
 
 
-def main() -> int:
-    """Write the page, or with --check compare it with the code; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    if parser.parse_args().check:
-        if PAGE.read_text() != page():
-            print("docs/reference/errors.md is out of date. Run: python -m tools.error_page")
-            return 1
-        return 0
-    PAGE.write_text(page())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check("error_page", lambda: {"docs/reference/errors.md": page()}))

@@ -5,7 +5,6 @@ installed packages, and the libraries that are compiled into a package from the 
 materials (SBOM) in its wheel.
 """
 
-import argparse
 import json
 import re
 import sys
@@ -16,6 +15,8 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
+
+from tools.generated import write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "THIRD-PARTY.md"
@@ -244,23 +245,13 @@ def _swagger_ui_version() -> str:
     return match[1]
 
 
-def main() -> int:
-    """Write the page; with --check, compare it with the installed packages instead."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    check = parser.parse_args().check
+def texts() -> dict[str, str]:
+    """Return the page by its path; exit with the reason if a license is unknown."""
     try:
-        text = page()
+        return {PAGE.name: page()}
     except MetadataError as error:
-        print(error, file=sys.stderr)
-        return 1
-    if not check:
-        PAGE.write_text(text)
-    elif not PAGE.exists() or PAGE.read_text() != text:
-        print("THIRD-PARTY.md is out of date: run python -m tools.third_party", file=sys.stderr)
-        return 1
-    return 0
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check("third_party", texts))

@@ -22,14 +22,6 @@ class _Package(Distribution):
         return Path(str(path))
 
 
-def test_versions_come_from_the_requirements_file_without_markers(tmp_path: Path) -> None:
-    (tmp_path / "requirements.txt").write_text(
-        "# Exported from uv.lock.\nboto3==1.43.106\n\ncffi==2.1.1 ; os_name != 'nt'\n"
-    )
-
-    assert third_party.required(tmp_path) == {"boto3": "1.43.106", "cffi": "2.1.1"}
-
-
 def test_libraries_of_the_console_are_listed_with_their_licenses() -> None:
     page = third_party.PAGE.read_text()
     folder = third_party.ROOT / "console" / "vendor"

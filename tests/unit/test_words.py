@@ -13,9 +13,10 @@ from tests.cases import each_case
 from tests.import_graph import imports_below
 from tests.unit.imports.layouts import LAYOUTS
 from tools import words
+from tools.generated import ROOT
 from tools.openapi import document
 from tools.openapi.declared import operations
-from tools.words.__main__ import ROOT, texts
+from tools.words.__main__ import texts
 
 
 @pytest.fixture
@@ -52,14 +53,6 @@ def test_every_example_of_the_words_is_in_a_response() -> None:
     assert given <= shown
 
 
-def test_example_of_a_field_is_that_of_its_column(file: Path) -> None:
-    width = '[fields.width]\nes = "Ancho"\nexample = "2"\ncolumn.help = "In m."\n'
-    file.write_text(width + 'column.products.example = { en = "3.5", es = "3,5" }\n')
-    common, own = words.columns()
-    assert common == ("width", [("Width", "Ancho"), ("In m.", "In m."), ("2", "2")])
-    assert own == ("products.width", [*common[1][:2], ("3.5", "3,5")])
-
-
 def test_types_of_documents_have_the_words_that_requests_accept() -> None:
     types = {name: labels for kind in TYPES.values() for name, labels in kind.items()}
     assert {name: words.label("values", name) for name in types} == types
@@ -75,11 +68,6 @@ def test_no_function_loads_the_words_of_columns_before_an_import_needs_them() ->
     assert "shared.integration.imports.languages" in found
     assert not {name for name in found if name.endswith("column_words")}
     assert not {name for name in found if name.split(".")[0] == "tools"}
-
-
-def test_white_space_of_a_text_is_one_space(file: Path) -> None:
-    file.write_text('[fields.width]\ndescription = """In\n  metres."""\n')
-    assert words.descriptions() == {"width": "In metres."}
 
 
 def test_entries_are_sorted(file: Path) -> None:

@@ -4,18 +4,16 @@ The types of the interface are only for the checker and for editors. They are wr
 also when the files are compared, and not committed.
 """
 
-import argparse
 import json
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from tools.console.interface import document, modules, operations
 from tools.console.vendor import libraries
-from tools.openapi.declared import ROOT
+from tools.generated import ROOT, write_or_check
 
 _TYPES = ROOT / ".local" / "console" / "types"
 _GENERATOR = ROOT / ".local" / "node" / "node_modules" / ".bin" / "openapi-ts"
@@ -38,36 +36,18 @@ def write_types() -> None:
         shutil.copy(folder / "types" / "types.gen.ts", _TYPES / "interface.ts")
 
 
-def _files() -> Iterator[tuple[str, str]]:
-    for folder, texts in (("vendor", libraries()), ("interface", modules())):
-        for name, text in texts.items():
-            yield f"{folder}/{name}", text
-
-
-def main() -> int:
-    """Write the files; with --check, compare them and return 1 when one differs."""
-    parser = argparse.ArgumentParser(prog="python -m tools.console", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    check = parser.parse_args().check
+def texts() -> dict[str, str]:
+    """Write the types; return the content of each other file by its path."""
     subprocess.run([ROOT / "tools" / "node" / "install.sh"], check=True)
     write_types()
-    console, stale = ROOT / "console", []
-    files = dict(_files())
-    for name, text in files.items():
-        path = console / name
-        if check and (not path.exists() or path.read_text() != text):
-            stale.append(name)
-        elif not check:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-    for folder in ("vendor", "interface"):
-        for path in (console / folder).iterdir():
-            if (name := f"{folder}/{path.name}") not in files:
-                stale.append(name) if check else path.unlink()
-    for name in stale:
-        print(f"console/{name} is out of date; run python -m tools.console")
-    return 1 if stale else 0
+    found = {"vendor": libraries(), "interface": modules()}
+    return {
+        f"console/{folder}/{name}": text
+        for folder, files in found.items()
+        for name, text in files.items()
+    }
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    folders = ("console/vendor", "console/interface")
+    sys.exit(write_or_check("console", texts, folders=folders))

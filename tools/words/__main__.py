@@ -1,18 +1,16 @@
 """Write the words of the console and of the columns of imports, or check that they are current."""
 
-import argparse
 import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import get_args
 
 from shared.integration.imports.models import IMPORT_KINDS
 from shared.warehouse.returns.models import ReturnReason
 from tools import words
+from tools.generated import ROOT, write_or_check
 
-ROOT = Path(__file__).parents[2]
 _SOURCE = "python -m tools.words, from tools/words/words.toml"
 _TYPES = {"en": "", "es": "/** @type {typeof import('./en.js').default} */\n"}
 _OPEN_TABLES = {"fields", "values", "actions", "errors"}
@@ -72,22 +70,5 @@ def _columns() -> str:
     ).stdout
 
 
-def main() -> int:
-    """Write the files; with --check, compare them and return 1 when one differs."""
-    parser = argparse.ArgumentParser(prog="python -m tools.words", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    check = parser.parse_args().check
-    stale = []
-    for name, text in texts().items():
-        path = ROOT / name
-        if check and (not path.exists() or path.read_text() != text):
-            stale.append(name)
-        elif not check:
-            path.write_text(text)
-    for name in stale:
-        print(f"{name} is out of date; run python -m tools.words")
-    return 1 if stale else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check("words", texts))
