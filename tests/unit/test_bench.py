@@ -10,11 +10,10 @@ import pytest
 from rich.console import Console
 
 from tests.bench import baseline, size
-from tests.bench.__main__ import main
 from tests.bench.bars import BARS
 from tests.bench.baseline import compare
 from tests.bench.page import Page
-from tests.bench.report import Bar, Row, Table, breaches, joined
+from tests.bench.report import Bar, Row, Table, breaches
 from tests.bench.state import current_state, reason_against_build
 
 _BEFORE = {"Cost per request": {"GET /stocks": {"calls": 4, "write units": 12.5}}}
@@ -154,18 +153,6 @@ def test_changed_or_new_code_is_refused(tree: Path) -> None:
     assert current_state(tree).reason_against_comparing(clean)
 
 
-def test_what_the_benchmark_writes_is_no_change(tree: Path) -> None:
-    for name in ("docs/internals/performance.md", "tests/bench/baseline.json"):
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (tree / name).write_text("new")
-
-    assert current_state(tree).changes == ()
-
-
-def test_folder_without_git_is_refused(tmp_path: Path) -> None:
-    assert current_state(tmp_path).reason_against_writing()
-
-
 def test_missing_and_old_builds_are_refused(tmp_path: Path) -> None:
     stamp, source = tmp_path / "build.stamp", tmp_path / "shared" / "code.py"
     source.parent.mkdir()
@@ -183,46 +170,7 @@ def test_missing_and_old_builds_are_refused(tmp_path: Path) -> None:
     assert reason_against_build(stamp, "build", tmp_path) is None
 
 
-# Tables and the page
-
-
-def test_values_are_shown_in_the_format_of_their_column() -> None:
-    table = Table("Cost", {"route": "", "calls": ",", "USD": ".2f"})
-    table.add("GET /a", 1204, 0.125, figures={"calls": 1204})
-    table.add("GET /b", None, "none")
-
-    assert [row.cells for row in table.rows] == [
-        ["GET /a", "1,204", "0.12"],
-        ["GET /b", "", "none"],
-    ]
-    assert [row.name for row in table.rows] == ["GET /a", "GET /b"]
-    assert table.rows[0].figures == {"calls": 1204}
-
-
-def test_row_without_a_value_for_each_column_is_refused() -> None:
-    with pytest.raises(ValueError, match="longer"):
-        Table("Cost", {"route": "", "calls": ""}).add("GET /a")
-
-
-def test_tables_of_one_title_are_joined_in_their_order() -> None:
-    first, second, other = _table(calls=1), _table(calls=2), Table("Times", {"what": ""})
-
-    cost, times = joined([first, other, second])
-
-    assert cost.rows == first.rows + second.rows
-    assert times == other
-
-
-def test_page_has_the_tables_of_one_run(tmp_path: Path) -> None:
-    page = Page(tmp_path / "performance.md")
-    page.write([_table(calls=1), _READS], "Measured 2026-01-01 at commit aaaaaaa.")
-    page.write([_READS, _table(calls=1)], "Measured 2026-02-02 at commit bbbbbbb.")
-
-    text = page.path.read_text()
-
-    assert text.count("Measured") == text.count("\nMeasured 2026-02-02 at commit bbbbbbb.\n") == 1
-    assert text.index("## Cost\n") < text.index("## Cost per request\n")
-    assert [table.rows for table in page.tables()] == [_READS.rows, [Row(["GET /stocks"])]]
+# The page
 
 
 def test_sections_that_people_wrote_stay_at_the_end(tmp_path: Path) -> None:
@@ -236,9 +184,3 @@ def test_sections_that_people_wrote_stay_at_the_end(tmp_path: Path) -> None:
         "\n\n## Notes\n\n| what is | left |\n|---|---|\n| 1 | 2 |\n"
     )
     assert page.tables() == [_READS]
-
-
-def test_page_is_of_one_run_of_all_groups(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--write", "--only", "day"])
-    assert "--write needs all groups" in capsys.readouterr().err

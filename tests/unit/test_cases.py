@@ -1,6 +1,5 @@
 """Tables of cases: every case runs, and every one that fails is named with its message."""
 
-import logging
 from collections.abc import Callable
 
 import pytest
@@ -80,23 +79,3 @@ def test_tables_of_one_test_are_combined(request: pytest.FixtureRequest) -> None
 
     assert ran == [("a", 1, 2), ("a", 3, 4), ("b", 1, 2), ("b", 3, 4)]
     assert text.startswith("1 of 4 cases failed:\n\nname='b', from 3\n")
-
-
-def test_output_of_failed_cases_only_is_reported(request: pytest.FixtureRequest) -> None:
-    @each_case("number", range(3))
-    def test(number: int) -> None:
-        print(f"printed {number}")  # noqa: T201
-        logging.getLogger("cases").warning("logged %s", number)
-        assert number != 1
-
-    text = _run(test, request)
-
-    assert "printed 1" in text
-    assert "logged 1" in text
-    assert text.count("printed") == text.count("logged") == 1
-
-
-@each_case("number", [1, 2])
-def test_fixtures_are_those_that_no_table_gives(tmp_path: object, number: int) -> None:
-    assert tmp_path
-    assert number in {1, 2}

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.cases import each_case
 from tests.expanded_template import expanded_of
 from tests.template import Template, resource_names
 from tests.watched_metrics import AWS_METRICS, is_documented
@@ -17,22 +16,6 @@ from tests.watched_metrics import AWS_METRICS, is_documented
 _ANY_FUNCTION = re.compile(r"Function$")
 _EXTERNAL_LOGS = {"ApiAccessLogs", "CanaryLogs"}
 """Log groups that exist only with a parameter, which the dashboard must not name."""
-_SUBJECTS = {
-    "requests": "Requests",
-    "errors by code": "Errors by code",
-    "latency": "Latency, ms",
-    "cold starts": "Cold starts",
-    "throttles of functions": "Concurrent executions and throttles, whole account",
-    "throttles of tables": "Throttled calls of DynamoDB",
-    "conflicts": "Conflicts of transactions, by tenant",
-    "queue age": "Age of the oldest message, s",
-    "dead letters": "Dead letters",
-    "delivery success": "Deliveries of webhooks",
-    "import progress": "Progress of imports",
-    "consumed reads": "Read units, by tenant",
-    "consumed writes": "Write units, by tenant",
-    "dollars": "USD per tenant (list prices of us-east-1)",
-}
 
 
 class _Names(dict[str, str]):
@@ -72,11 +55,6 @@ def metrics() -> Iterator[tuple[str, str, Mapping[str, str]]]:
 def expressions() -> list[str]:
     rows = [row for widget in of_kind("metric") for row in widget["metrics"]]
     return [row[0]["expression"] for row in rows if isinstance(row[0], dict)]
-
-
-@each_case("title", _SUBJECTS.values(), named=_SUBJECTS)
-def test_dashboard_shows(title: str) -> None:
-    assert [one["properties"]["title"] for one in widgets()].count(title) == 1
 
 
 def test_latency_is_shown_as_three_percentiles() -> None:

@@ -110,21 +110,6 @@ def test_each_decision_has_date_state_and_what_was_rejected() -> None:
     assert {number: found for number, found in wrong.items() if found} == {}
 
 
-def test_form_finds_what_is_wrong() -> None:
-    head = '### <a id="d-001"></a>D-001: Title\n'
-    long = "more " * (_LONGEST_DECISION // 5)
-    wrong = [
-        f"{head}No date.\n**Rejected.** x",
-        f"{head}*2026-01-01 · perhaps.* Text\n**Rejected.** x",
-        f"{head.replace('d-001', 'd-002')}*2026-01-01 · in force.* Text\n**Rejected.** x",
-        f"{head}*2026-01-02, revised 2026-01-01 · in force.* Text\n**Rejected.** x",
-        f"{head}*2026-01-01 · in force.* Text",
-        f"{head}*2026-01-01 · in force.* Text\n**Rejected.** {long}",
-    ]
-
-    assert [len(faults(Entry("", "001", text))) for text in wrong] == [1] * len(wrong)
-
-
 def test_contents_list_each_decision_once_under_its_subject() -> None:
     listed = [
         (subject, number)

@@ -28,11 +28,3 @@ def long_lines(text: str) -> Iterator[str]:
 @each_case("page", sorted({*PAGES, "CHANGELOG.md", "SECURITY.md"} - _GENERATED))
 def test_lines_of_prose_are_wrapped(page: str) -> None:
     assert list(long_lines((ROOT / page).read_text(encoding="utf-8"))) == []
-
-
-def test_only_prose_is_measured() -> None:
-    long = "word " * 30
-    text = f"{long}\n\n| {long} |\n\n# {long}\n\n```sh\n{long}\n```\n\n`{long}`.\n"
-    part = f"<!-- generated: x -->\n{long}\n<!-- end: x -->\n"
-
-    assert list(long_lines(text + part)) == [long]

@@ -3,18 +3,12 @@
 import ast
 import re
 from pathlib import Path
-from typing import TypeAliasType, get_args
-
-import pytest
+from typing import get_args
 
 from shared.identity.tenancy import directory
 from shared.identity.tenancy.tenant import State
 from shared.kernel.errors import CODES
 from shared.warehouse.settings.models import SettingsChange
-from shared.warehouse.transfer_orders.models import OrderStatus
-from shared.warehouse.transfers import models as transfers
-from shared.warehouse.waves import models as waves
-from shared.warehouse.work.models import WorkStatus
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,28 +35,6 @@ def test_page_lists_what_the_settings_route_changes() -> None:
     names = _column("docs/guides/settings.md", "| Field | Values | Meaning |")
     fields = {"modules" if "." in name else name for name in names}
     assert fields == set(SettingsChange.model_fields)
-
-
-@pytest.mark.parametrize(
-    ("heading", "statuses"),
-    [
-        ("Receipts", WorkStatus),
-        ("Pickings", WorkStatus),
-        ("Transfers", transfers.TransferStatus),
-        ("Transfer orders", OrderStatus),
-        ("Waves", waves.WaveStatus),
-    ],
-)
-def test_state_diagrams_have_the_statuses_of_the_code(
-    heading: str, statuses: TypeAliasType
-) -> None:
-    text = (ROOT / "docs/guides/warehouse-operations.md").read_text(encoding="utf-8")
-    section = text.partition(f"\n## {heading}\n")[2].partition("```\n")[0]
-    moves = re.findall(r"^ +(\S+) --> (\w+|\[\*\])", section, re.MULTILINE)
-
-    assert {state for move in moves for state in move} - {"[*]"} == set(
-        get_args(statuses.__value__)
-    )
 
 
 def test_page_lists_the_codes_of_the_command_line() -> None:

@@ -183,26 +183,6 @@ def test_instant_accepts_every_format_of_iso_8601(text: str, kept: str) -> None:
     assert _read(Moment, text) == kept
 
 
-@given(
-    st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)),  # noqa: DTZ001 - offsets come next
-    st.integers(-23, 23),
-)
-def test_formats_of_an_instant_are_the_same_instant(local: datetime, hours: int) -> None:
-    week = local.isocalendar()
-    offset = f"{'-' if hours < 0 else '+'}{abs(hours):02}"
-    kept = instant_of(local.replace(tzinfo=timezone(timedelta(hours=hours))))
-
-    for day in (
-        f"{local.year:04}-{local.month:02}-{local.day:02}",
-        f"{local.year:04}{local.month:02}{local.day:02}",
-        f"{local.year:04}-{local.timetuple().tm_yday:03}",
-        f"{week.year:04}-W{week.week:02}-{week.weekday}",
-        f"{week.year:04}W{week.week:02}{week.weekday}",
-    ):
-        for clock in (f"{local:%H:%M:%S.%f}", f"{local:%H%M%S,%f}"):
-            assert _read(Moment, f"{day}T{clock}{offset}") == kept
-
-
 @each_case(
     "text",
     ["20260301T093000", "2026-060T09:30", "2026-W09-7T09:30", "20260301", "2026-W09-7", "2026-060Z",

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from tests.expanded_template import expanded_of, statements_of
 from tests.template import Template
 
@@ -50,19 +48,6 @@ def test_detection_is_off_for_exactly_the_functions_that_send_to_their_own_queue
     assert recursive == {
         name for name, one in functions.items() if one["Properties"].get("RecursiveLoop") == "Allow"
     }
-
-
-@pytest.mark.parametrize("name", CONSUMERS)
-def test_an_alarm_reports_stopped_invocations_of_each_queue_consumer(name: str) -> None:
-    (alarm,) = (
-        alarm
-        for alarm in TEMPLATE.operator_alarms().values()
-        if alarm["MetricName"] == "RecursiveInvocationsDropped"
-        and alarm["Dimensions"] == [{"Name": "FunctionName", "Value": {"Ref": name}}]
-    )
-    assert alarm["Namespace"] == "AWS/Lambda"
-    assert (alarm["Statistic"], alarm["Threshold"]) == ("Sum", 0)
-    assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
 
 
 def test_schedules_send_to_the_queues_of_deliveries_only() -> None:

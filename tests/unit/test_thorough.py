@@ -42,9 +42,3 @@ def test_changed_code_or_another_seed_begins_again(
     monkeypatch.setattr(thorough, "code_digest", lambda: "changed")
     assert main(["--seed", "8", "first"]) == 0
     assert (tmp_path / "first-8").exists()
-
-
-def test_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["third"])
-    assert "unknown part third; there are first, second" in capsys.readouterr().err

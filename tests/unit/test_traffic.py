@@ -250,14 +250,6 @@ def test_other_functions_reserve_no_concurrency() -> None:
     assert reserved == {"AuthorizerFunction", "FallbackFunction"}
 
 
-def test_an_alarm_reports_throttled_functions() -> None:
-    alarms = TEMPLATE.operator_alarms().values()
-    (alarm,) = [one for one in alarms if one["MetricName"] == "Throttles"]
-    assert alarm["Namespace"] == "AWS/Lambda"
-    assert "Dimensions" not in alarm  # all functions share the limit of the account
-    assert (alarm["Statistic"], alarm["Threshold"]) == ("Sum", 0)
-
-
 # Access logs
 
 

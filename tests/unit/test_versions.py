@@ -122,13 +122,6 @@ def test_a_changed_parameter_publishes_a_version(name: str, resources: Resources
     assert named_parameters(json.loads(description)) == named_parameters(properties)
 
 
-def test_the_value_of_a_parameter_alone_does_not_change_what_sam_generates(
-    resources: Resources,
-) -> None:
-    """Otherwise the description would not be needed."""
-    assert versions(expanded(LogLevel="DEBUG")) == versions(resources)
-
-
 def test_the_longest_parameters_fit_into_a_description() -> None:
     longest = {
         name: "x"

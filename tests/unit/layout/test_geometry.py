@@ -74,15 +74,6 @@ def test_polygon_is_simple_if_its_sides_share_only_corners(
     assert is_simple(polygon) == is_simple_by_definition(polygon)
 
 
-@given(st.lists(vertices, min_size=3, max_size=7), st.integers(0, 6))
-def test_first_corner_and_direction_of_a_polygon_do_not_matter(
-    polygon: list[Vertex], turn: int
-) -> None:
-    turned = polygon[turn % len(polygon) :] + polygon[: turn % len(polygon)]
-
-    assert is_simple(turned) == is_simple(turned[::-1]) == is_simple(polygon)
-
-
 @pytest.mark.parametrize(
     ("polygon", "simple"),
     [

@@ -35,11 +35,5 @@ def test_emulator_has_every_kind_of_resource_that_is_created() -> None:
     assert created <= set(_RESOURCE_HANDLERS)
 
 
-def test_saved_queries_would_not_be_known() -> None:
-    """Otherwise the local stack needs no parameter for them."""
-    assert "AWS::Logs::QueryDefinition" not in _RESOURCE_HANDLERS
-    assert not is_created("HasDashboard")
-
-
 def test_importing_the_emulator_does_not_load_duckdb() -> None:
     assert "_duckdb" not in sys.modules

@@ -3,7 +3,6 @@
 import random
 import time
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -87,36 +86,6 @@ def _caller(answer: httpx.MockTransport, seed: int = 1) -> Caller:
     return Caller(company, RequestLog(), rng, httpx.Client(transport=answer))
 
 
-def test_every_way_of_sending_uses_one_key_until_there_is_a_response(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("tests.soak.caller.time.sleep", lambda _: None)
-    keys: dict[str, int] = {}
-    made: list[str] = []
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("/token"):
-            return httpx.Response(200, json={"access_token": "t"})
-        key = request.headers["Idempotency-Key"]
-        keys[key] = keys.get(key, 0) + 1
-        if keys[key] == 1:
-            return httpx.Response(503, json={"error": {"code": "service_unavailable"}})
-        if key in made:
-            return httpx.Response(
-                201, json={"data": {"id": made.index(key)}}, headers={"Idempotent-Replayed": "true"}
-            )
-        made.append(key)
-        return httpx.Response(201, json={"data": {"id": made.index(key)}})
-
-    caller = _caller(httpx.MockTransport(respond))
-    for number in range(40):
-        assert caller.write("POST", "/products", {}) == {"id": number}
-
-    assert len(made) == 40
-    assert caller.log.findings == []
-    assert min(caller.log.twice, caller.log.repeated) > 0
-
-
 def test_second_effect_of_a_repeated_request_is_a_finding() -> None:
     numbers = iter(range(100))
 
@@ -129,11 +98,3 @@ def test_second_effect_of_a_repeated_request_is_a_finding() -> None:
     for _ in range(40):
         caller.write("POST", "/products", {})
     assert len(caller.log.findings) == caller.log.twice + caller.log.repeated > 0
-
-
-def test_latencies_are_percentiles_of_all_responses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.soak.request_log.time", SimpleNamespace(monotonic=lambda: 1.0))
-    log = RequestLog()
-    for milliseconds in range(1, 101):
-        log.answered("GET /products", 200, "", 1 - milliseconds / 1000)
-    assert log.latencies() == {"p50": 51, "p95": 96, "p99": 100, "max": 100}

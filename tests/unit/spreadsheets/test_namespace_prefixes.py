@@ -21,12 +21,6 @@ def test_the_prefix_is_removed_wherever_blocks_end(prolog: bytes) -> None:
         assert b"".join(strip_namespace_prefix(blocks)) == prolog + _PLAIN, size
 
 
-def test_xml_without_prefix_is_unchanged() -> None:
-    blocks = [b"<sst>", b"<x:si/><![CDATA[<x:y>]]>", b"</sst>"]
-
-    assert b"".join(strip_namespace_prefix(blocks)) == b"".join(blocks)
-
-
 def test_cdata_in_prefixed_xml_is_refused() -> None:
     with pytest.raises(UnreadableFile):
         list(strip_namespace_prefix([b"<x:sst><x:t><![CDATA[<x:y>]]></x:t></x:sst>"]))
