@@ -22,7 +22,6 @@ from tests.e2e.responses import data, refused, walk
 from tests.integration.imports.import_files import as_csv, report_rows, reported_problems
 
 _SAMPLES = Path(__file__).parents[2] / "sample" / "imports"
-_CONCURRENT_REQUESTS = 5
 
 
 def filled_in(template: bytes, *rows: Mapping[str, object]) -> bytes:

@@ -276,33 +276,6 @@ def test_results_and_stored_items_are_those_of_unpatched_moto() -> None:
     assert statuses >= {(name, 400) for name in names - {"batch_get_item", "scan"}}
 
 
-def test_calls_of_kms_are_answered_alike() -> None:
-    with pytest.MonkeyPatch.context() as patch, mock_aws():
-        client: Any = _session().create_client("kms", region_name=REGION)
-
-        def create(spec: str, usage: str) -> dict[str, Any]:
-            made = client.create_key(KeySpec=spec, KeyUsage=usage)
-            return {"KeyId": made["KeyMetadata"]["KeyId"]}
-
-        secret, pair = (
-            create("HMAC_256", "GENERATE_VERIFY_MAC"),
-            create("ECC_NIST_P256", "SIGN_VERIFY"),
-        )
-        text = {"Message": b"text", "MacAlgorithm": "HMAC_SHA_256"}
-        signing = {"Message": b"text", "SigningAlgorithm": "ECDSA_SHA_256"}
-        nowhere = {"KeyId": "nowhere"}
-        calls: list[_Call] = [
-            *(("generate_mac", {**text, **key}) for key in (secret, nowhere)),
-            *(("get_public_key", key) for key in (pair, nowhere)),
-            ("sign", {**signing, **nowhere}),
-        ]
-        plain = [_result(client, call) for call in calls]
-        fast_moto.install(patch)
-        assert [_result(client, call) for call in calls] == plain
-        signature = client.sign(**signing, **pair)["Signature"]
-        assert client.verify(**signing, **pair, Signature=signature)["SignatureValid"]
-
-
 def test_a_call_needs_credentials() -> None:
     with _moto(fast=True) as client:
         client._request_signer._credentials = None

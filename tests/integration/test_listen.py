@@ -20,7 +20,6 @@ from rich.console import Console
 from examples.webhooks.receiver import Receiver
 from local.listen import _subscribed, find_tenant, listen
 from local.server import LocalRunFailed
-from local.tenant_access import NOT_RUNNING
 from shared.integration.webhooks.signatures import new_secret
 from shared.kernel.events.kinds import EVENT_KINDS
 from tests.deliveries import encoded, event_body, signature
@@ -194,32 +193,6 @@ def test_a_subscription_deleted_during_the_run_is_no_error(
         service.subscriptions.clear()
     receiver.server_close()
     assert len(service.created) == 1
-
-
-@pytest.mark.parametrize("content", [None, "", "{", "{}"])
-def test_a_missing_or_unreadable_stack_file_is_reported(
-    content: str | None, tmp_path: Path
-) -> None:
-    path = tmp_path / "stack.json"
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(LocalRunFailed, match=NOT_RUNNING):
-        find_tenant(path, "acme")
-
-
-def test_a_stack_that_was_stopped_is_reported_in_one_sentence(
-    service: FakeService, stack: Path
-) -> None:
-    service.shutdown()
-    service.server_close()
-    with running_program(stack) as running:
-        printed, errors = running.communicate(timeout=60)
-    assert (printed, errors, running.returncode) == (f"{NOT_RUNNING}\n", "", 1)
-
-
-def test_an_unknown_tenant_is_reported_with_the_existing_ones(stack: Path) -> None:
-    with pytest.raises(LocalRunFailed, match=r"Tenant nobody does not exist\. Tenants: acme, mini"):
-        find_tenant(stack, "nobody")
 
 
 def test_a_stack_that_stops_responding_is_reported(

@@ -31,7 +31,6 @@ from tests.stack import ACCOUNT, REGION, Stack
 ROUTES = sorted(operations())
 OAUTH = "functions.oauth.app.lambda_handler"
 AUTHORIZER = "functions.authorizer.app.lambda_handler"
-_LONG_AGO = "2020-01-01T00:00:00Z"
 SETTINGS = "functions.settings.app.lambda_handler"
 IMPORTS = "functions.imports.app.lambda_handler"
 LABELS = "functions.labels.app.lambda_handler"

@@ -19,7 +19,6 @@ from shared.identity.tenancy.directory import directory
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db import schema
-from shared.kernel.db.table import table_definition
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, before_first, kill_at
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, refused, run
@@ -78,18 +77,6 @@ def test_table_of_a_tenant_is_tagged_with_the_id_of_the_stack(stowage: Run) -> N
     assert {"Key": "stack_id", "Value": stack["StackId"]} in tags
 
 
-def test_tenant_whose_table_belongs_to_another_deployment_is_refused(stowage: Run) -> None:
-    config.cache_clear()
-    client("dynamodb").create_table(
-        TableName="stowage-tenant-acme",
-        **table_definition(),
-        Tags=[{"Key": "stack_id", "Value": "another"}],
-    )
-    error = refused("tenant", "create", "acme")
-    assert "belongs to another deployment: its tag stack_id is another" in error
-    assert stowage("tenant", "show", "acme").exit_code == 1
-
-
 def test_tenant_gets_its_own_host_if_the_deployment_has_a_domain(bare_faults: AwsFaults) -> None:
     assert bare_faults
     deploy_stack("https://{slug}.stowage.test/api/v1")
@@ -98,17 +85,6 @@ def test_tenant_gets_its_own_host_if_the_deployment_has_a_domain(bare_faults: Aw
     assert directory.tenant_for_host("acme.stowage.test") == "acme"
     own = as_json("tenant", "create", "beta", "--host", "wms.beta.test")
     assert own["address"] == "https://wms.beta.test/api/v1"
-
-
-def test_list_prints_a_table_or_json(stowage: Run) -> None:
-    assert as_json("tenant", "list") == []
-    for slug in ("beta", "acme"):
-        stowage("tenant", "create", slug)
-    lines = stowage("tenant", "list").stdout.splitlines()
-    assert lines[0].split() == ["tenant", "state", "plan", "version", "modules", "address"]
-    assert [line.split()[0] for line in lines[1:]] == ["acme", "beta"]
-    listed = as_json("tenant", "list")
-    assert [each["tenant"] for each in listed] == ["acme", "beta"]
 
 
 def test_suspend_resume_cancel_and_move_change_the_state(stowage: Run) -> None:
@@ -237,9 +213,14 @@ def test_stack_without_the_outputs_exits_with_3(bare_faults: AwsFaults) -> None:
     assert "no output ControlTable" in refused("tenant", "list", code=3)
 
 
-_LOCAL_CREDENTIALS = (
-    "[default]\naws_access_key_id = LOCALKEY\naws_secret_access_key = of-this-run\n"
-)
+def _write_stack_file(folder: Path, monkeypatch: pytest.MonkeyPatch, **content: str) -> None:
+    """Write what a local stack writes, and clear the variables that select another one."""
+    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, "")  # monkeypatch restores the original value
+    (folder / ".local").mkdir()
+    keys = "aws_access_key_id = LOCALKEY\naws_secret_access_key = of-this-run\n"
+    (folder / ".local/credentials").write_text(f"[default]\n{keys}")
+    (folder / ".local/stack.json").write_text(json.dumps(content))
 
 
 def test_local_stack_is_found_through_its_stack_file(
@@ -250,16 +231,9 @@ def test_local_stack_is_found_through_its_stack_file(
     assert "make run" in refused("--local", "tenant", "list", code=3)
 
     deploy_stack()
-    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_SHARED_CREDENTIALS_FILE"):
-        monkeypatch.setenv(name, "")  # monkeypatch restores the original value
     address = "http://127.0.0.1:4566/_aws/execute-api/abc/api/v1"
-    (tmp_path / ".local").mkdir()
-    (tmp_path / ".local/credentials").write_text(_LOCAL_CREDENTIALS)
-    (tmp_path / ".local/stack.json").write_text(
-        json.dumps(
-            {"base_url": address, "endpoint_url": "https://dynamodb.eu-west-1.amazonaws.com"}
-        )
-    )
+    endpoint = "https://dynamodb.eu-west-1.amazonaws.com"
+    _write_stack_file(tmp_path, monkeypatch, base_url=address, endpoint_url=endpoint)
     monkeypatch.setattr(deployment, "_LOCAL_REGION", "eu-west-1")
     assert as_json("--local", "tenant", "create", "acme")["address"] == address
     monkeypatch.setenv("STOWAGE_LOCAL", "1")
@@ -274,14 +248,10 @@ def test_a_stopped_local_stack_is_reported_in_one_sentence(
 ) -> None:
     assert clock  # botocore waits between its attempts
     monkeypatch.chdir(tmp_path)
-    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_SHARED_CREDENTIALS_FILE"):
-        monkeypatch.setenv(name, "")  # monkeypatch restores the original value
-    (tmp_path / ".local").mkdir()
-    (tmp_path / ".local/credentials").write_text(_LOCAL_CREDENTIALS)
     with socket.create_server(("127.0.0.1", 0)) as free:
         endpoint = f"http://127.0.0.1:{free.getsockname()[1]}"
-    content = {"base_url": f"{endpoint}/api/v1", "endpoint_url": endpoint}
-    (tmp_path / ".local/stack.json").write_text(json.dumps(content))
+    base_url = f"{endpoint}/api/v1"
+    _write_stack_file(tmp_path, monkeypatch, base_url=base_url, endpoint_url=endpoint)
     clear_all_caches()
     stopped = run("--local", "tenant", "list")
     clear_all_caches()

@@ -56,16 +56,3 @@ def test_list_says_when_each_key_can_be_retired(
     assert can_be_retired() == ["now", "now", "after the next rotation"]
     assert stowage("key", "retire", first["kid"], "--yes").exit_code == 0
     assert can_be_retired()[0].startswith("retired at 20")
-
-
-def test_leaked_key_can_be_retired_immediately(stowage: Run) -> None:
-    first, _ = as_json("key", "list")
-    stowage("key", "rotate")
-    assert stowage("key", "retire", first["kid"], "--now", "--yes").exit_code == 0
-    assert as_json("key", "list")[0]["state"] == "retired"
-
-
-def test_key_list_prints_a_table(stowage: Run) -> None:
-    shown = stowage("key", "list")
-    assert "signs from" in shown.stdout
-    assert "verifies" in shown.stdout

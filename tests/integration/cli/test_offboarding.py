@@ -13,18 +13,6 @@ from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.stack import ADDRESS
 
 
-def test_export_prints_the_number_of_lines(company: Company, tmp_path: Path) -> None:
-    assert company
-    to = tmp_path / "new" / "acme"
-    for _ in range(2):
-        shown = as_json("tenant", "export", "acme", "--to", str(to))
-    assert shown["counts"]["products.jsonl"] == 1
-    assert shown["lines"] == sum(shown["counts"].values())
-    people = run("tenant", "export", "acme", "--to", str(to))
-    assert people.exit_code == 0
-    assert "items" in people.stderr
-
-
 def test_export_into_a_directory_whose_name_is_not_utf_8_prints_its_result(
     company: Company, tmp_path: Path
 ) -> None:

@@ -172,19 +172,6 @@ def test_last_administrator_is_kept() -> None:
     assert as_json("user", "disable", "acme", "ana.ruiz", "--yes")["is_active"] is False
 
 
-@pytest.mark.usefixtures("terminal")
-def test_user_is_deleted_after_confirmation() -> None:
-    _ana()
-    error = refused("user", "delete", "acme", "ana.ruiz", typed="n\n")
-    assert "The user ana.ruiz (Ana Ruiz) of acme is deleted" in error
-    assert run("user", "show", "acme", "ana.ruiz").exit_code == 0
-
-    assert run("user", "delete", "acme", "ana.ruiz", typed="y\n").exit_code == 0
-    assert "The user ana.ruiz" in refused("user", "show", "acme", "ana.ruiz")
-    _ana()
-    assert run("user", "delete", "acme", "ana.ruiz", "--yes").exit_code == 0
-
-
 def test_role_can_be_changed_and_deleted() -> None:
     _packers()
     renamed = as_json("role", "change", "acme", "packers", "--name", "Pickers")

@@ -1,5 +1,6 @@
 """The queue of the use cases that compete for one item."""
 
+from contextlib import suppress
 from itertools import count
 from statistics import median
 
@@ -162,31 +163,21 @@ def test_old_place_is_ignored(one_crate: CrateTable, clock: Clock) -> None:
     assert clock.monotonic() - began < 1
 
 
-def test_refused_use_case_leaves_its_place(one_crate: CrateTable, aws_faults: AwsFaults) -> None:
-    attempts = count()
-
-    def use_case(tx: Transaction) -> None:
-        if next(attempts) == 2:
-            message = "nothing left"
-            raise Conflict(message)
-        _rename(tx)
-
-    with aws_faults.faulty(conflict(times=2)), pytest.raises(Conflict):
-        run_transaction(one_crate.store, use_case)
-    assert _places(one_crate.store) == []
-
-
-def test_use_case_that_writes_nothing_any_more_leaves_its_place(
-    one_crate: CrateTable, aws_faults: AwsFaults
+@pytest.mark.parametrize("error", [Conflict("nothing left"), None])
+def test_use_case_that_is_refused_or_writes_nothing_any_more_leaves_its_place(
+    one_crate: CrateTable, aws_faults: AwsFaults, error: Conflict | None
 ) -> None:
     attempts = count()
 
     def use_case(tx: Transaction) -> None:
         if next(attempts) < 2:
             _rename(tx)
+        elif error:
+            raise error
 
-    with aws_faults.faulty(conflict(times=2)):
+    with aws_faults.faulty(conflict(times=2)), suppress(Conflict):
         run_transaction(one_crate.store, use_case)
+    assert next(attempts) == 3
     assert _places(one_crate.store) == []
 
 

@@ -88,48 +88,6 @@ def test_after_a_failed_condition_the_written_item_is_read_before_the_others(
     assert CRATES.get(two_crates.store, 1).entity.name == "uno!"
 
 
-def test_entity_that_is_only_read_is_read_after_the_one_that_protects_it(
-    two_crates: CrateTable,
-) -> None:
-    turns = count()
-
-    def use_case(tx: Transaction) -> str:
-        """Copy the color of the second crate, whose changes change the first one, too."""
-        first, second = CRATES.get(tx.store, 1), CRATES.get(tx.store, 2)
-        copy = first.entity.model_copy(update={"color": second.entity.color})
-        CRATES.replace(tx, first, copy)
-        if not next(turns):
-            two_crates.change(2, {"color": "blue"})
-            two_crates.change(1, {"name": "uno"})
-        return second.entity.color
-
-    assert run_transaction(two_crates.store, use_case) == "blue"
-    assert CRATES.get(two_crates.store, 1).entity.color == "blue"
-
-
-def test_guard_of_other_items_makes_the_use_case_read_everything_again(
-    two_crates: CrateTable, aws_faults: AwsFaults
-) -> None:
-    turns, guard = count(), ("guard", "FENCE")
-    _write(two_crates, _item(guard, epoch=1))
-
-    def use_case(tx: Transaction) -> str:
-        seen = (tx.store.get(guard) or {})["epoch"]
-        crate = CRATES.get(tx.store, 1)
-        tx.update(
-            guard, "ADD epoch :one", condition="epoch = :seen", values={":one": 1, ":seen": seen}
-        )
-        CRATES.update(tx, CRATES.get(tx.store, 2), {"color": crate.entity.color})
-        if not next(turns):
-            two_crates.change(1, {"color": "blue"})
-            _write(two_crates, _item(guard, epoch=7))
-        return crate.entity.color
-
-    with aws_faults.recorded() as seen:
-        assert run_transaction(two_crates.store, use_case) == "blue"
-    assert seen.operations.count("GetItem") == 3 + 1 + 3  # one read is that of the change
-
-
 def test_conflict_of_counters_sends_the_same_transaction_again(
     two_crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
@@ -193,25 +151,6 @@ def test_entity_that_another_request_changed_is_read_as_it_is(
     with aws_faults.faulty(_REFUSALS[refused]()):
         assert run_transaction(two_crates.store, use_case) == "much longer than before"
     assert CRATES.get(two_crates.store, 1).entity.name == "blue"
-
-
-@pytest.mark.parametrize("refused", _REFUSALS)
-def test_alias_that_another_request_created_is_found(
-    two_crates: CrateTable, aws_faults: AwsFaults, refused: str
-) -> None:
-    key, turns = ("new place", "ALIAS"), count()
-
-    def use_case(tx: Transaction) -> str:
-        found = tx.store.get(key)
-        if found:
-            return str(found["note"])
-        if not next(turns):
-            _write(two_crates, _item(key, note="of the other request"))
-        tx.insert(_item(key, note="own"))
-        return "own"
-
-    with aws_faults.faulty(_REFUSALS[refused]()):
-        assert run_transaction(two_crates.store, use_case) == "of the other request"
 
 
 @pytest.mark.parametrize("refused", _REFUSALS)

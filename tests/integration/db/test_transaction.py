@@ -7,7 +7,6 @@ import pytest
 
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.db.actions import MAX_ACTIONS, StaleRead
-from shared.kernel.db.fences import invalidate_fences
 from shared.kernel.db.items import Item
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -195,25 +194,6 @@ def test_empty_transaction_makes_no_call(crates: CrateTable, aws_faults: AwsFaul
     assert seen.calls == []
 
 
-@pytest.mark.usefixtures("clock")
-def test_use_case_is_retried_after_a_stale_read_with_the_same_id(crates: CrateTable) -> None:
-    decided: list[int] = []
-
-    def store_crate(tx: Transaction) -> int:
-        number = tx.next_id("crate")
-        if not decided:
-            other = Transaction(crates.store)
-            other.insert(_item("place 1"))
-            other.commit()
-        decided.append(number)
-        tx.insert(_item(f"place {len(decided)}"))
-        return number
-
-    assert run_transaction(crates.store, store_crate) == 1
-    assert decided == [1, 1]
-    assert crates.store.get(("place 2", "HEAD"))
-
-
 def test_permanent_stale_reads_end_at_the_deadline(crates: CrateTable, clock: Clock) -> None:
     clock.freeze()
     crates.store.deadline = Deadline(5_000)
@@ -225,27 +205,6 @@ def test_permanent_stale_reads_end_at_the_deadline(crates: CrateTable, clock: Cl
     with pytest.raises(ServiceUnavailable):
         run_transaction(crates.store, never)
     assert clock.monotonic() - began <= 5
-
-
-@pytest.mark.parametrize("earlier", [0, 1])
-@pytest.mark.usefixtures("clock")
-def test_invalidated_fence_retries_work_that_has_read_the_master_data(
-    crates: CrateTable, earlier: int
-) -> None:
-    turns = count(1)
-    for _ in range(earlier):
-        invalidate_fences(crates.store, ["entry"])
-
-    def receive(tx: Transaction) -> int:
-        tx.fence("entry")
-        turn = next(turns)
-        if turn == 1:  # the product is deleted between the read and the commit
-            invalidate_fences(crates.store, ["entry"])
-        tx.count("entry", {"n": 1})
-        tx.put(_item("entry", turn=turn))
-        return turn
-
-    assert run_transaction(crates.store, receive) == 2
 
 
 def test_number_is_not_added_to_a_set_of_a_missing_item(crates: CrateTable) -> None:

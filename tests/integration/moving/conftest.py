@@ -1,3 +1,4 @@
+import shutil
 from collections.abc import Iterator
 from copy import copy
 from pathlib import Path
@@ -5,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.clock import Clock
+from tests.integration.moving import crafted_exports
+from tests.integration.moving.crafted_exports import CraftedExport
 from tests.integration.moving.two_deployments import TwoDeployments
 from tests.snapshot import Snapshot
 from tests.stack import (
@@ -61,3 +64,15 @@ def moved(both: TwoDeployments, tmp_path: Path) -> TwoDeployments:
 def kept_export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Directory of an export that the tests of this module share, once one of them has made it."""
     return tmp_path_factory.mktemp("exports") / "acme"
+
+
+@pytest.fixture
+def export(
+    both: TwoDeployments, tmp_path: Path, kept_export: Path, monkeypatch: pytest.MonkeyPatch
+) -> CraftedExport:
+    """An export of acme; the tests are in the target."""
+    monkeypatch.setattr("operations.encrypted_lines._cipher", crafted_exports.quick_cipher)
+    if not kept_export.exists():
+        both.export(kept_export)
+    both.enter_target()
+    return CraftedExport(kept_export, shutil.copytree(kept_export, tmp_path / "acme"))

@@ -2,10 +2,8 @@
 
 import json
 import random
-import shutil
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +25,6 @@ from tests.aws_calls import recorded_calls
 from tests.cases import each_case
 from tests.faults import AwsFaults, kill_after
 from tests.iam import Access, Policy, allows, read_policy
-from tests.integration.moving import crafted_exports
 from tests.integration.moving.crafted_exports import (
     CraftedExport,
     Line,
@@ -53,17 +50,11 @@ BETA_CLIENT = "stw_beta_0123456789abcdef01234567"
 
 
 @pytest.fixture
-def export(
-    both: TwoDeployments, tmp_path: Path, kept_export: Path, monkeypatch: pytest.MonkeyPatch
-) -> CraftedExport:
+def export(export: CraftedExport) -> CraftedExport:
     """An export of acme, and a target with the tenant beta, which has a client."""
-    monkeypatch.setattr("operations.encrypted_lines._cipher", crafted_exports.quick_cipher)
-    if not kept_export.exists():
-        both.export(kept_export)
-    both.enter_target()
     provisioning.create_tenant(NewTenant("beta", base_url=ADDRESS))
     create_client("beta", "ERP of beta")
-    return CraftedExport(kept_export, shutil.copytree(kept_export, tmp_path / "acme"))
+    return export
 
 
 def _outside(both: TwoDeployments) -> dict[str, Any]:

@@ -163,12 +163,6 @@ def _refuse(case: str, both: TwoDeployments, folder: Path) -> None:
     assert "other-tenant-acme" not in aws.client("dynamodb").list_tables()["TableNames"]
 
 
-def test_wrong_passphrase_is_refused(both: TwoDeployments, tmp_path: Path) -> None:
-    folder = both.export(tmp_path / "acme")
-    with pytest.raises(Conflict, match="The passphrase does not open"):
-        open_export(folder, f"{PASSPHRASE}!")
-
-
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [("PLANS", {"essentials": PLANS["essentials"]}, "plan"), ("MODULES", {"waves"}, "module")],

@@ -15,11 +15,10 @@ from shared.kernel import aws
 from shared.kernel.clock import now
 from shared.kernel.config import config
 from shared.kernel.db import schema
-from shared.kernel.errors import Conflict, NotFound, ServiceError
+from shared.kernel.errors import Conflict, NotFound
 from tests.clock import Clock
 from tests.expanded_template import expanded_of
 from tests.faults import AwsFaults, before_each, kill_after, kill_before
-from tests.integration.call_faults import throttled_at_first
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.sampling import sampled
 from tests.stack import ADDRESS, Stack, set_attributes
@@ -144,15 +143,6 @@ def test_more_events_than_one_batch_are_removed(company: Company) -> None:
     assert_deleted(company)
 
 
-def test_deletion_goes_on_when_dynamodb_has_throttled_a_whole_batch(
-    company: Company, aws_faults: AwsFaults
-) -> None:
-    company.cancel()
-    with aws_faults.faulty(throttled_at_first("BatchWriteItem")):
-        delete_tenant("acme")
-    assert_deleted(company)
-
-
 @pytest.mark.parametrize("state", ["active", "suspended"])
 def test_deletion_of_an_active_or_suspended_tenant_is_refused(company: Company, state: Any) -> None:
     provisioning.set_state("acme", state)
@@ -256,14 +246,6 @@ def test_host_of_a_deleted_tenant_can_be_given_to_another(company: Company) -> N
     assert tenant_changes.show_tenant("beta").base_url == f"https://{HOST}/api/v1"
 
 
-def test_list_contains_deleted_tenants_on_request_only(company: Company) -> None:
-    company.delete()
-    assert [each.slug for each in tenant_overview.list_overviews()] == ["beta"]
-    listed = [(each.slug, each.state) for each in tenant_overview.list_overviews(deleted=True)]
-    assert listed == [("acme", "deleted"), ("beta", "active")]
-    assert [each.slug for each in provisioning.list_tenants()] == ["beta"]
-
-
 # Requests during the deletion
 
 
@@ -311,15 +293,3 @@ def test_events_of_a_deleted_tenant_are_dropped(company: Company) -> None:
         "batchItemFailures": []
     }
     assert_deleted(company)
-
-
-def test_wait_for_the_deletion_of_the_table_times_out(
-    company: Company, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("operations.tenant_tables._start_deletion", lambda _: False)
-    company.cancel()
-    with pytest.raises(ServiceError) as refusal:
-        delete_tenant("acme")
-    assert refusal.value.status == 503
-    monkeypatch.setattr("operations.tenant_tables._start_deletion", lambda _: True)
-    assert tenant_overview.get_overview("acme").state == "deleting"

@@ -140,17 +140,12 @@ def test_policy_denies_scans_changes_of_tables_and_reading_the_outbox() -> None:
     assert not allows(policy, "kms:Sign", "*")
 
 
-def _stack_name_pattern() -> str:
-    """Return the pattern of stack names: the template refuses others."""
-    pattern: str = Template({}).resources("AWS::SSM::Parameter")["StackNameCheck"]["AllowedPattern"]
-    return pattern
-
-
-def test_policy_stays_within_2048_characters_for_the_longest_names(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    (longest_name,) = re.findall(r"\{1,(\d+)\}", _stack_name_pattern())
-    stack = "s" * int(longest_name)
+@pytest.fixture
+def longest_names(monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """A deployment with the longest names; return that of its stack and the ARN of its tables."""
+    pattern = Template({}).resources("AWS::SSM::Parameter")["StackNameCheck"]["AllowedPattern"]
+    (longest,) = re.findall(r"\{1,(\d+)\}", pattern)
+    stack = "s" * int(longest)
     monkeypatch.setenv("STACK_NAME", stack)
     for table, variable in (("ControlTable", "CONTROL_TABLE"), ("OutboxTable", "OUTBOX_TABLE")):
         # CloudFormation names them: `NAME-ControlTable-1A2B3C4D5E6F7`.
@@ -159,19 +154,19 @@ def test_policy_stays_within_2048_characters_for_the_longest_names(
     monkeypatch.setenv("IMPORT_BUCKET", "b" * 63)
     monkeypatch.setenv("IMPORT_WORK_BUCKET", "w" * 63)
     config.cache_clear()
-    longest = f"arn:aws-us-gov:dynamodb:ap-northeast-1:{ACCOUNT}"
+    return stack, f"arn:aws-us-gov:dynamodb:ap-northeast-1:{ACCOUNT}"
+
+
+def test_policy_stays_within_2048_characters_for_the_longest_names(
+    longest_names: tuple[str, str],
+) -> None:
+    stack, longest = longest_names
     table = f"{stack}-tenant-{'t' * 32}.r20261123T021005"
     assert len(session_policy("t" * 32, table, longest, access="imports")) <= 2048
 
 
-def test_policy_can_have_one_more_key_of_the_control_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    stack, host = "s" * 24, f"{'h' * 61}.{'h' * 63}.{'h' * 63}.{'h' * 57}.test"  # the longest names
-    for table, variable in (("ControlTable", "CONTROL_TABLE"), ("OutboxTable", "OUTBOX_TABLE")):
-        monkeypatch.setenv(variable, f"{stack}-{table}-{'X' * 13}")
-    monkeypatch.setenv("IMPORT_BUCKET", "b" * 63)
-    monkeypatch.setenv("IMPORT_WORK_BUCKET", "w" * 63)
-    config.cache_clear()
-    longest = f"arn:aws-us-gov:dynamodb:ap-northeast-1:{ACCOUNT}"
+def test_policy_can_have_one_more_key_of_the_control_table(longest_names: tuple[str, str]) -> None:
+    (stack, longest), host = longest_names, f"{'h' * 61}.{'h' * 63}.{'h' * 63}.{'h' * 57}.test"
     table = f"{stack}-tenant-{'t' * 32}"
     policy = session_policy("t" * 32, table, longest, f"HOST#{host}", access="everything")
     assert len(policy) <= 2048

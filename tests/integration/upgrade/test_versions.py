@@ -105,12 +105,6 @@ def alarms(output: str) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("path", [listed.path for listed in LISTS.values()])
-def test_lists_of_a_table_that_is_not_served_are_refused(stack: Stack, path: str) -> None:
-    set_version("acme", NEWEST + 1)
-    assert stack.erp().get(path).status == 503
-
-
 def test_routes_refuse_with_503_and_raise_the_alarm(
     stack: Stack, refusal: str, capsys: pytest.CaptureFixture[str], log: io.StringIO
 ) -> None:

@@ -133,6 +133,7 @@ def test_throttles_of_all_functions_are_watched_together() -> None:
     """
     assert dimensions("FunctionThrottlesAlarm") == {}
     assert ALARMS["FunctionThrottlesAlarm"]["MetricName"] == "Throttles"
+    assert is_breached("FunctionThrottlesAlarm", [1])
 
 
 @moves("StorageThrottlesAlarm")
@@ -356,6 +357,7 @@ def test_stopped_chains_are_watched_for_the_functions_that_send_to_themselves(
     assert dimensions(alarm) == {"FunctionName": function}
     assert FUNCTIONS_OF_TEMPLATE[function]["RecursiveLoop"] == "Allow"
     assert ALARMS[alarm]["MetricName"] == "RecursiveInvocationsDropped"
+    assert is_breached(alarm, [1])
 
 
 # Events and webhooks
