@@ -325,7 +325,16 @@ class WarehouseModel:
 
     def returnable(self, order: Order, item: str) -> Decimal:
         """Return what can still be returned of an item of an exit document."""
-        sent = order.done.get(item, ZERO) if order.closed else ZERO
+        sent = sum(
+            (
+                qty
+                for picking in self.pickings
+                if picking.order is order and picking.dispatched
+                for place, qty in picking.picked.items()
+                if place.item == item
+            ),
+            ZERO,
+        )
         return sent - sum((one.taken(item) for one in self.returns if one.order is order), ZERO)
 
     def sent_serials(self, order: Order) -> set[str]:

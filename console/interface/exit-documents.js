@@ -78,7 +78,11 @@ const subject = {
    ]
   },
   "POST /exit-documents/{id}/close": {"permission": "exits.manage", "name": "close_exit_document"},
-  "POST /exit-documents/{id}/dispatch": {"permission": "exits.manage", "name": "dispatch_exit_document"}
+  "POST /exit-documents/{id}/dispatch": {
+   "permission": "exits.manage",
+   "name": "dispatch_exit_document",
+   "body": [{"name": "rest", "type": "choice", "choices": ["close", "keep"], "isNullable": true}]
+  }
  }
 };
 export default subject;

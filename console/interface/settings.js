@@ -23,6 +23,7 @@ const subject = {
     {"name": "approval_adjustment_qty", "type": "number"},
     {"name": "blind_returns", "type": "boolean"},
     {"name": "packing_required", "type": "boolean"},
+    {"name": "dispatch_rest", "type": "choice", "choices": ["close", "keep"]},
     {"name": "rfid_required", "type": "boolean"},
     {"name": "gs1_company_prefix", "type": "text"},
     {"name": "sscc_extension_digit", "type": "integer"},
@@ -47,6 +48,7 @@ const subject = {
     {"name": "approval_adjustment_qty", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
     {"name": "blind_returns", "type": "boolean"},
     {"name": "packing_required", "type": "boolean"},
+    {"name": "dispatch_rest", "type": "choice", "choices": ["close", "keep"]},
     {"name": "rfid_required", "type": "boolean"},
     {"name": "gs1_company_prefix", "type": "text", "isNullable": true},
     {"name": "sscc_extension_digit", "type": "integer", "minimum": 0, "maximum": 9}

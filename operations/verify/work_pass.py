@@ -56,9 +56,12 @@ _RECEIPT_SIGNS = {"receipt": 1, "receipt_undone": -1}
 _PICKING_SIGNS = {"pick": 1, "pick_undone": -1}
 _TRANSIT_SIGNS = {"transfer_dispatch": 1, "transfer_receipt": -1, "transfer_loss": -1}
 
-_DOCUMENT = {name: f"document.{name}" for name in ("status", "works", "finished")}
+_DOCUMENT = {
+    name: f"document.{name}" for name in ("status", "works", "finished", "dispatched_works")
+}
 _DOCUMENT_LINE = {
-    "done_qty": "document.done", "open_qty": "document.open", "status": "document.line_status",
+    "done_qty": "document.done", "dispatched_qty": "document.dispatched",
+    "open_qty": "document.open", "status": "document.line_status",
 }  # fmt: skip
 _PICKING_LINE = {"picked_qty": "picking.picked", "status": "picking.line_status"}
 _ORDER_LINE = {

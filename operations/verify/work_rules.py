@@ -63,18 +63,42 @@ def expected_document(
     done: Mapping[int, Decimal],
     works: Collection[StoredReceipt | StoredPicking],
 ) -> Document:
-    """Return a document as it follows from the receipts or pickings of it."""
+    """Return a document as it follows from the receipts or pickings of it.
+
+    Which pickings have left with it while it stayed open, only the document says: goods that are
+    dispatched may also be those of a dispatch that was interrupted.
+    """
+    gone = [
+        work
+        for work in works
+        if isinstance(work, StoredPicking)
+        and work.id in document.dispatched_works
+        and _has_left(work, document.id)
+    ]
+    left = picked_by_line(document.id, gone)
     blank = [
-        line.model_copy(update={"done_qty": ZERO, "open_qty": line.qty, "status": "open"})
+        line.model_copy(
+            update={
+                "done_qty": ZERO,
+                "dispatched_qty": left.get(line.line_num, ZERO),
+                "open_qty": line.qty,
+                "status": "open",
+            }
+        )
         for line in document.lines
     ]
     open_works = [work.id for work in works if work.status in _OPEN]
-    finished = [work.id for work in works if _is_finished(work, document.id)]
+    finished = [
+        work.id
+        for work in works
+        if _is_finished(work, document.id) and work.id not in {one.id for one in gone}
+    ]
     base = document.model_copy(
         update={
             "lines": blank,
             "works": _in_order(document.works, open_works),
             "finished": _in_order(document.finished, finished),
+            "dispatched_works": _in_order(document.dispatched_works, [work.id for work in gone]),
         }
     )
     return document_rules.advanced(base, DocumentProgress(done=done))
@@ -90,6 +114,12 @@ def _is_finished(work: StoredReceipt | StoredPicking, document: int) -> bool:
         if line.document_id == document
         for pick in line.picks
     )
+
+
+def _has_left(picking: StoredPicking, document: int) -> bool:
+    """Return whether a picking has goods for a document, and all of them are dispatched."""
+    picks = [pick for line in picking.lines if line.document_id == document for pick in line.picks]
+    return bool(picks) and all(pick.dispatched for pick in picks)
 
 
 def _in_order(stored: list[int], expected: list[int]) -> list[int]:

@@ -32,7 +32,7 @@ class WarehouseMachine(RfidRules, TransferRules, WaveRules, ApprovalRules):
         first.change_settings(gs1_company_prefix="4012345")
         first.require_validations(required=True)
         first.stage_order({"BRICK": Decimal(4), "DRILL": Decimal(1)}, lot=3)
-        first.dispatch(0)
+        first.dispatch(0, None)
         first.create_return(0, {"BRICK": Decimal(2)})
         first.receive_return(0, "BRICK", "A-01", 3, Decimal(1))
         first.stage_order({"BRICK": Decimal(3), "DRILL": Decimal(1)}, lot=4)

@@ -177,15 +177,16 @@ class PickingRules(BaseMachine):
                 picking.order.finished.add(picking.id)
 
     @precondition(lambda self: self.model.exits)
-    @rule(index=INDEX)
-    def dispatch(self, index: int) -> None:
+    @rule(index=INDEX, rest=st.sampled_from((None, "close", "keep")))
+    def dispatch(self, index: int, rest: str | None) -> None:
+        """Dispatch what is staged for a document, and keep or give up the rest."""
         order = recent_one(self.model.exits, index)
         possible = bool(not order.closed and not order.open_work and order.finished)
         packing = [one for one in self.model.packing_orders if one.order is order and one.is_active]
         possible &= all(one.status == "packed" for one in packing)
-        self.post(f"/exit-documents/{order.id}/dispatch", None, 200 if possible else 409)
+        body = {"rest": rest} if rest else None
+        self.post(f"/exit-documents/{order.id}/dispatch", body, 200 if possible else 409)
         if possible:
-            order.closed = True
             for one in packing:
                 one.ship()
             for picking in self.model.pickings:
@@ -194,6 +195,8 @@ class PickingRules(BaseMachine):
                     for place, qty in picking.picked.items():
                         staged = place._replace(status="staged")
                         self.model.move(staged, None, qty, order=order)
+            order.closed = rest != "keep" or not order.has_open_lines
+            order.finished.clear()
 
     @rule(index=INDEX, direction=st.sampled_from(("entry", "exit")))
     def close_document(self, index: int, direction: str) -> None:

@@ -59,8 +59,9 @@ EVENTS: Mapping[AnyEventKind, Mapping[str, str]] = {
     },
     "transfer.received": {"transfer_order": "the receiving of a transfer order is finished"},
     "shipment.dispatched": {
-        "exit_document": "an exit document is dispatched. Its attributes also have `units`, the"
-        " [handling units](packing.md#dispatch) in which goods left"
+        "exit_document": "goods of an exit document are dispatched. Its attributes also have"
+        " `shipped`, the quantities of its lines that left; `rest`, whether others stay open; and"
+        " `units`, the [handling units](packing.md#dispatch) in which goods left"
     },
     "return.received": {"return": "the receiving of a return has ended"},
     "return.dispositioned": {"return": "the last goods of a return have a disposition"},

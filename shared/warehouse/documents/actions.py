@@ -36,13 +36,13 @@ def _is_being_picked(document: Document) -> str | None:
 
 
 def _units_staged(document: Document) -> Decimal:
-    return sum((line.done_qty for line in document.lines), ZERO)
+    return sum((line.staged_qty for line in document.lines), ZERO)
 
 
 def _cannot_be_dispatched(document: Document) -> str | None:
     if document.works or _units_staged(document):
         return _is_being_picked(document)
-    return f"{_label(document)} is {document.status} and nothing is picked for it."
+    return f"{_label(document)} is {document.status} and nothing is staged for it."
 
 
 def _cannot_be_given_up(document: Document) -> str | None:
@@ -66,7 +66,7 @@ ACTIONS: Mapping[DocumentKind, ActionTable[Document, DocumentStatus]] = {
         DocumentStatus,
         _label,
         StateAction("pick", _WORKABLE, unless=_is_being_picked),
-        StateAction("dispatch", _NOT_CLOSED, ["closed"], _cannot_be_dispatched),
+        StateAction("dispatch", _NOT_CLOSED, ["closed", "partial-complete"], _cannot_be_dispatched),
         StateAction("close", _NOT_CLOSED, ["closed"], _cannot_be_given_up),
     ),
 }

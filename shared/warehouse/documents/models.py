@@ -1,5 +1,6 @@
 """Models of entry and exit documents: request bodies, stored documents and responses."""
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -28,11 +29,14 @@ from shared.warehouse.documents.vocabulary import (
     Priority,
     PriorityNumber,
 )
+from shared.warehouse.settings.values import DispatchRest
 
 MAX_LINES = 1000
 
 type DocumentStatus = Literal["open", "assigned", "partial-complete", "completed", "closed"]
 type DocumentLineStatus = Literal["open", "partial", "complete", "closed"]
+type ShippedRest = Literal["open", "closed"]
+"""Whether a dispatch has left the rest of a document open."""
 type Source = Literal["api", "import", "web", "sap"]
 type DifferenceKind = Literal[
     "unexpected_serial", "missing_serial", "unexpected_batch", "missing_batch"
@@ -84,8 +88,23 @@ class ExitDraft(DocumentDraft):
     lines: Annotated[list[LineDraft], Field(min_length=1, max_length=MAX_LINES)]
 
 
+class DispatchDraft(Input):
+    """The dispatch of an exit document."""
+
+    rest: DispatchRest | None = Field(
+        default=None,
+        description="What becomes of the quantities that are not picked: `close` gives them up and"
+        " closes the document, `keep` leaves them open for further pickings. Default is the setting"
+        " `dispatch_rest`.",
+    )
+
+
 class DocumentLine(Stored):
-    """One line as stored. `done_qty` is the received or picked quantity."""
+    """One line as stored.
+
+    `done_qty` is the received or picked quantity, `dispatched_qty` what has left of it with
+    dispatches that kept the rest open.
+    """
 
     line_num: int
     product_id: int
@@ -93,19 +112,27 @@ class DocumentLine(Stored):
     qty: Number
     open_qty: Number
     done_qty: Number = ZERO
+    dispatched_qty: Number = Field(default=ZERO, exclude_if=operator.not_)
     status: DocumentLineStatus = "open"
     batch: str | None = None
     expiry_date: str | None = None
     serials: list[str] = Field(default_factory=list)
     bin_code: str | None = None
 
+    @property
+    def staged_qty(self) -> Decimal:
+        """The picked quantity that has not left, of an exit document that is not closed."""
+        return self.done_qty - self.dispatched_qty
+
 
 class Document(Stored):
     """An entry or exit document as stored.
 
     `works` has the ids of the receipts or pickings in progress, `finished` the ids of those that
-    ended with goods. `named` has the ids of the master data that the document refers to, by
-    facet (product, warehouse, position). `import_id` is the import that created the document.
+    ended with goods. `dispatched_works` has the ids of the pickings, no longer in `finished`, whose
+    goods left with dispatches that kept the rest open. `named` has the ids of the master data that
+    the document refers to, by facet (product, warehouse, position). `import_id` is the import that
+    created the document.
     """
 
     id: int
@@ -125,9 +152,15 @@ class Document(Stored):
     updated_at: Timestamp
     works: list[int] = Field(default_factory=list)
     finished: list[int] = Field(default_factory=list)
+    dispatched_works: list[int] = Field(default_factory=list, exclude_if=operator.not_)
     named: dict[str, list[int]] = Field(default_factory=dict)
     import_id: int | None = None
     lines: list[DocumentLine]
+
+    @property
+    def gone_works(self) -> list[int]:
+        """The pickings whose goods have left, of an exit document."""
+        return [*self.dispatched_works, *(self.finished if self.status == "closed" else ())]
 
     @property
     def is_open(self) -> bool:
@@ -141,15 +174,14 @@ class DocumentProgress:
 
     `done` has the change of the received or picked quantity by line_num; it is negative if
     work is undone. `started_work` and `ended_work` are ids of work that begins or ends; it may
-    end `with_goods` in stock or staged. `closes_document` closes the document. `item_codes` has the
-    present codes of products by their ids; their lines get these, unless the document is closed.
+    end `with_goods` in stock or staged. `item_codes` has the present codes of products by their
+    ids; their lines get these, unless the document is closed.
     """
 
     done: Mapping[int, Decimal] = field(default_factory=dict)
     started_work: int | None = None
     ended_work: int | None = None
     with_goods: bool = False
-    closes_document: bool = False
     item_codes: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -175,6 +207,13 @@ class ExitDocumentLine(TypedDict):
     picked_qty: Number
     whs_code: str
     status: DocumentLineStatus
+
+
+class ShippedLine(TypedDict):
+    """The quantity of a line of an exit document that left with a dispatch."""
+
+    line_num: int
+    qty: Number
 
 
 class _DocumentView(Stored):

@@ -22,8 +22,10 @@ from shared.warehouse.documents.models import (
     EntryDraft,
     ExitDraft,
     LineDraft,
+    ShippedLine,
 )
 from shared.warehouse.master_data.named_codes import MasterData
+from shared.warehouse.settings.values import DispatchRest
 
 
 def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LineProblems:
@@ -135,7 +137,7 @@ def advanced(document: Document, progress: DocumentProgress) -> Document:
         lines = [_closed_line(line) for line in lines]
     elif progress.item_codes:
         lines = [_with_present_code(line, progress.item_codes) for line in lines]
-    after = document.model_copy(
+    return document.model_copy(
         update={
             "lines": lines,
             "works": works,
@@ -143,7 +145,30 @@ def advanced(document: Document, progress: DocumentProgress) -> Document:
             "status": _status(document, lines, works),
         }
     )
-    return closed(after) if progress.closes_document else after
+
+
+def shipped(document: Document) -> list[ShippedLine]:
+    """Return what leaves with a dispatch of an exit document: what is staged for it."""
+    return [
+        ShippedLine(line_num=line.line_num, qty=line.staged_qty)
+        for line in document.lines
+        if line.staged_qty
+    ]
+
+
+def dispatched(document: Document, rest: DispatchRest) -> Document:
+    """Return an exit document whose staged goods left; closed unless it keeps open quantities."""
+    if rest == "close" or not any(line.open_qty for line in document.lines):
+        return closed(document)
+    return document.model_copy(
+        update={
+            "lines": [
+                line.model_copy(update={"dispatched_qty": line.done_qty}) for line in document.lines
+            ],
+            "finished": [],
+            "dispatched_works": [*document.dispatched_works, *document.finished],
+        }
+    )
 
 
 def _advanced(line: DocumentLine, more: Decimal) -> DocumentLine:

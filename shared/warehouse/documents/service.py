@@ -26,6 +26,7 @@ from shared.warehouse.documents.models import (
 )
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind, doc_num
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
+from shared.warehouse.settings.values import DispatchRest
 from shared.warehouse.stock import service as stock
 from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work.models import DocumentReference
@@ -210,12 +211,19 @@ def get_documents(
 def advance_document(
     tx: Transaction, kind: DocumentKind, record: Record[Document], progress: DocumentProgress
 ) -> Record[Document]:
-    """Record the progress of a document and return the changed document.
+    """Record the progress of a document and return the changed document."""
+    return _save(tx, kind, record, rules.advanced(record.entity, progress))
+
+
+def _save(
+    tx: Transaction, kind: DocumentKind, record: Record[Document], after: Document
+) -> Record[Document]:
+    """Replace a document by `after`.
 
     The document is in the register of references to master data while something is open: itself,
     or work on it.
     """
-    before, after = record.entity, rules.advanced(record.entity, progress)
+    before = record.entity
     changed = repository.COLLECTIONS[kind].save(tx, record, after)
     if before.is_open and not after.is_open:
         references.release_references(tx, kind, record.id)
@@ -224,16 +232,22 @@ def advance_document(
     return changed
 
 
-def close_dispatched(
-    tx: Transaction, record: Record[Document], shown: Mapping[str, object]
+def record_dispatch(
+    tx: Transaction, record: Record[Document], rest: DispatchRest, shown: Mapping[str, object]
 ) -> Record[Document]:
-    """Close an exit document whose goods were dispatched, and raise shipment.dispatched.
+    """Record that the staged goods of an exit document left, and raise shipment.dispatched.
 
-    `shown` is what the event shows in addition to the document.
+    The document is closed, unless `rest` keeps open quantities. `shown` is what the event shows in
+    addition to the document, what left and whether the rest is open.
     """
-    closed = advance_document(tx, "exit", record, DocumentProgress(closes_document=True))
-    raise_record_event(tx, "shipment.dispatched", views.EXIT_DOCUMENT_EVENTS, closed, shown)
-    return closed
+    changed = _save(tx, "exit", record, rules.dispatched(record.entity, rest))
+    shown = {
+        **shown,
+        "shipped": rules.shipped(record.entity),
+        "rest": "closed" if changed.entity.status == "closed" else "open",
+    }
+    raise_record_event(tx, "shipment.dispatched", views.EXIT_DOCUMENT_EVENTS, changed, shown)
+    return changed
 
 
 def get_document(store: Store, kind: DocumentKind, number: int) -> Record[Document]:

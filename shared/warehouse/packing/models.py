@@ -22,7 +22,7 @@ from shared.kernel.fields import (
 )
 from shared.kernel.list_parameters import IdParameter, ListParameters, PeriodParameters, Text
 from shared.warehouse.catalog.models import GoodsDraft
-from shared.warehouse.documents.models import ExitDocument
+from shared.warehouse.documents.models import ExitDocument, ShippedLine, ShippedRest
 from shared.warehouse.work.models import Operator
 
 type PackingStatus = Literal["open", "in_progress", "packed", "shipped", "cancelled"]
@@ -299,8 +299,10 @@ class ShippedUnit(TypedDict):
 
 
 class ShippedDocument(ExitDocument):
-    """What the event shipment.dispatched shows: the document, and its handling units."""
+    """What the event shipment.dispatched shows: the document, and what left with the dispatch."""
 
+    shipped: list[ShippedLine]
+    rest: ShippedRest
     units: list[ShippedUnit]
 
 

@@ -4,41 +4,56 @@ from shared.kernel.db.actions import Cost
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import has_room, run_steps
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Document, DocumentProgress
+from shared.warehouse.documents.models import (
+    DispatchDraft,
+    Document,
+    DocumentProgress,
+)
 from shared.warehouse.packing import rules, views
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.packing.service import change_order
 from shared.warehouse.picking import dispatch
-from shared.warehouse.settings.values import settings_of
+from shared.warehouse.settings.values import DispatchRest, settings_of
 
 type _Orders = list[Record[StoredPackingOrder]]
 
 
-def dispatch_exit_document(tx: Transaction, number: int) -> Record[Document]:
-    """Dispatch the staged goods of an exit document, close it and raise shipment.dispatched.
+def dispatch_exit_document(
+    tx: Transaction, number: int, checked: Checked[DispatchDraft]
+) -> Record[Document]:
+    """Dispatch the staged goods of an exit document and raise shipment.dispatched.
 
     Its packing orders become `shipped`, their units `dispatched`. Quantities that were not picked
-    are given up.
+    stay open, or are given up and the document is closed: see `DispatchDraft`.
 
     Raises:
         Conflict: The document is closed, being picked or being packed, or nothing is picked for
             it; with the setting `packing_required`, also when staged goods have no packed packing
             order.
     """
-    return run_steps(tx, lambda: _dispatch_step(tx, number))
+    settings, draft = settings_of(tx.company), ensure_valid(checked)
+    rest = draft.rest or settings.dispatch_rest
+
+    def step() -> Record[Document] | None:
+        return _dispatch_step(tx, number, rest, packing_required=settings.packing_required)
+
+    return run_steps(tx, step)
 
 
-def _dispatch_step(tx: Transaction, number: int) -> Record[Document] | None:
-    """Dispatch as many picks as fit, then as many units; with the last, close the document."""
+def _dispatch_step(
+    tx: Transaction, number: int, rest: DispatchRest, *, packing_required: bool
+) -> Record[Document] | None:
+    """Dispatch as many picks as fit, then as many units; with the last, record the dispatch."""
     staged = dispatch.read_staged(tx, number)
-    orders = _packed_orders(tx, staged, required=settings_of(tx.company).packing_required)
+    orders = _packed_orders(tx, staged, required=packing_required)
     if dispatch.dispatch_picks(tx, staged):
         units = _ship(tx, orders)
         if units is not None:
             shown = {"units": [views.shipped_unit(unit.entity) for unit in units]}
-            return documents.close_dispatched(tx, staged.document, shown)
+            return documents.record_dispatch(tx, staged.document, rest, shown)
     # Changes nothing, but fails when another request has changed the document meanwhile.
     documents.advance_document(tx, "exit", staged.document, DocumentProgress())
     return None

@@ -84,12 +84,12 @@ def origin_of(
 ) -> Origin:
     """Return what left with an exit document; None for `pickings` that were not read.
 
-    The document is closed by the last step of its dispatch; before it, nothing has left.
+    The last step of a dispatch records what left with it; before it, nothing of that has left.
     """
     sent: dict[int, Decimal] = {}
     for line in document.lines:
-        done = line.done_qty if document.status == "closed" else ZERO
-        sent[line.product_id] = sent.get(line.product_id, ZERO) + done
+        gone = line.done_qty if document.status == "closed" else line.dispatched_qty
+        sent[line.product_id] = sent.get(line.product_id, ZERO) + gone
     if pickings is None:
         return Origin(number, document, sent, None, stored)
     lots: dict[int, SentLots] = {}

@@ -167,7 +167,7 @@ def _origin(
         return None
     returned, pickings = run_all(
         lambda: RETURNED.get_many(store, [document.id]),
-        lambda: picking.get_pickings(store, document.entity.finished) if with_lots else None,
+        lambda: picking.get_pickings(store, document.entity.gone_works) if with_lots else None,
     )
     goods = None if pickings is None else [one.entity for one in pickings]
     return limits.origin_of(document.id, document.entity, goods, next(iter(returned), None))

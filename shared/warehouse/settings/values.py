@@ -16,6 +16,8 @@ from shared.kernel.fields import Number, Stored
 
 type Substitution = Literal["none", "position", "batch", "any"]
 """What may be picked instead of the allocated stock; `any` is another position and batch."""
+type DispatchRest = Literal["close", "keep"]
+"""What a dispatch does with the quantities that are not picked: give them up, or keep them open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,11 @@ class Settings(Stored):
     packing_required: bool = Field(
         default=False,
         description="Whether only packed goods are dispatched.",
+    )
+    dispatch_rest: DispatchRest = Field(
+        default="close",
+        description="What a dispatch does with the quantities that are not picked, unless it says:"
+        " `close` gives them up and closes the document, `keep` leaves them open.",
     )
     rfid_required: bool = Field(
         default=False,

@@ -217,6 +217,17 @@ def two_pickings_of_the_serial_of_the_other(stack: Stack) -> Acts:
     ]
 
 
+def dispatch_that_keeps_the_rest_during_a_picking_of_it_and_a_close(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack, bricks=9)
+    order = warehouse.order(("BRICK", 5))
+    warehouse.picked(order, qty=2)
+    return [
+        lambda: warehouse.erp.post(f"/exit-documents/{order}/dispatch", {"rest": "keep"}),
+        lambda: warehouse.erp.post("/pickings", {"document_id": order}),
+        lambda: warehouse.erp.post(f"/exit-documents/{order}/close"),
+    ]
+
+
 def dispatch_during_the_revert_of_the_picking(stack: Stack) -> Acts:
     warehouse = _warehouse(stack, bricks=5)
     order = warehouse.order(("BRICK", 4))

@@ -123,13 +123,16 @@ def _pick(yard: Any) -> None:
 
 
 def _return(erp: Erp, yard: WarehouseScenario) -> None:
-    """Return 1 is of 3 bricks: one is restocked, one scrapped, and one in quarantine."""
+    """Return 1 is of 3 bricks: one is restocked, one scrapped, and one in quarantine.
+
+    They left with a dispatch that kept another one open.
+    """
     line = {"item_code": "BRICK", "qty": 3}
-    assert yard.order(("BRICK", 3)) == RETURNED_EXIT
+    assert yard.order(("BRICK", 4)) == RETURNED_EXIT
     number = yard.started(RETURNED_EXIT)
     assert yard.pick(number, "BRICK", 3).status == 200
-    assert yard.act(number, "finalize").status == 200
-    _post(erp, f"/exit-documents/{RETURNED_EXIT}/dispatch", status=200)
+    assert yard.act(number, "finalize", shortage_reason="damaged").status == 200
+    _post(erp, f"/exit-documents/{RETURNED_EXIT}/dispatch", {"rest": "keep"}, status=200)
     body = {"exit_document_id": RETURNED_EXIT, "external_ref": "RMA-1", "lines": [line]}
     _post(erp, "/returns", body)
     goods = {"lines": [{**line, "bin_code": "B-01"}]}
