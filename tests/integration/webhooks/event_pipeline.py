@@ -82,11 +82,6 @@ class QueuedMessage:
     visible_at: float
     receives: int = 0
 
-    @property
-    def group(self) -> tuple[str, int]:
-        """Tenant and subscription."""
-        return self.body["tenant"], self.body["webhook"]
-
 
 @dataclass(slots=True)
 class EventPipeline:
@@ -136,9 +131,9 @@ class EventPipeline:
         """Return the entries that the stream has not passed yet."""
         return [one for one in read_outbox() if one.entry.id not in self._relayed]
 
-    def run_relay(self, limit: int = 100) -> None:
-        """Invoke the relay once with at most `limit` new entries."""
-        batch = self.unrelayed()[:limit]
+    def run_relay(self) -> None:
+        """Invoke the relay once with the new entries."""
+        batch = self.unrelayed()
         if not batch:
             return
         try:
