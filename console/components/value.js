@@ -55,10 +55,22 @@ export function plain(field, value) {
  */
 function listText(field, values) {
   const { items } = field;
+  if (field.name === 'fills') {
+    return values.map((fill) => fillText(/** @type {Record<string, unknown>} */ (fill))).join(', ');
+  }
   if (items === undefined || items.type === 'object') {
     return text('items', { count: values.length });
   }
   return values.map((value) => plain({ ...items, name: field.name ?? '' }, value)).join(', ');
+}
+
+/**
+ * Return a line of a document that goods fulfil: id of the document, reference or number, quantity.
+ *
+ * @param {Record<string, unknown>} fill
+ */
+function fillText({ document_id, line_num, external_ref, qty }) {
+  return `${document_id} · ${external_ref ?? line_num}: ${formatNumber(Number(qty), locale.value)}`;
 }
 
 /**

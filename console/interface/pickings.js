@@ -54,7 +54,7 @@ const subject = {
     {"name": "priority", "type": "integer"},
     {"name": "has_shortage", "type": "boolean"},
     {"name": "carrier_code", "type": "text"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "bin_code", "type": "text"}, {"name": "batch_num", "type": "text"}, {"name": "serials", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "bin_code", "type": "text"}, {"name": "batch_num", "type": "text"}, {"name": "serials", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short"]}, {"name": "fills", "type": "array", "items": {"type": "object", "fields": [{"name": "document_id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "qty", "type": "number"}]}}]}}
    ]
   }
  },

@@ -33,7 +33,7 @@ const subject = {
     {"name": "sap", "type": "object", "fields": []},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
    ],
    "filters": [
     {"name": "updated_since", "type": "date-time"},
@@ -81,7 +81,7 @@ const subject = {
     {"name": "sap", "type": "object", "fields": []},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
    ]
   }
  },
@@ -98,7 +98,7 @@ const subject = {
     {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 100},
     {"name": "release", "type": "boolean", "isNullable": true},
     {"name": "picker_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
-    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "batch_num", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expected_series", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "expected_batches", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}]}}
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "batch_num", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expected_series", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "expected_batches", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}]}}
    ]
   },
   "POST /transfer-orders/{id}/release": {

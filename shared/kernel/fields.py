@@ -226,6 +226,8 @@ type Code = Annotated[str, _text(50), CODE]
 """A code that identifies something: 1 to 50 characters."""
 type Reference = Annotated[str, _text(100), CODE]
 """A reference of another system: 1 to 100 characters."""
+type LineReference = Annotated[str, _text(64), CODE]
+"""A reference of a line of a document in another system: 1 to 64 characters."""
 type Name = Annotated[str, _text(200), ONE_LINE]
 """A name for people: 1 to 200 characters."""
 type Word = Annotated[str, _text(32), ONE_LINE]

@@ -36,6 +36,7 @@ def _partner(number: int) -> str:
 def _line(line_num: int, number: int) -> dict[str, Any]:
     return {
         "line_num": line_num,
+        "external_ref": spec.unless(number, 2, str(10 * line_num)),
         "product_id": number % 500 + line_num,
         "item_code": f"ITEM-{number % 500 + line_num:07d}",
         "qty": 12,
@@ -111,7 +112,7 @@ _FIELDS = """
     integer: id lines.line_num?!
     number: lines.qty lines.open_qty
     string: doc_num?! type external_ref?! source?! status?! card_code?! card_name? comments?
-    string: lines.item_code?! lines.whs_code?! lines.status?!
+    string: lines.external_ref? lines.item_code?! lines.whs_code?! lines.status?!
     array: lines
     date: doc_date?! due_date?
     date-time: created_at?! updated_at?!

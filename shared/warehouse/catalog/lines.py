@@ -157,6 +157,18 @@ def repeated_serials(
             yield Problem(f"{path}.serials.{number}", f"serial {serial} is already in {first}")
 
 
+def repeated_references(lines: Iterable[tuple[str, Any]]) -> Iterator[Problem]:
+    """Yield a problem for each line that has the reference of a line before."""
+    seen: dict[str, str] = {}
+    for path, line in lines:
+        if line.external_ref is None:
+            continue
+        place = f"{path}.external_ref"
+        first = seen.setdefault(line.external_ref, place)
+        if first != place:
+            yield Problem(place, f"is on the document already, at {first}")
+
+
 def differing_dates(lines: Iterable[tuple[str, Any]]) -> Iterator[Problem]:
     """Yield a problem for each line that names another date of a batch than a line before."""
     seen: dict[tuple[str, str], tuple[str, str]] = {}

@@ -13,6 +13,7 @@ from shared.kernel.fields import (
     Code,
     Day,
     Input,
+    LineReference,
     Name,
     Note,
     Number,
@@ -51,6 +52,7 @@ class LineDraft(Input):
     batch: Code | None = None
     expiry_date: Day | None = None
     serials: list[Code] | None = None
+    external_ref: LineReference | None = None
 
 
 class EntryLineDraft(LineDraft):
@@ -107,6 +109,7 @@ class DocumentLine(Stored):
     """
 
     line_num: int
+    external_ref: str | None = Field(default=None, exclude_if=operator.not_)
     product_id: int
     item_code: str
     qty: Number
@@ -189,6 +192,7 @@ class EntryDocumentLine(TypedDict):
     """One line of an entry document."""
 
     line_num: int
+    external_ref: str | None
     item_code: str
     qty: Number
     open_qty: Number
@@ -201,6 +205,7 @@ class ExitDocumentLine(TypedDict):
     """One line of an exit document."""
 
     line_num: int
+    external_ref: str | None
     item_code: str
     qty: Number
     open_qty: Number

@@ -12,6 +12,7 @@ from shared.warehouse.catalog.lines import (
     differing_dates,
     examine_lines,
     numbered,
+    repeated_references,
 )
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import (
@@ -38,7 +39,7 @@ def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LinePr
         for path, line in numbered(lines):
             field = f"{path}.destination_bin"
             invalid += known.placing_problems(field, whs_code, destination_bin(line))
-    invalid += differing_dates(numbered(lines))
+    invalid += [*differing_dates(numbered(lines)), *repeated_references(numbered(lines))]
     return LineProblems(invalid, found.blocked)
 
 
@@ -88,6 +89,7 @@ def new_document(
 def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLine:
     return DocumentLine(
         line_num=number,
+        external_ref=line.external_ref,
         product_id=product.id,
         item_code=product.item_code,
         qty=line.qty,

@@ -21,7 +21,13 @@ from shared.kernel.fields import (
     exactly_one_of,
 )
 from shared.warehouse.catalog.models import GoodsDraft
-from shared.warehouse.work.models import DocumentReference, StoredWork, WorkParameters, WorkView
+from shared.warehouse.work.models import (
+    DocumentReference,
+    Fill,
+    StoredWork,
+    WorkParameters,
+    WorkView,
+)
 
 type PickStatus = Literal["open", "partial", "picked", "short"]
 """Status of a line of a picking."""
@@ -58,11 +64,13 @@ class StoredPickingLine(Stored):
 
     `batch_num` is the batch that the document requires, or `batches` are several of which it
     requires any; None and empty for any batch. `serials` are those it requires, empty for any. Few
-    lines have them, so they are stored only if there are some.
+    lines have them, so they are stored only if there are some, as is `external_ref`, the reference
+    of the document's line.
     """
 
     document_id: int
     document_line: int
+    external_ref: str | None = Field(default=None, exclude_if=operator.not_)
     product_id: int
     item_code: str
     qty: Number
@@ -161,6 +169,7 @@ class PickingLine(TypedDict):
     batch_num: str | None
     serials: list[str]
     status: PickStatus
+    fills: list[Fill]
 
 
 class PickingDetail(Picking):

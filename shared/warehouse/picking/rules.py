@@ -92,6 +92,7 @@ def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
         StoredPickingLine(
             document_id=record.id,
             document_line=line.line_num,
+            external_ref=line.external_ref,
             product_id=line.product_id,
             item_code=line.item_code,
             qty=line.open_qty,
@@ -132,6 +133,18 @@ def accepts_batch(line: StoredPickingLine, batch: str | None) -> bool:
     """Return whether goods of a batch, None without one, are what the document requires."""
     required = required_batches(line)
     return not required or batch in required
+
+
+def filling_rank(line: StoredPickingLine, draft: Checked[PickDraft]) -> int:
+    """Return the rank of a line among those that picked goods fill; the lower are filled first.
+
+    0 for a line that requires the batch or a serial of the goods, 1 for one that requires nothing,
+    2 for the others.
+    """
+    if line.serials:
+        return 0 if {*line.serials} & {*(draft.serials or ())} else 2
+    required = required_batches(line)
+    return 0 if draft.batch in required else 2 if required else 1
 
 
 def line_status(line: StoredPickingLine, *, ended: bool = False) -> PickStatus:
@@ -234,8 +247,14 @@ def is_allocated_at(picking: StoredPicking, draft: Checked[PickDraft]) -> bool:
 def _usable(
     picking: StoredPicking, draft: Checked[PickDraft], substitution: Substitution
 ) -> list[tuple[int, Allocation]]:
-    """Return the allocations that a pick can use, those of its position and batch first."""
-    allocated = list(_allocations_of(picking, draft.item_code))
+    """Return the allocations that a pick can use, those of its position and batch first.
+
+    Each of both in the order in which lines are filled.
+    """
+    allocated = sorted(
+        _allocations_of(picking, draft.item_code),
+        key=lambda one: filling_rank(picking.lines[one[0]], draft),
+    )
     here = [one for one in allocated if matches(one[1], draft)]
     return here + [
         (at, one)

@@ -15,7 +15,12 @@ from shared.warehouse.picking.models import (
     StoredPicking,
     picking_code,
 )
-from shared.warehouse.picking.rules import matches, with_allocation, with_line
+from shared.warehouse.picking.rules import (
+    filling_rank,
+    matches,
+    with_allocation,
+    with_line,
+)
 from shared.warehouse.stock.models import StockRow
 from shared.warehouse.work.rules import place_problems
 
@@ -37,7 +42,7 @@ def undo_problems(picking: StoredPicking, draft: Checked[PickDraft]) -> Iterator
     if all(line.item_code != code for line in picking.lines):
         yield Problem("item_code", f"{code} is not on {picking_code(picking.id)}")
         return
-    staged = [pick for _, pick in _staged(picking, code)]
+    staged = [pick for _, pick in _staged(picking, draft)]
     # Products that are managed by serial or batch are always picked by serial or batch.
     wrong = [
         problem
@@ -79,7 +84,7 @@ def split_undo(
     picking: StoredPicking, draft: Checked[PickDraft], qty: Decimal
 ) -> Iterator[UndonePick]:
     """Split an undo without problems over the picks that it undoes, the last line first."""
-    for at, pick in _staged(picking, draft.item_code):
+    for at, pick in _staged(picking, draft):
         is_named = not draft.serials or pick.serial in draft.serials
         part = min(qty, pick.qty)
         if part > 0 and is_named and matches(pick, draft):
@@ -87,13 +92,14 @@ def split_undo(
             qty -= part
 
 
-def _staged(picking: StoredPicking, item_code: str | None) -> Iterator[tuple[int, Pick]]:
+def _staged(picking: StoredPicking, draft: Checked[PickDraft]) -> Iterator[tuple[int, Pick]]:
     """Yield the picks of an item that are not dispatched, with the indexes of their lines.
 
-    Picks fill the lines in their order, so the last line comes first.
+    The line that was filled last comes first.
     """
-    for at, line in reversed([*enumerate(picking.lines)]):
-        if line.item_code == item_code:
+    lines = sorted(enumerate(picking.lines), key=lambda one: filling_rank(one[1], draft))
+    for at, line in reversed(lines):
+        if line.item_code == draft.item_code:
             yield from ((at, pick) for pick in line.picks if not pick.dispatched)
 
 

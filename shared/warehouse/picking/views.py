@@ -1,6 +1,7 @@
 """Responses that show pickings."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from shared.kernel.db.records import Record
@@ -17,6 +18,7 @@ from shared.warehouse.picking.models import (
     StoredPickingLine,
     picking_code,
 )
+from shared.warehouse.work.models import Fill
 
 
 def picking_in_list(record: Record[StoredPicking]) -> Picking:
@@ -60,6 +62,7 @@ def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:
             batch_num=batch,
             serials=[part.serial for part in found if part.serial is not None],
             status="picked" if picked == qty else "partial" if picked else "open",
+            fills=_fills(line, picked),
         )
     if placed < line.qty:
         yield dict_of(
@@ -70,4 +73,13 @@ def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:
             bin_code=None,
             serials=[],
             status="short" if line.status == "short" else "open",
+            fills=[],
         )
+
+
+def _fills(line: StoredPickingLine, picked: Decimal) -> list[Fill]:
+    """Return what a picked quantity of a line fulfils: the line of the document that it is for."""
+    if not picked:
+        return []
+    document, number = line.document_id, line.document_line
+    return [Fill(document_id=document, line_num=number, external_ref=line.external_ref, qty=picked)]

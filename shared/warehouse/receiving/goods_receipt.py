@@ -86,6 +86,7 @@ def receive_line(
         lines=[*record.entity.lines, line],
         operator=record.entity.operator or read_operator(tx),
         approvals=[*record.entity.approvals, *approved],
+        external_refs=rules.external_refs(record.entity, document.entity, line),
     )
     references.record_use(tx, found.values())
     return received, advanced

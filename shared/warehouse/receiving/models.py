@@ -1,5 +1,6 @@
 """Models of receipts: request bodies, stored records and responses."""
 
+import operator
 from collections.abc import Sized
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -22,13 +23,20 @@ from shared.warehouse.approvals.models import Approver
 from shared.warehouse.catalog.models import GoodsDraft
 from shared.warehouse.documents.models import Difference
 from shared.warehouse.stock.models import ShelfStatus
-from shared.warehouse.work.models import DocumentReference, StoredWork, WorkParameters, WorkView
+from shared.warehouse.work.models import (
+    DocumentReference,
+    Fill,
+    StoredWork,
+    WorkParameters,
+    WorkView,
+)
 
 
 class StoredReceiptLine(Stored):
     """Goods that were received together.
 
-    `document_lines` is the quantity that counts for each line of the document, by line number.
+    `document_lines` is the quantity that counts for each line of the document, by line number, in
+    the order in which they were filled.
     `stock_ids` are the stock rows that increased, one per serial. `undone` is true once the
     goods have left the stock again.
     """
@@ -68,7 +76,8 @@ class StoredReceipt(StoredWork):
     """A receipt as stored; its goods arrive at the warehouse of its document.
 
     `announced` is whether the document announces serials or batches; it is true for a receipt that
-    was stored without it, whose document may announce some.
+    was stored without it, whose document may announce some. `external_refs` has the references of
+    the lines of the document that its goods filled, by line number.
     """
 
     document: DocumentReference
@@ -76,6 +85,7 @@ class StoredReceipt(StoredWork):
     announced: bool = True
     lines: list[StoredReceiptLine] = Field(default_factory=list)
     approvals: list[ReceiptApproval] = Field(default_factory=list)
+    external_refs: dict[int, str] = Field(default_factory=dict, exclude_if=operator.not_)
 
 
 class Receipt(WorkView):
@@ -90,6 +100,9 @@ class ReceiptLine(TypedDict):
     qty: Number
     batch_num: str | None
     serials: list[str]
+    expiry_date: StoredDay | None
+    bin_code: str | None
+    fills: list[Fill]
 
 
 class ReceiptDetail(Receipt):

@@ -57,7 +57,7 @@ def _item_problems(goods: ReceivedGoods) -> Iterator[Problem]:
     product = goods.product
     if code is None:
         return
-    if not _lines_of(goods.document, code, None):
+    if not _lines_of(goods.document, code):
         yield Problem("item_code", f"{code} is not on the document {goods.document.external_ref}")
     elif product is None:
         yield Problem("item_code", f"no product has the code {code}")
@@ -79,10 +79,8 @@ def _bin_problems(goods: ReceivedGoods) -> Iterator[Problem]:
 # The lines of the document
 
 
-def _lines_of(document: Document, item_code: str, batch: str | None) -> list[DocumentLine]:
-    """Return the lines of an item: first those of the batch, then those of any batch."""
-    lines = [line for line in document.lines if line.item_code == item_code]
-    return sorted(lines, key=lambda line: (line.batch != batch, line.batch is not None))
+def _lines_of(document: Document, item_code: str) -> list[DocumentLine]:
+    return [line for line in document.lines if line.item_code == item_code]
 
 
 def quantities_by_line(
@@ -90,14 +88,18 @@ def quantities_by_line(
 ) -> dict[int, Decimal]:
     """Spread a received quantity over the lines of the document: quantity by line_num.
 
-    The lines are filled up to the ordered quantity first, then up to the tolerance of each, a
-    percentage. What exceeds that is added to the first line. Returns nothing when the item or the
-    quantity is invalid, or the item is not on the document.
+    Serials fill the lines that name them first. Goods fill the lines that name their batch, then
+    those that name none, then the others, each in their order: up to the ordered quantity first,
+    then up to the tolerance of each, a percentage. What exceeds that is added to the first line.
+    Returns nothing when the item or the quantity is invalid, or the item is not on the document.
     """
     code, qty = draft.item_code, draft.qty
-    lines = _lines_of(document, code, draft.batch) if code is not None and qty is not None else []
+    lines = _lines_of(document, code) if code is not None and qty is not None else []
     left, parts = qty or ZERO, dict[int, Decimal]()
-    limits = [(line, line.qty) for line in lines]
+    named = {line.line_num: len({*line.serials} & {*(draft.serials or ())}) for line in lines}
+    limits = [(line, min(line.qty, line.done_qty + named[line.line_num])) for line in lines]
+    lines = sorted(lines, key=lambda line: _rank(line, draft))
+    limits += [(line, line.qty) for line in lines]
     limits += [(line, _allowed(line, draft, tolerance)) for line in lines]
     for line, limit in limits:
         part = min(left, limit - line.done_qty - parts.get(line.line_num, ZERO))
@@ -108,6 +110,25 @@ def quantities_by_line(
         first = lines[0].line_num
         parts[first] = parts.get(first, ZERO) + left
     return parts
+
+
+def _rank(line: DocumentLine, draft: Checked[ReceiptLineDraft]) -> int:
+    """Return 0 for a line that names the batch of goods, 1 for one that names nothing, else 2.
+
+    Serials that the line names are not among these goods any more.
+    """
+    if draft.serials and line.serials:
+        return 2
+    return 0 if line.batch == draft.batch else 1 if line.batch is None else 2
+
+
+def external_refs(
+    receipt: StoredReceipt, document: Document, received: StoredReceiptLine
+) -> dict[int, str]:
+    """Return the references of the lines that a receipt has filled, with a new line of it."""
+    references = {line.line_num: line.external_ref for line in document.lines}
+    filled = {number: references[number] for number in received.document_lines}
+    return receipt.external_refs | {number: one for number, one in filled.items() if one}
 
 
 def _allowed(line: DocumentLine, draft: Checked[ReceiptLineDraft], tolerance: Decimal) -> Decimal:
@@ -161,7 +182,7 @@ def over_receipt(
     """
     if draft.item_code is None or draft.qty is None:
         return None
-    lines = _lines_of(document, draft.item_code, None)
+    lines = _lines_of(document, draft.item_code)
     allowed = [_allowed(line, draft, tolerance) for line in lines]
     room = sum(
         (max(ZERO, most - line.done_qty) for most, line in zip(allowed, lines, strict=True)), ZERO
@@ -321,7 +342,7 @@ def undo_problems(
     code = draft.item_code
     if code is None:
         return
-    if not _lines_of(document, code, None):
+    if not _lines_of(document, code):
         yield Problem("item_code", f"{code} is not on the document {document.external_ref}")
         return
     received = [line for line in received_lines(receipt) if line.item_code == code]

@@ -10,7 +10,9 @@ from shared.warehouse.receiving.models import (
     ReceiptDetail,
     ReceiptLine,
     StoredReceipt,
+    StoredReceiptLine,
 )
+from shared.warehouse.work.models import Fill
 
 
 def receipt_in_list(record: Record[StoredReceipt]) -> Receipt:
@@ -30,8 +32,17 @@ def receipt_in_detail(
     """
     receipt = record.entity
     is_undone = receipt.status in {"cancelled", "reverted"}
-    lines = [dict_of(ReceiptLine, line) for line in receipt.lines if is_undone or not line.undone]
+    lines = [_line(receipt, line) for line in receipt.lines if is_undone or not line.undone]
     admitted = ACTIONS.admitted(receipt)
     return ReceiptDetail.from_stored(
         receipt, lines=lines, differences=differences, actions=admitted
     )
+
+
+def _line(receipt: StoredReceipt, line: StoredReceiptLine) -> ReceiptLine:
+    document, references = receipt.document.id, receipt.external_refs
+    fills = [
+        Fill(document_id=document, line_num=number, external_ref=references.get(number), qty=qty)
+        for number, qty in line.document_lines.items()
+    ]
+    return dict_of(ReceiptLine, line, fills=fills)

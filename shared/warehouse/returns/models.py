@@ -13,6 +13,7 @@ from shared.kernel.fields import (
     Day,
     Identifier,
     Input,
+    LineReference,
     Note,
     Number,
     Reference,
@@ -57,6 +58,7 @@ class ReturnLineDraft(GoodsDraft):
     reason: ReturnReason | None = None
     batch: Code | None = None
     serials: list[Code] | None = None
+    external_ref: LineReference | None = None
 
 
 class ReturnDraft(Input):
@@ -149,6 +151,7 @@ class StoredReturnLine(Stored):
 
     id: int
     line_num: int
+    external_ref: str | None = Field(default=None, exclude_if=operator.not_)
     product_id: int
     item_code: str
     product_name: str | None = None
@@ -238,6 +241,7 @@ class ReturnLine(TypedDict):
 
     id: int
     line_num: int
+    external_ref: str | None
     product_id: int
     item_code: str
     product_name: str | None

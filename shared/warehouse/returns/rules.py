@@ -6,7 +6,13 @@ from typing import Any
 from shared.kernel.differences import differing_fields, differing_lines
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, invalid_fields
-from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines, numbered
+from shared.warehouse.catalog.lines import (
+    GoodsLine,
+    LineProblems,
+    examine_lines,
+    numbered,
+    repeated_references,
+)
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document
 from shared.warehouse.master_data.named_codes import MasterData
@@ -48,9 +54,10 @@ def examine(
     code = warehouse_code(draft, origin.document if origin else None)
     invalid += known.warehouse_problems("warehouse_code", code)
     found = examine_lines((GoodsLine.of(*line) for line in numbered(draft.lines)), known.products)
+    invalid += [*found.invalid, *repeated_references(numbered(draft.lines))]
     if origin:
         blocked += limit_problems(origin, limited_goods(draft, known, origin))
-    return LineProblems([*invalid, *found.invalid], [*blocked, *found.blocked])
+    return LineProblems(invalid, [*blocked, *found.blocked])
 
 
 def _missing_for_blind(draft: Checked[ReturnDraft]) -> Iterator[Problem]:
@@ -131,6 +138,7 @@ def _new_line(
     return StoredReturnLine(
         id=number,
         line_num=position,
+        external_ref=line.external_ref,
         product_id=product.id,
         item_code=product.item_code,
         product_name=product.name,

@@ -1,5 +1,6 @@
 """Models of transfer orders: request bodies, stored records and responses."""
 
+import operator
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -10,6 +11,7 @@ from shared.kernel.fields import (
     Code,
     Identifier,
     Input,
+    LineReference,
     Moment,
     Note,
     Number,
@@ -68,6 +70,7 @@ class TransferLineDraft(Input):
     batch_num: Code | None = None
     expected_series: list[Code] | None = None
     expected_batches: list[Code] | None = None
+    external_ref: LineReference | None = None
 
 
 class TransferOrderDraft(Input):
@@ -148,6 +151,7 @@ class StoredTransferLine(Stored):
 
     id: int
     line_num: int
+    external_ref: str | None = Field(default=None, exclude_if=operator.not_)
     product_id: int
     item_code: str
     qty: Number
@@ -209,6 +213,7 @@ class TransferOrderLine(TypedDict):
 
     id: int
     line_num: int
+    external_ref: str | None
     product_id: int
     item_code: str
     qty: Number

@@ -56,6 +56,7 @@ def picking_lines(order: StoredTransferOrder) -> list[StoredPickingLine]:
         StoredPickingLine(
             document_id=order.id,
             document_line=line.line_num,
+            external_ref=line.external_ref,
             product_id=line.product_id,
             item_code=line.item_code,
             qty=line.qty,

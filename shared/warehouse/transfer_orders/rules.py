@@ -5,7 +5,13 @@ from collections.abc import Iterator, Sequence
 from shared.kernel.differences import differing_fields, differing_lines
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, invalid_fields
-from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines, numbered
+from shared.warehouse.catalog.lines import (
+    GoodsLine,
+    LineProblems,
+    examine_lines,
+    numbered,
+    repeated_references,
+)
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.transfer_orders.models import (
@@ -42,7 +48,8 @@ def examine(
     found = examine_lines(
         (_goods_line(path, line) for path, line in numbered(draft.lines)), known.products
     )
-    return LineProblems([*invalid, *found.invalid], found.blocked)
+    invalid += [*found.invalid, *repeated_references(numbered(draft.lines))]
+    return LineProblems(invalid, found.blocked)
 
 
 def _goods_line(path: str, line: Checked[TransferLineDraft]) -> GoodsLine:
@@ -119,6 +126,7 @@ def _new_line(
     return StoredTransferLine(
         id=number,
         line_num=position,
+        external_ref=line.external_ref,
         product_id=product.id,
         item_code=product.item_code,
         qty=line.qty,

@@ -1,9 +1,9 @@
 """The fields and filters that receipts and pickings share, and the operator of any work."""
 
-from typing import Literal
+from typing import Literal, TypedDict
 
 from shared.kernel.db.facets import Facets, id_text
-from shared.kernel.fields import Stored, Timestamp
+from shared.kernel.fields import Number, Stored, Timestamp
 from shared.kernel.list_parameters import IdParameter, PeriodParameters, Text
 
 type WorkStatus = Literal[
@@ -32,6 +32,15 @@ class DocumentReference(Stored):
     doc_num: str | int | None
     card_code: str | None
     external_ref: str | None
+
+
+class Fill(TypedDict):
+    """The quantity of a line of work that counts for one line of a document."""
+
+    document_id: int
+    line_num: int
+    external_ref: str | None
+    qty: Number
 
 
 class StoredWork(Stored):

@@ -20,7 +20,7 @@ def test_entry_document_has_all_its_fields(yard: WarehouseScenario) -> None:
         partner_name="Kiln & Sons",
         comments="two pallets\nmind the step",
         lines=[
-            {"item_code": "BRICK", "qty": 12.5, "destination_bin": "A-01"},
+            {"external_ref": "10", "item_code": "BRICK", "qty": 12.5, "destination_bin": "A-01"},
             {"item_code": "CEMENT", "qty": 3.0, "batch": "B7", "expiry_date": "31/12/2027"},
             {"item_code": "DRILL", "qty": 2, "serials": ["S1", "S2"]},
         ],
@@ -31,10 +31,10 @@ def test_entry_document_has_all_its_fields(yard: WarehouseScenario) -> None:
     data = answer.ok(201)
     assert data.pop("created_at") == data.pop("updated_at")
     number = data["id"]
-    lines = [
-        {"line_num": 1, "item_code": "BRICK", "qty": 12.5, "open_qty": 12.5},
-        {"line_num": 2, "item_code": "CEMENT", "qty": 3, "open_qty": 3},
-        {"line_num": 3, "item_code": "DRILL", "qty": 2, "open_qty": 2},
+    lines: list[dict[str, object]] = [
+        {"line_num": 1, "external_ref": "10", "item_code": "BRICK", "qty": 12.5, "open_qty": 12.5},
+        {"line_num": 2, "external_ref": None, "item_code": "CEMENT", "qty": 3, "open_qty": 3},
+        {"line_num": 3, "external_ref": None, "item_code": "DRILL", "qty": 2, "open_qty": 2},
     ]
     assert data == {
         "id": number,
@@ -94,7 +94,8 @@ def test_same_reference_and_type_returns_the_first_document(yard: WarehouseScena
 def test_repeated_reference_names_the_fields_that_differ(
     yard: WarehouseScenario, path: str, kind: str
 ) -> None:
-    cement = {"item_code": "CEMENT", "qty": 2, "batch": "L-1", "expiry_date": "2027-01-31"}
+    cement: dict[str, object] = {"item_code": "CEMENT", "qty": 2, "external_ref": "20"}
+    cement |= {"batch": "L-1", "expiry_date": "2027-01-31"}
     body = document_body(
         type=kind, comments="Gate 2", lines=[{"item_code": "BRICK", "qty": 100}, cement]
     )
@@ -113,10 +114,11 @@ def test_repeated_reference_names_the_fields_that_differ(
     assert differs(partner_code="V-2", partner_name="Vendor") == "partner_code, partner_name."
     assert differs(warehouse_code="SHOP", comments=None) == "warehouse_code, comments."
     assert differs(lines=body["lines"][:1]) == "lines."
-    other = {**cement, "batch": "L-2", "expiry_date": None, "serials": ["1"]}
+    other = {**cement, "batch": "L-2", "expiry_date": None, "serials": ["1"], "external_ref": "2"}
     changed = [{"item_code": "DRILL", "qty": 99}, other]
     assert differs(lines=changed) == (
-        "lines.0.item_code, lines.0.qty, lines.1.batch, lines.1.expiry_date, lines.1.serials."
+        "lines.0.item_code, lines.0.qty, lines.1.batch, lines.1.expiry_date, lines.1.serials,"
+        " lines.1.external_ref."
     )
     if kind == "sale_order":
         assert differs(priority="Alta", ship_to="Site 4") == "priority, ship_to."
@@ -150,10 +152,16 @@ def test_all_problems_are_reported_together_with_paths(yard: WarehouseScenario) 
         warehouse_code="NOWHERE",
         comments="bell\x07",
         lines=[
-            {"item_code": "NO-SUCH", "qty": "5"},
-            {"item_code": "BRICK", "qty": 0, "batch": "B1", "serials": ["S1"]},
-            {"item_code": "DRILL", "qty": 3, "serials": ["S1", "S2", "S2"]},
-            {"qty": 0.0000001},
+            {"item_code": "NO-SUCH", "qty": "5", "external_ref": "1"},
+            {
+                "item_code": "BRICK",
+                "qty": 0,
+                "batch": "B1",
+                "serials": ["S1"],
+                "external_ref": "x" * 65,
+            },
+            {"item_code": "DRILL", "qty": 3, "serials": ["S1", "S2", "S2"], "external_ref": "1 "},
+            {"qty": 0.0000001, "external_ref": 4},
             7,
         ],
     )
@@ -175,6 +183,9 @@ def test_all_problems_are_reported_together_with_paths(yard: WarehouseScenario) 
         "lines.1.qty": "must be more than 0",
         "lines.1.batch": "product BRICK is not managed by batch",
         "lines.1.serials": "product BRICK is not managed by serial",
+        "lines.1.external_ref": "must have at most 64 characters",
+        "lines.2.external_ref": "is on the document already, at lines.0.external_ref",
+        "lines.3.external_ref": "must be a text",
         "lines.2.serials.0": "is on the document already, at lines.1.serials.0",
         "lines.2.serials.2": "is on the document already, at lines.2.serials.1",
         "lines.3.item_code": "is required",

@@ -96,7 +96,9 @@ def document_rows(body: Mapping[str, Any]) -> Iterator[dict[str, object]]:
     """Yield a row for each line of a document or transfer order."""
     head = {name: value for name, value in body.items() if name != "lines"}
     for line in body["lines"]:
-        yield {**head, **{name: cell_value(value) for name, value in line.items()}}
+        cells = {name: cell_value(value) for name, value in line.items()}
+        reference = cells.pop("external_ref", None)
+        yield {**head, **cells, **({"line_external_ref": reference} if reference else {})}
 
 
 def cell_value(value: object) -> object:

@@ -51,7 +51,10 @@ ENTRIES = KindExample(
             "due_date": "2026-03-09", "partner_code": "007", "partner_name": "Müller & Söhne",
             "warehouse_code": "YARD", "comments": "Ring twice",
             "lines": [
-                {"item_code": "BRICK", "qty": 12.5, "destination_bin": "A-01"},
+                {
+                    "item_code": "BRICK", "qty": 12.5, "destination_bin": "A-01",
+                    "external_ref": "10",
+                },
                 {"item_code": "CEMENT", "qty": 3, "batch": "L-1", "expiry_date": "2027-01-31"},
                 {"item_code": "DRILL", "qty": 2, "serials": ["S-1", "S-2"]},
             ],
@@ -73,7 +76,7 @@ EXITS = KindExample(
             "partner_code": "C-1", "partner_name": "Client", "warehouse_code": "YARD",
             "priority": "Alta", "ship_to": "1 High Street", "comments": "Fragile",
             "lines": [
-                {"item_code": "BRICK", "qty": 4},
+                {"item_code": "BRICK", "qty": 4, "external_ref": "10"},
                 {"item_code": "CEMENT", "qty": 2, "batch": "L-1"},
                 {"item_code": "DRILL", "qty": 1, "serials": ["S-1"]},
             ],
@@ -94,7 +97,7 @@ TRANSFERS = KindExample(
             "external_ref": "TR-1", "from_warehouse": "YARD", "to_warehouse": "SHOP",
             "priority": 3, "reason": "Refill", "due_at": "2026-03-01T09:30:00+01:00",
             "lines": [
-                {"item_code": "BRICK", "qty": 7},
+                {"item_code": "BRICK", "qty": 7, "external_ref": "A-1"},
                 {"item_code": "CEMENT", "qty": 1, "batch_num": "L-1"},
                 {"item_code": "CEMENT", "qty": 2, "expected_batches": ["L-2", "L-3"]},
                 {"item_code": "DRILL", "qty": 2, "expected_series": ["S-1", "S-2"]},
@@ -114,7 +117,7 @@ RETURNS = KindExample(
         {
             "external_ref": "RMA-1", "warehouse_code": "YARD", "partner_code": "C-1",
             "lines": [
-                {"item_code": "BRICK", "qty": 7, "reason": "not_wanted"},
+                {"item_code": "BRICK", "qty": 7, "reason": "not_wanted", "external_ref": "1"},
                 {"item_code": "CEMENT", "qty": 1.5, "batch": "L-1"},
                 {"item_code": "DRILL", "qty": 2, "serials": ["S-1", "S-2"], "reason": "defective"},
             ],

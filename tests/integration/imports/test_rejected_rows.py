@@ -52,6 +52,7 @@ PROBLEMS_OF_PRODUCTS: set[ReportedProblem] = {
 DOCUMENT: list[object] = [
     "external_ref", "type", "doc_date", "due_date", "partner_code", "warehouse_code",
     "destination_bin", "item_code", "qty", "batch", "expiry_date", "serials",
+    "line_external_ref",
 ]  # fmt: skip
 
 
@@ -77,8 +78,8 @@ ENTRIES: Rows = [
     line("LINES", qty=""),
     line("SERVICE", item_code="HAULAGE"),
     line("LOTS", batch="L-1"),
-    line("LOTS", item_code="CEMENT", serials="S-1"),
-    line("LOTS", item_code="DRILL", qty="2", serials="S-1"),
+    line("LOTS", item_code="CEMENT", serials="S-1", line_external_ref="10"),
+    line("LOTS", item_code="DRILL", qty="2", serials="S-1", line_external_ref="10"),
     line("LOTS", item_code="DRILL", qty="2", serials="S-2, S-2"),
     line("LOTS", item_code="DRILL", qty="1.5"),
     line("HALF"),
@@ -112,6 +113,7 @@ PROBLEMS_OF_ENTRIES: set[ReportedProblem] = {
     (16, "serials", "product CEMENT is not managed by serial"),
     (17, "serials", "is on the document already, at row 16"),
     (17, "serials", "1 given, 2 required"),
+    (17, "line_external_ref", "is on the document already, at row 16"),
     (18, "serials", "is on the document already, at row 18"),
     (19, "qty", "must be a whole number: product DRILL is managed by serial"),
     (20, "", _OTHER_ROW.format(21)),

@@ -34,6 +34,7 @@ def test_sales_order_is_picked_and_dispatched(yard: WarehouseScenario, stack: St
             "batch_num": None,
             "serials": [],
             "status": "open",
+            "fills": [],
         }
     ]
     assert yard.level("BRICK") == (10, 4, 6)

@@ -87,7 +87,7 @@ def test_purchase_order_is_received_completely(
     assert (ended["status"], ended["finalized_at"]) == ("finalized", ended["updated_at"])
     assert receiving_scenario.act(number, "synchronize").data["status"] == "synchronized"
     shown = receiving_scenario.shown(number)
-    assert [tuple(line.values()) for line in shown["lines"]] == [
+    assert [tuple(line.values())[:5] for line in shown["lines"]] == [
         (1, "BRICK", 4, None, []),
         (1, "BRICK", 6, None, []),
         (2, "CEMENT", 5, "L1", []),

@@ -43,6 +43,7 @@ def test_everything_comes_back_and_is_decided_on(scenario: ReturnScenario, stack
     assert made.data["lines"][0] == {
         "id": made.data["lines"][0]["id"],
         "line_num": 1,
+        "external_ref": None,
         "product_id": made.data["lines"][0]["product_id"],
         "item_code": "BRICK",
         "product_name": "Brick",

@@ -18,8 +18,8 @@ def test_every_problem_of_a_new_return_is_reported(scenario: ReturnScenario) -> 
             "warehouse_code": "MOON",
             "lines": [
                 {"item_code": "NONE", "qty": 1, "reason": "bored"},
-                {"item_code": "BRICK", "qty": 0, "batch": "L1"},
-                {"item_code": "DRILL", "qty": 2, "serials": ["S-1"]},
+                {"item_code": "BRICK", "qty": 0, "batch": "L1", "external_ref": "1"},
+                {"item_code": "DRILL", "qty": 2, "serials": ["S-1"], "external_ref": "1"},
                 {"item_code": "HAULAGE", "qty": 1},
             ],
         },
@@ -27,6 +27,7 @@ def test_every_problem_of_a_new_return_is_reported(scenario: ReturnScenario) -> 
     assert set(answer.problems) == {
         "external_ref", "lines.0.reason", "lines.1.qty", "exit_document_id", "warehouse_code",
         "lines.0.item_code", "lines.1.batch", "lines.2.serials", "lines.3.item_code",
+        "lines.2.external_ref",
     }  # fmt: skip
     assert answer.code == "validation_failed"
 

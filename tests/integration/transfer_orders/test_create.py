@@ -73,6 +73,7 @@ def test_draft_is_returned_with_all_fields(transfer_scenario: TransferScenario) 
             {
                 "id": position + 1,
                 "line_num": position + 1,
+                "external_ref": None,
                 "product_id": products[line["item_code"]],
                 **line,
                 **nothing,
@@ -178,8 +179,8 @@ def test_all_problems_are_reported_with_their_paths(transfer_scenario: TransferS
         release=True,
         lines=[
             {"item_code": "NO-SUCH", "qty": 1},
-            {"item_code": "BRICK", "qty": "5", "batch_num": "B1"},
-            {"item_code": "DRILL", "qty": 3, "expected_series": ["S1"]},
+            {"item_code": "BRICK", "qty": "5", "batch_num": "B1", "external_ref": "1"},
+            {"item_code": "DRILL", "qty": 3, "expected_series": ["S1"], "external_ref": "1"},
             {"item_code": "HAULAGE", "qty": 1, "expected_batches": "B1"},
         ],
     )
@@ -194,6 +195,7 @@ def test_all_problems_are_reported_with_their_paths(transfer_scenario: TransferS
         "lines.1.qty": "must be a number",
         "lines.1.batch_num": "product BRICK is not managed by batch",
         "lines.2.expected_series": "1 given, 3 required",
+        "lines.2.external_ref": "is on the document already, at lines.1.external_ref",
         "lines.3.expected_batches": "must be a list",
         "lines.3.item_code": "product HAULAGE is not kept in stock",
     }

@@ -28,20 +28,21 @@ SALE_2 = {**SALE, "id": 4, "external_ref": "SO-10"}
 
 def test_receipt_with_all_fields_is_shown(stack: Stack, erp: Erp) -> None:
     drills = {"product_id": 2, "item_code": "DRILL", "qty": 2, "serials": ["S1", "S2"]}
+    place = {"bin_code": "A-01-1", "expiry_date": "2027-01-31"}
+    fill = {"document_id": ORDER["id"], "line_num": 1, "external_ref": "10", "qty": 12.5}
     cement = {"product_id": 3, "item_code": "CEMENT", "qty": 12.5, "batch_num": "B7"}
     internal_fields = {
-        "document_line": 1,
+        "document_lines": {"1": 12.5},
         "position_id": 5,
-        "bin_code": "A-01-1",
         "inventory_status": "quarantine",
-        "expiry_date": "2027-01-31",
         "stock_ids": [11, 12],
     }
     number = receipt(
         stack.store(),
         **HEAD,
         document=ORDER,
-        lines=[drills, {**cement, **internal_fields}],
+        external_refs={"1": "10"},
+        lines=[drills, {**cement, **place, **internal_fields}],
     )
 
     shown = erp.get(f"/receipts/{number}").data
@@ -49,7 +50,10 @@ def test_receipt_with_all_fields_is_shown(stack: Stack, erp: Erp) -> None:
         "id": number,
         **HEAD,
         "document": ORDER,
-        "lines": [{**drills, "batch_num": None}, {**cement, "serials": []}],
+        "lines": [
+            {**drills, "batch_num": None, "bin_code": None, "expiry_date": None, "fills": []},
+            {**cement, **place, "serials": [], "fills": [fill]},
+        ],
         "differences": [],
         "approvals": [],
         "actions": ["synchronize", "revert"],
@@ -85,6 +89,7 @@ def test_picking_with_all_fields_is_shown(stack: Stack, erp: Erp) -> None:
     internal_fields = {
         "document_id": 3,
         "document_line": 1,
+        "external_ref": "10",
         "allocations": [allocated],
         "picks": [taken],
     }
@@ -110,7 +115,13 @@ def test_picking_with_all_fields_is_shown(stack: Stack, erp: Erp) -> None:
         "priority": 1,
         "has_shortage": True,
         "carrier_code": "DHL",
-        "lines": [drills, cement],
+        "lines": [
+            {
+                **drills,
+                "fills": [{"document_id": 3, "line_num": 1, "external_ref": "10", "qty": 1}],
+            },
+            {**cement, "fills": []},
+        ],
         "actions": ["synchronize"],
     }
     del shown["lines"], shown["carrier_code"], shown["actions"]

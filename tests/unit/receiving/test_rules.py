@@ -81,6 +81,20 @@ def test_line_of_the_same_batch_is_filled_first_and_another_batch_last() -> None
     assert parts_of(document, draft("6", batch="L9")) == {2: 5, 1: 1}
 
 
+def test_serials_fill_the_lines_that_name_them_first_and_lines_of_others_last() -> None:
+    document = order(
+        line(1, "2", serials=["S-1", "S-2"]), line(2, "1"), line(3, "2", serials=["S-3", "S-4"])
+    )
+
+    def filled(*serials: str) -> dict[int, Decimal]:
+        return parts_of(document, draft(str(len(serials)), batch=None, serials=list(serials)))
+
+    assert filled("S-4", "S-1") == {1: 1, 3: 1}
+    assert filled("S-9", "S-4") == {3: 1, 2: 1}
+    assert filled("S-9", "S-8", "S-4") == {3: 1, 2: 1, 1: 1}
+    assert filled("S-9", "S-8", "S-7", "S-4", "S-1") == {1: 2, 2: 1, 3: 2}
+
+
 def test_tolerance_of_each_line_is_filled_after_all_ordered_quantities() -> None:
     document = order(line(1, "10"), line(2, "100"))
 

@@ -14,6 +14,9 @@ from shared.warehouse.documents.vocabulary import DocumentKind
 type CellType = Literal["text", "list", "decimal", "integer", "date", "datetime", "boolean"]
 """Type of the cells of a column. A `list` is several texts in one cell."""
 
+LINE_PREFIX = "line_"
+"""Begins the name of the column of a line's field, if the document has a field of its name."""
+
 _NOT_LETTERS_OR_DIGITS = re.compile(r"[^a-z0-9]+")
 
 
@@ -23,7 +26,8 @@ class Column:
 
     Attributes:
         words: Header, description and example of the columns that the kind of import may have.
-        field: The field of the request body that the cell fills.
+        field: The field of the request body that the cell fills; `line_external_ref` fills the
+            field `external_ref` of a line.
         cell_type: How the cell is converted.
         required: Whether the file must have the column.
         is_line_field: Whether `field` belongs to a line of the document, not to its head.
@@ -60,6 +64,11 @@ class Column:
     def example(self) -> BilingualText:
         """The cell of the template's sample row."""
         return self.words[self.field].example
+
+    @property
+    def body_field(self) -> str:
+        """The name of the field in the body or in its line."""
+        return self.field.removeprefix(LINE_PREFIX) if self.is_line_field else self.field
 
     def documented_headers(self) -> set[str]:
         """Return the name of the field and both headers, as `normalize_header` writes them."""

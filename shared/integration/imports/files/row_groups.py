@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from shared.integration.imports.files.cells import Converter, cell_text, converters
-from shared.integration.imports.files.columns import CellType, Column, indexes_of
+from shared.integration.imports.files.columns import LINE_PREFIX, CellType, Column, indexes_of
 from shared.integration.imports.files.reader import ParsedFile, is_blank
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import ImportKind
@@ -25,8 +25,8 @@ type _GroupKey = tuple[str, ...]
 A type that does not exist begins with "?"."""
 _BLANK_TYPE = "?"
 """The type of a row without one."""
-type _FieldReader = tuple[int, str, Converter, bool]
-"""Index in the row, field of the body, converter, whether the field belongs to a line."""
+type _FieldReader = tuple[int, Column, Converter]
+"""Index in the row, its column, converter."""
 
 _LINE_PATH = re.compile(r"\blines\.(\d+)\.[\w.]+")
 """The path of a field of a line in a message. The report shows the row instead."""
@@ -64,8 +64,7 @@ class RowGrouper:
         self._layout = importer_of(kind).layout
         convert = converters(decimal_comma=file.decimal_comma, timezone=timezone)
         self._readers: list[_FieldReader] = [
-            (index, column.field, _converter(column, convert), column.is_line_field)
-            for index, column in file.columns
+            (index, column, _converter(column, convert)) for index, column in file.columns
         ]
         self._indexes = indexes_of(file.columns)
         self._file = file
@@ -174,9 +173,9 @@ class RowGrouper:
         """Return whether the head fields of `row` agree with those of the document."""
         head, document = (self._read_row(one)[0] for one in (row, self._rows_by_key[key][0]))
         return all(
-            _is_same_value(head[name], document.get(name))
-            for _, name, _, is_line_field in self._readers
-            if name in head and not is_line_field
+            _is_same_value(head[column.field], document.get(column.field))
+            for _, column, _ in self._readers
+            if column.field in head and not column.is_line_field
         )
 
     def _document(self, rows: Sequence[Row]) -> RowGroup:
@@ -188,11 +187,12 @@ class RowGrouper:
             if problems:
                 group.problems[row.number] = problems
             line = {}
-            for _, name, _, is_line_field in self._readers:
+            for _, column, _ in self._readers:
+                name = column.field
                 if name not in body:
                     continue
-                if is_line_field:
-                    line[name] = body[name]
+                if column.is_line_field:
+                    line[column.body_field] = body[name]
                 elif name not in group.body:
                     group.body[name] = body[name]
                     first_rows[name] = row.number
@@ -214,7 +214,8 @@ class RowGrouper:
         width = len(cells)
         body: dict[str, object] = {}
         problems: list[RowProblem] = []
-        for index, name, convert, _ in self._readers:
+        for index, column, convert in self._readers:
+            name = column.field
             cell = cells[index] if index < width else None
             if is_blank(cell):
                 continue
@@ -257,7 +258,7 @@ def add_problem(group: RowGroup, problem: Problem, indexes: Mapping[str, int]) -
     the problem that the field is required, or that another one is required without it, is then left
     out. `indexes` are the column indexes of the fields.
     """
-    row, name = _origin(group, problem.field)
+    row, name = _origin(group, problem.field, indexes)
     known = group.problems.setdefault(row.number, [])
     if len(known) >= _MAX_PROBLEMS:
         known[_MAX_PROBLEMS:] = [
@@ -296,9 +297,10 @@ def _cell(row: Row, index: int) -> Cell:
     return row.cells[index] if index < len(row.cells) else None
 
 
-def _origin(group: RowGroup, path: str) -> tuple[Row, str]:
-    """Return the row and the field that a path of the body comes from."""
+def _origin(group: RowGroup, path: str, indexes: Mapping[str, int]) -> tuple[Row, str]:
+    """Return the row and the field of the column that a path of the body comes from."""
     parts = path.split(".")
     if parts[0] == "lines" and len(parts) > 2 and parts[1].isdigit():  # noqa: PLR2004 - lines.N.field
-        return group.rows[int(parts[1])], parts[2]
+        prefixed = f"{LINE_PREFIX}{parts[2]}"
+        return group.rows[int(parts[1])], prefixed if prefixed in indexes else parts[2]
     return group.rows[0], parts[0]

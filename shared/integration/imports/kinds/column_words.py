@@ -149,6 +149,14 @@ WORDS: Mapping[str, ColumnWords] = {
         BilingualText("Unique code of the product.", "Código único del artículo."),
         BilingualText("EXAMPLE-1", "EJEMPLO-1"),
     ),
+    "line_external_ref": ColumnWords(
+        BilingualText("Line reference", "Referencia de línea"),
+        BilingualText(
+            "Number of the line in your system, up to 64 characters; each one once in a document.",
+            "Número de la línea en su sistema, hasta 64 caracteres; cada uno una sola vez en un documento.",
+        ),
+        BilingualText("10", "10"),
+    ),
     "man_btch_num": ColumnWords(
         BilingualText("Managed by batch", "Gestionado por lote"),
         BilingualText(

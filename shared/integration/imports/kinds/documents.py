@@ -9,6 +9,7 @@ from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     LINE_ITEM_CODE,
     LINE_QUANTITY,
+    LINE_REFERENCE,
     WAREHOUSE,
     line_batch,
     line_serials,
@@ -90,6 +91,7 @@ def _document_layout(
         line_batch("batch"),
         Column(words, "expiry_date", "date", is_line_field=True),
         line_serials("serials"),
+        LINE_REFERENCE,
     )
     return FileLayout(
         title,

@@ -8,6 +8,7 @@ from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     LINE_ITEM_CODE,
     LINE_QUANTITY,
+    LINE_REFERENCE,
     line_batch,
     line_serials,
     reference_column,
@@ -48,6 +49,7 @@ _COLUMNS = (
     ),
     line_batch("batch"),
     line_serials("serials"),
+    LINE_REFERENCE,
 )
 
 

@@ -35,6 +35,9 @@ LINE_ITEM_CODE = Column(
     aliases=("product", "artículo"),
 )
 LINE_QUANTITY = Column(WORDS, "qty", "decimal", required=True, is_line_field=True)
+LINE_REFERENCE = Column(
+    WORDS, "line_external_ref", is_line_field=True, aliases=("order line", "línea de pedido")
+)
 
 line_batch = partial(Column, WORDS, is_line_field=True)
 """Returns the column of a line's batch, which fills a field."""

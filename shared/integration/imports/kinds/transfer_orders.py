@@ -8,6 +8,7 @@ from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     LINE_ITEM_CODE,
     LINE_QUANTITY,
+    LINE_REFERENCE,
     line_batch,
     line_serials,
     reference_column,
@@ -35,6 +36,7 @@ _COLUMNS = (
     line_batch("batch_num"),
     line_serials("expected_series", synonyms=("serials", "números de serie")),
     Column(_WORDS, "expected_batches", "list", is_line_field=True),
+    LINE_REFERENCE,
 )
 
 
