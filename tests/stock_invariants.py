@@ -229,6 +229,7 @@ def _check_documents(state: StoredState) -> None:
     done: Sums = defaultdict(Decimal)
     for receipt in state.receipts:
         for line in receipt.lines:
+            assert sum(line.document_lines.values(), ZERO) == line.qty, receipt
             for line_num, qty in line.document_lines.items() if not line.undone else ():
                 name = (receipt.document.type, receipt.document.id) if receipt.document else ("", 0)
                 done[*name, line_num] += qty

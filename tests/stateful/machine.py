@@ -251,6 +251,12 @@ def recent_one[E](several: list[E], index: int) -> E:
     return several[-1 - index % len(several)]
 
 
+def likely_one[E](several: list[E], index: int, is_likely: Callable[[E], object]) -> E:
+    """Return a recent entry: for three of four indexes a likely one, if there is any."""
+    likely = [one for one in several if is_likely(one)]
+    return recent_one(likely if likely and index % 4 else several, index)
+
+
 def named(item: str, qty: Decimal, *, by_gtin: bool) -> dict[str, object]:
     """Return the fields of a body that name an item and its quantity."""
     if not by_gtin:

@@ -17,6 +17,7 @@ from tests.stateful.machine import (  # fmt: skip
     WANTED,
     WHS,
     BaseMachine,
+    likely_one,
     named,
     one_of,
     place_at,
@@ -74,7 +75,9 @@ class PickingRules(BaseMachine):
         by_gtin: bool,
     ) -> None:  # fmt: skip
         """Pick from an allocated place, or from a wrong one."""
-        picking = recent_one(self.model.pickings, index)
+        picking = likely_one(
+            self.model.pickings, index, lambda one: one.allocated and one.status == "started"
+        )
         places = sorted(picking.allocated, key=str)
         nothing = place_at("BRICK", picking.order.whs, bin_code, 1)
         place = recent_one(places or [nothing], place_index)
@@ -105,7 +108,11 @@ class PickingRules(BaseMachine):
     @rule(index=INDEX, place_index=INDEX, bin_code=BINS, qty=QTY)
     def undo_pick(self, index: int, place_index: int, bin_code: str, qty: Decimal) -> None:
         """Undo a pick, or a part of it."""
-        picking = recent_one(self.model.pickings, index)
+        picking = likely_one(
+            self.model.pickings,
+            index,
+            lambda one: one.picked and (one.status == "started" or self._is_picked(one)),
+        )
         places = sorted(picking.picked, key=str)
         nothing = place_at("BRICK", picking.order.whs, bin_code, 1)
         place = recent_one(places or [nothing], place_index)
@@ -125,6 +132,10 @@ class PickingRules(BaseMachine):
             self.model.undo_pick(picking, place, qty)
             if order:
                 picking.status, order.status = "started", "picking"
+
+    def _is_picked(self, picking: Picking) -> bool:
+        order = self.model.transfer_order_of(picking)
+        return order is not None and order.status == "picked"
 
     @precondition(lambda self: self.model.pickings)
     @rule(index=INDEX, action=one_of("start start start allocate cancel revert synchronize"))

@@ -17,6 +17,7 @@ from tests.stateful.machine import (  # fmt: skip
     WANTED,
     WHS,
     BaseMachine,
+    likely_one,
     named,
     one_of,
     place_at,
@@ -87,7 +88,9 @@ class ReceivingRules(BaseMachine):
     @rule(index=INDEX, place_index=INDEX, qty=QTY)
     def undo_goods(self, index: int, place_index: int, qty: Decimal) -> None:
         """Undo goods that a receipt received, or a part of them."""
-        receipt = recent_one(self.model.receipts, index)
+        receipt = likely_one(
+            self.model.receipts, index, lambda one: one.status == "started" and one.received
+        )
         nothing = place_at(min(receipt.order.wanted), receipt.order.whs, OPEN_BINS[0], 1)
         places = sorted((place for place, had in receipt.received.items() if had), key=str)
         place = recent_one(places or [nothing], place_index)
