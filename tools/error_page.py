@@ -220,8 +220,8 @@ ADVICE = {
         "Correct what `errors` names, or change the master data that the rule depends on.",
     ),
     "import_refused": Advice(
-        "The file cannot be read (format: 422, size: 413), or the state of the import does not "
-        "allow the operation (409). Errors with 409 and 413 are stored under an Idempotency-Key.",
+        "The file cannot be read (format: 422, size: 413), or the import cannot be committed in "
+        "its state (409). Errors with 409 and 413 are stored under an Idempotency-Key.",
         "Import 12 cannot be committed: it is already committed.",
         "Correct the file and upload it again as a new import; for 409 read the import again.",
     ),

@@ -53,7 +53,6 @@ _WRITE: OperationOptions = {
     "may_warn": True,
 }
 _OF_KIND: OperationOptions = {**_WRITE, "errors": ("import_refused", "transfer_orders_disabled")}
-_STATE_CONFLICT = {"import_refused": (409,)}
 
 
 def _context(tx: Transaction | Store, request: Request[Any, Any]) -> ImportContext:
@@ -183,7 +182,7 @@ def get_error_report(store: Store, request: Request) -> FileResponse | RedirectR
     _OF_KIND,
     response=ImportDetail,
     statuses=(202,),
-    error_statuses=_STATE_CONFLICT,
+    error_statuses={"import_refused": (409,)},
     description="Applies the valid rows. A few rows are applied within the request. A larger import"
     " is `committing` in the response: poll the import until it is `committed`. The commit of a"
     " `failed` import resumes where it stopped.",
@@ -198,9 +197,8 @@ def commit_import(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/imports/{id}/cancel",
     "Cancel an import",
-    _WRITE,
+    {**_WRITE, "errors": ()},
     response=ImportDetail,
-    error_statuses=_STATE_CONFLICT,
 )
 def cancel_import(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel an import that has not been committed."""

@@ -475,7 +475,7 @@ def _act(caller: Erp, subject: Subject, name: str, number: int, body: object) ->
 
 def _refusal(subject: Subject, name: str, state: str) -> str:
     """Return the code with which an action is refused."""
-    if subject.path == "/imports":
+    if (subject.path, name) == ("/imports", "commit"):
         return "import_refused"
     if state.endswith(" of an order") and name not in {"allocate", "synchronize"}:
         return "conflict"  # it is picked through the actions of its transfer order

@@ -280,7 +280,6 @@ _IMPORT_REFUSED = {
     "POST /imports": {"413", "422"},
     "POST /imports/uploads": {"422"},
     "POST /imports/{id}/commit": {"409"},
-    "POST /imports/{id}/cancel": {"409"},
 }
 """Route → the statuses of import_refused; tests/integration/imports sends such requests."""
 

@@ -293,17 +293,12 @@ def cancel_import(tx: Transaction, context: ImportContext, import_id: int) -> Re
 
     Raises:
         ServiceError: The caller may not import the kind.
-        ImportRefused: Its commit has started, or it has ended (409).
+        StaleState: Its commit has started, or it has ended.
     """
     record = IMPORTS.get(tx.store, import_id)
     stored = record.entity
     ensure_kind_allowed(context.tenant, tx.caller, stored.kind, write=True)
-    if not ACTIONS.admits(stored, "cancel"):
-        message = (
-            f"Import {stored.id} is {stored.status}; only an uploaded, validating or validated"
-            " import can be cancelled."
-        )
-        raise ImportRefused(message, 409)
+    ACTIONS.ensure(stored, "cancel")
     if stored.way == "drop":
         # The worker writes the result next to the file, after this transaction.
         context.enqueue(import_id, delay=REQUEST_SECONDS)

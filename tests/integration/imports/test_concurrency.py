@@ -165,7 +165,7 @@ def test_either_a_cancellation_or_a_commit_succeeds(stack: Stack, scheduler: Sch
         assert sorted((cancel.status, commit.status)) in ([200, 409], [202, 409])
         assert {cancel.status, commit.status} & {409}
         if commit.status == 202:
-            assert cancel.code == "import_refused"
+            assert cancel.code == "stale_state"
             assert_committed(run.imports)
         else:
             assert commit.code == "import_refused"

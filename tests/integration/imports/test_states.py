@@ -103,7 +103,7 @@ def test_an_import_can_be_cancelled_before_its_commit(
         if status in cancellable:
             assert (answer.status, answer.data["status"]) == (200, "cancelled")
         else:
-            assert (answer.status, answer.code) == (409, "import_refused")
+            assert (answer.status, answer.code) == (409, "stale_state")
             assert status in answer.json()["message"]
             assert snapshot(scenario) == before
         if status in cancellable:
