@@ -129,7 +129,8 @@ export const SUBJECTS = [
       { operation: 'POST /pickings', name: 'pick' },
       {
         operation: 'POST /packing-orders',
-        name: 'dispatch',
+        name: '',
+        when: { status: ['partial-complete', 'completed'] },
         field: 'exit_document_id',
       },
       { operation: 'POST /exit-documents/{id}/dispatch' },

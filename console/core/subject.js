@@ -59,7 +59,7 @@
  * @typedef {object} Action
  * @property {string} operation such as `POST /receipts/{id}/start`
  * @property {string} [name] in `actions`; the last part of the path without it. It may be the name of
- *   another action that is possible in the same states
+ *   another action that is possible in the same states; empty if only `when` decides
  * @property {Record<string, readonly unknown[]>} [when] field → the values with which it is offered;
  *   `document.type` is a field of a field
  * @property {Record<string, readonly unknown[]>} [unless] field → the values with which it is not
@@ -135,7 +135,9 @@ export function allowedActions(subject, description, resource, permissions, user
     return possible;
   }
   const place = (/** @type {Action} */ action) => names.indexOf(actionName(action));
-  return possible.filter((one) => place(one) >= 0).sort((one, other) => place(one) - place(other));
+  return possible
+    .filter((one) => one.name === '' || place(one) >= 0)
+    .sort((one, other) => place(one) - place(other));
 }
 
 /**

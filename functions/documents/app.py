@@ -16,6 +16,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.documents import service, views
+from shared.warehouse.documents.actions import ACTIONS
 from shared.warehouse.documents.models import (
     Document,
     EntryDocument,
@@ -140,8 +141,7 @@ def create_exit_document(tx: Transaction, request: Request[Checked[ExitDraft]]) 
 @routes.read("/exit-documents/{id}", "Get an exit document", _EXIT_READ)
 def get_exit_document(store: Store, request: Request) -> ResourceResponse:
     """Return an exit document."""
-    record = service.get_document(store, "exit", request.id)
-    return ResourceResponse(views.exit_document_in_detail(record))
+    return ResourceResponse(_exit(store, service.get_document(store, "exit", request.id)))
 
 
 @routes.write(
@@ -158,6 +158,16 @@ def close_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
     """
     record = service.close_document(tx, "exit", request.id)
     return ResourceResponse(views.exit_document_in_detail(record))
+
+
+def _exit(store: Store, record: Record[Document]) -> ExitDocumentDetail:
+    if not ACTIONS["exit"].admits(record.entity, "dispatch"):
+        return views.exit_document_in_detail(record)
+    # Imported here because only this view of a document with staged goods needs it.
+    from shared.warehouse.packing.shipping import is_ready_for_dispatch  # noqa: PLC0415
+
+    may_leave = is_ready_for_dispatch(store, record.entity)
+    return views.exit_document_in_detail(record, may_leave=may_leave)
 
 
 lambda_handler = ApiHandler(

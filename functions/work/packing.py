@@ -77,7 +77,7 @@ def create_packing_order(
 ) -> ResourceResponse:
     """Create a packing order."""
     created = service.create_packing_order(tx, request.body)
-    view = views.order_in_detail(created.record, created.units)
+    view = views.order_in_detail(created)
     return ResourceResponse(view, 201, f"/packing-orders/{created.record.id}")
 
 
@@ -227,7 +227,7 @@ def delete_handling_unit(tx: Transaction, request: Request) -> ResourceResponse:
 
 
 def _shown(found: reading.OrderWithUnits) -> ResourceResponse:
-    return ResourceResponse(views.order_in_detail(found.record, found.units))
+    return ResourceResponse(views.order_in_detail(found))
 
 
 def _unit(found: reading.UnitInOrder) -> ResourceResponse:

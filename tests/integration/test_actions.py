@@ -14,7 +14,11 @@ from typing import Any
 import pytest
 
 from shared.integration.imports.context import import_context
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.receiving.rules import MAX_LINES
 from tests.clock import Clock
+from tests.faults import AwsFaults, Killed, kill_after_step
 from tests.gateway import Erp, Response
 from tests.import_scenario import ImportScenario, leave_all_to_worker
 from tests.packing_scenario import PackingScenario
@@ -28,6 +32,7 @@ from tools.action_tables import SUBJECTS, Subject
 
 _BY_PATH = {subject.path: subject for subject in SUBJECTS}
 _BRICK = {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}
+_LEAVING = "packed while dispatched"
 _BACK = {"lines": [{"item_code": "BRICK", "qty": 1, "bin_code": "B-01"}]}
 
 type _Make = Callable[[], int]
@@ -50,14 +55,22 @@ class _States:
 class _Goods:
     """Makers of resources in the warehouses YARD and SHOP."""
 
-    def __init__(self, stack: Stack, erp: Erp) -> None:
-        self.stack, self.erp = stack, erp
+    def __init__(self, stack: Stack, erp: Erp, faults: AwsFaults) -> None:
+        self.stack, self.erp, self.faults = stack, erp, faults
         self.yard = WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
         self.yard.stock("BRICK", 50)
+        self.yard.stock("CEMENT", 10, batch="L1")
         self.receiving = ReceivingScenario(erp, self.yard)
         self.packing = PackingScenario(erp, self.yard)
         self.orders = TransferScenario(erp, self.yard)
         self.waves = WaveScenario(self.yard)
+
+    def interrupt_dispatch(self, path: str) -> None:
+        """Dispatch a resource with several picks, and end the request after the first of them."""
+        with pytest.MonkeyPatch.context() as patch, self.faults.faulty(kill_after_step()):
+            patch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
+            with pytest.raises(Killed):
+                self.erp.post(f"{path}/dispatch")
 
     # Entry documents and receipts
 
@@ -75,6 +88,16 @@ class _Goods:
             self.receiving.act(number, act).ok()
         return number
 
+    def full_receipt(self) -> int:
+        """Create a receipt with the maximum number of lines, of which all but one are undone."""
+        number, tx = self.receipt(), Transaction(self.stack.store())
+        record = RECEIPTS.get(tx.store, number)
+        [line] = record.entity.lines
+        undone = [line.model_copy(update={"undone": True})] * (MAX_LINES - 1)
+        RECEIPTS.save(tx, record, record.entity, lines=[line, *undone])
+        tx.commit()
+        return number
+
     # Exit documents and pickings
 
     def exit(self, qty: float = 0, *acts: str) -> int:
@@ -90,6 +113,18 @@ class _Goods:
         for act in acts:
             more = {"shortage_reason": "other"} if act == "finalize" and qty < 2 else {}
             self.yard.act(number, act, **more).ok()
+        return number
+
+    def unpacked(self) -> int:
+        """Create a document with staged goods in a company that dispatches packed goods only."""
+        number = self.exit(2, "finalize")
+        self.yard.change_settings(packing_required=True)
+        return number
+
+    def in_packing(self) -> int:
+        """Create a document whose staged goods are being packed."""
+        number = self.exit(2, "finalize")
+        self.packing.order(number)
         return number
 
     def closed(self, path: str) -> int:
@@ -111,6 +146,13 @@ class _Goods:
                 f"/exit-documents/{document}" if act == "dispatch" else f"/packing-orders/{order}"
             )
             self.erp.post(f"{path}/{act}").ok()
+        return order
+
+    def leaving_packing_order(self) -> int:
+        document = self.packing.staged_lots(("BRICK", 1, {}), ("CEMENT", 1, {"batch": "L1"}))
+        order: int = self.packing.order(document)["id"]
+        self.packing.done(self.packing.complete(order, short=True, reason="Late"))
+        self.interrupt_dispatch(f"/exit-documents/{document}")
         return order
 
     def units(self, *closed: str) -> tuple[int, int]:
@@ -160,6 +202,13 @@ class _Goods:
         """Create an order that is picking, of which every pick was undone."""
         return self.transfer_order(1, ("picks/undo", _BRICK))
 
+    def leaving_transfer_order(self) -> int:
+        number = self.orders.order(("BRICK", 2), ("CEMENT", 1))
+        self.orders.pick(number, "BRICK", 2)
+        self.orders.pick(number, "CEMENT", 1, batch="L1")
+        self.interrupt_dispatch(f"/transfer-orders/{number}")
+        return number
+
     def picking_of_order(self, picked: float = 0, *acts: str) -> int:
         number = self.transfer_order(picked, *((act, {}) for act in acts))
         picking: int = self.orders.shown(number)["picking_id"]
@@ -201,6 +250,8 @@ def _documents_and_receipts(goods: _Goods) -> Mapping[str, _States]:
                 "partial-complete with a picking": lambda: goods.exit(1),
                 "completed": lambda: goods.exit(2, "finalize"),
                 "completed with a picking": lambda: goods.exit(2),
+                "completed while packed": goods.in_packing,
+                "completed not packed": goods.unpacked,
                 "closed": lambda: goods.closed("/exit-documents"),
             },
         ),
@@ -208,6 +259,7 @@ def _documents_and_receipts(goods: _Goods) -> Mapping[str, _States]:
             {
                 "pending": lambda: goods.receiving.receipt(goods.entry()),
                 "started": goods.receipt,
+                "started with all lines": goods.full_receipt,
                 "finalized": lambda: goods.receipt(None, 1, "finalize"),
                 "synchronized": lambda: goods.receipt(None, 1, "finalize", "synchronize"),
                 "cancelled": lambda: goods.receipt(None, 1, "cancel"),
@@ -262,6 +314,7 @@ def _pickings_and_packing(goods: _Goods) -> Mapping[str, _States]:
                 "open": goods.packing_order,
                 "in_progress": lambda: goods.packing_order(1),
                 "packed": lambda: goods.packing_order(2, "complete"),
+                _LEAVING: goods.leaving_packing_order,
                 "shipped": lambda: goods.packing_order(2, "complete", "dispatch"),
                 "cancelled": lambda: goods.packing_order(0, "cancel"),
             },
@@ -304,6 +357,7 @@ def _transfers_and_waves(goods: _Goods) -> Mapping[str, _States]:
                 "picking": lambda: goods.transfer_order(1),
                 "picking of nothing": goods.unpicked_order,
                 "picked": lambda: goods.transfer_order(2),
+                "picked while dispatched": goods.leaving_transfer_order,
                 "in_transit": lambda: goods.transfer_order(2, *end[:1]),
                 "receiving": lambda: goods.transfer_order(2, end[0], ("receive", some)),
                 "received": lambda: goods.transfer_order(2, *end),
@@ -456,7 +510,7 @@ def _ensure_listed_is_possible(stack: Stack, erp: Erp, path: str, states: _State
                 answer = send()
             case = (path, state, name, answer.text)
             assert (answer.status, answer.code) == (409, _refusal(subject, name, state)), case
-            if answer.code == "stale_state" and path != "/handling-units":  # those name their order
+            if answer.code == "stale_state" and path != "/handling-units" and state != _LEAVING:
                 needed = " or ".join(subject.table.actions[name].starts)
                 sentence = f" is {status}; it must be {needed} for this action."
                 assert answer.json()["message"].endswith(sentence), case
@@ -479,7 +533,7 @@ def _refusal(subject: Subject, name: str, state: str) -> str:
         return "import_refused"
     if state.endswith(" of an order") and name not in {"allocate", "synchronize"}:
         return "conflict"  # it is picked through the actions of its transfer order
-    if state in {"closed in a closed unit", "closed of a packed order"}:
+    if state in {"closed in a closed unit", "closed of a packed order", _LEAVING}:
         return "stale_state"
     status = state.split(" ", maxsplit=1)[0]
     order, starts = subject.table.statuses, subject.table.actions[name].starts
@@ -488,13 +542,19 @@ def _refusal(subject: Subject, name: str, state: str) -> str:
 
 
 def _states_of(
-    path: str, stack: Stack, erp: Erp, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    path: str,
+    stack: Stack,
+    erp: Erp,
+    clock: Clock,
+    aws_faults: AwsFaults,
+    *,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> _States:
     if path == "/returns":
         return _returns(erp)
     if path == "/imports":
         return _imports(stack, monkeypatch)
-    goods = _Goods(stack, erp)
+    goods = _Goods(stack, erp, aws_faults)
     if path == "/approvals":
         return _approvals(stack, goods, clock)
     of_goods = (_documents_and_receipts, _pickings_and_packing, _transfers_and_waves)
@@ -503,7 +563,13 @@ def _states_of(
 
 @pytest.mark.parametrize("path", _BY_PATH)
 def test_action_is_listed_exactly_when_the_state_does_not_refuse_it(
-    stack: Stack, erp: Erp, clock: Clock, monkeypatch: pytest.MonkeyPatch, path: str
+    stack: Stack,
+    erp: Erp,
+    clock: Clock,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    path: str,
 ) -> None:
-    states = _states_of(path, stack, erp, clock, monkeypatch)
+    states = _states_of(path, stack, erp, clock, aws_faults, monkeypatch=monkeypatch)
     _ensure_listed_is_possible(stack, erp, path, states)

@@ -42,10 +42,16 @@ def exit_document(record: Record[Document]) -> ExitDocument:
     return ExitDocument.from_stored(record.entity, **_others("exit", record.entity))
 
 
-def exit_document_in_detail(record: Record[Document]) -> ExitDocumentDetail:
-    """Return the representation of one exit document."""
+def exit_document_in_detail(
+    record: Record[Document], *, may_leave: bool = True
+) -> ExitDocumentDetail:
+    """Return the representation of one exit document.
+
+    `may_leave` is whether the packing of its staged goods admits their dispatch.
+    """
     document = record.entity
-    admitted = ACTIONS["exit"].admitted(document)
+    names = ACTIONS["exit"].admitted(document)
+    admitted = [one for one in names if one != "dispatch" or may_leave]
     return ExitDocumentDetail.from_stored(document, **_others("exit", document), actions=admitted)
 
 

@@ -1,14 +1,16 @@
 """Packing orders read together with their handling units."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.errors import ServiceUnavailable
 from shared.warehouse.packing import rules
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
+from shared.warehouse.picking import service as picking_service
 
 _TRIES = 5
 """Attempts to read a packing order whose units change meanwhile."""
@@ -16,10 +18,14 @@ _TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class OrderWithUnits:
-    """A packing order with its handling units."""
+    """A packing order with its handling units.
+
+    `is_leaving` is whether the dispatch of its goods has begun, so that it cannot be cancelled.
+    """
 
     record: Record[StoredPackingOrder]
     units: Sequence[Record[StoredUnit]] = ()
+    is_leaving: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +40,26 @@ def get_packing_order(store: Store, number: int) -> OrderWithUnits:
     """Read a consistent state of a packing order and its units; NotFound when there is none."""
     for _ in range(_TRIES):
         record = PACKING_ORDERS.get(store, number)
-        found = with_units(store, record)
+        found = _shown(store, record)
         if [rules.entry_for(unit.entity) for unit in found.units] == record.entity.units:
             return found
         store.clear_cache()
     raise ServiceUnavailable
+
+
+def _shown(store: Store, record: Record[StoredPackingOrder]) -> OrderWithUnits:
+    found, is_leaving = run_all(
+        lambda: with_units(store, record), lambda: _is_leaving(store, record.entity)
+    )
+    return replace(found, is_leaving=is_leaving)
+
+
+def _is_leaving(store: Store, order: StoredPackingOrder) -> bool:
+    """Return whether a dispatch of a packed order was interrupted, or is in progress."""
+    if order.status != "packed":
+        return False
+    pickings = picking_service.get_pickings(store, order.picking_ids)
+    return rules.dispatch_has_begun(order, [one.entity for one in pickings])
 
 
 def get_unit_with_content(store: Store, number: int) -> list[StoredUnit]:

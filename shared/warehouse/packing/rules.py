@@ -142,10 +142,15 @@ def ensure_free(document: int, packing: Mapping[int, Iterable[StoredPackingOrder
         )
 
 
+def dispatch_has_begun(order: StoredPackingOrder, pickings: Iterable[StoredPicking]) -> bool:
+    """Return whether goods of a packing order, which are in these pickings, are dispatched."""
+    picks = (one for each in pickings for one in _picks_for(each, order.exit_document_id))
+    return any(pick.dispatched for _, _, pick in picks)
+
+
 def ensure_not_dispatched(order: StoredPackingOrder, pickings: Iterable[StoredPicking]) -> None:
     """Raise StaleState when a dispatch of the goods of a packing order has begun."""
-    picks = (one for each in pickings for one in _picks_for(each, order.exit_document_id))
-    if any(pick.dispatched for _, _, pick in picks):
+    if dispatch_has_begun(order, pickings):
         document = doc_num("exit", order.exit_document_id)
         raise StaleState(
             f"{packing_order_code(order.id)} is being dispatched with {document};"

@@ -1,9 +1,13 @@
 """Dispatch of exit documents: staged goods leave the warehouse, packed or not."""
 
+from collections.abc import Sequence
+
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import has_room, run_steps
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import (
@@ -16,6 +20,8 @@ from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.packing.service import change_order
 from shared.warehouse.picking import dispatch
+from shared.warehouse.picking import service as picking_service
+from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.settings.values import DispatchRest, settings_of
 
 type _Orders = list[Record[StoredPackingOrder]]
@@ -34,21 +40,14 @@ def dispatch_exit_document(
             it; with the setting `packing_required`, also when staged goods have no packed packing
             order.
     """
-    settings, draft = settings_of(tx.company), ensure_valid(checked)
-    rest = draft.rest or settings.dispatch_rest
-
-    def step() -> Record[Document] | None:
-        return _dispatch_step(tx, number, rest, packing_required=settings.packing_required)
-
-    return run_steps(tx, step)
+    rest = ensure_valid(checked).rest or settings_of(tx.company).dispatch_rest
+    return run_steps(tx, lambda: _dispatch_step(tx, number, rest))
 
 
-def _dispatch_step(
-    tx: Transaction, number: int, rest: DispatchRest, *, packing_required: bool
-) -> Record[Document] | None:
+def _dispatch_step(tx: Transaction, number: int, rest: DispatchRest) -> Record[Document] | None:
     """Dispatch as many picks as fit, then as many units; with the last, record the dispatch."""
     staged = dispatch.read_staged(tx, number)
-    orders = _packed_orders(tx, staged, required=packing_required)
+    orders = _packed_orders(tx.store, number, [one.entity for one in staged.pickings])
     if dispatch.dispatch_picks(tx, staged):
         units = _ship(tx, orders)
         if units is not None:
@@ -59,15 +58,24 @@ def _dispatch_step(
     return None
 
 
-def _packed_orders(tx: Transaction, staged: dispatch.StagedDocument, *, required: bool) -> _Orders:
-    """Read the packing orders of the goods; Conflict when one is still being packed."""
-    pickings, document = [record.entity for record in staged.pickings], staged.document.id
+def is_ready_for_dispatch(store: Store, document: Document) -> bool:
+    """Return whether the packing of an exit document admits the dispatch of its staged goods."""
+    pickings = picking_service.get_pickings(store, document.finished)
+    try:
+        _packed_orders(store, document.id, [one.entity for one in pickings])
+    except Conflict:
+        return False
+    return True
+
+
+def _packed_orders(store: Store, document: int, pickings: Sequence[StoredPicking]) -> _Orders:
+    """Read the packing orders of the goods; Conflict when these cannot leave yet."""
     named = sorted({order for one in pickings if (order := one.packing_order_for(document))})
-    found = PACKING_ORDERS.get_many(tx.store, named) if named else []
+    found = PACKING_ORDERS.get_many(store, named) if named else []
     # That of a picking of release 2.0 may be for another of its documents.
     orders = [one for one in found if one.entity.exit_document_id == document]
     rules.ensure_packed([one.entity for one in orders])
-    if required:
+    if settings_of(store.company).packing_required:
         rules.ensure_all_packed(document, pickings, {one.id for one in orders})
     return orders
 

@@ -1,6 +1,6 @@
 """Responses that show packing orders and handling units."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from shared.kernel.db.records import Record
@@ -24,7 +24,7 @@ from shared.warehouse.packing.models import (
     UnitContents,
     unit_code,
 )
-from shared.warehouse.packing.reading import UnitInOrder
+from shared.warehouse.packing.reading import OrderWithUnits, UnitInOrder
 from shared.warehouse.picking.models import packing_order_code
 
 _LABELS: Mapping[PackingStatus, str] = {
@@ -54,20 +54,17 @@ def raise_transition(
         raise_record_event(tx, "packing_order.transitioned", _EVENTS, record, more)
 
 
-def order_in_detail(
-    record: Record[StoredPackingOrder], units: Iterable[Record[StoredUnit]]
-) -> PackingOrderDetail:
+def order_in_detail(found: OrderWithUnits) -> PackingOrderDetail:
     """Return the response for one packing order, with its lines and handling units."""
-    lines = [
-        dict_of(PackingLine, line, serial_numbers=line.serials) for line in record.entity.lines
-    ]
-    shown = [unit_shown(one) for one in units]
+    order = found.record.entity
+    lines = [dict_of(PackingLine, line, serial_numbers=line.serials) for line in order.lines]
+    admitted = ACTIONS.admitted(order)
     return PackingOrderDetail.from_stored(
-        record.entity,
-        **_others(record.entity),
+        order,
+        **_others(order),
         lines=lines,
-        handling_units=shown,
-        actions=ACTIONS.admitted(record.entity),
+        handling_units=[unit_shown(one) for one in found.units],
+        actions=[one for one in admitted if one != "cancel" or not found.is_leaving],
     )
 
 

@@ -66,7 +66,6 @@ def receive_line(
         record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
         posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
         ACTIONS.ensure(record.entity, "lines")
-        rules.ensure_line_limit(record.entity)
         document, found = _read_named(tx, record.entity, named)
         arrival = _arrival(tx, named, document.entity)
         problems = list(of_valid_fields(named, rules.examine(arrival.goods)))

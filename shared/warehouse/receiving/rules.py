@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 
-from shared.kernel.errors import Conflict, Problem
+from shared.kernel.errors import Problem
 from shared.kernel.fields import LEAST_QUANTITY, ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
@@ -205,13 +205,14 @@ def approval_need(receipt_id: int, item_code: str, over: OverReceipt) -> Approva
     return ApprovalNeed("over_receipt", message, resource, figures)
 
 
-def ensure_line_limit(receipt: StoredReceipt) -> None:
-    """Raise Conflict when a receipt already has the maximum number of lines."""
-    if len(receipt.lines) >= MAX_LINES:
-        raise Conflict(
-            f"Receipt {receipt.id} has {MAX_LINES} lines, the maximum;"
-            " finalize it and create another receipt."
-        )
+def refusal_of_lines(receipt: StoredReceipt) -> str | None:
+    """Return why a receipt takes no more lines: it has the maximum; None if it takes more."""
+    if len(receipt.lines) < MAX_LINES:
+        return None
+    return (
+        f"Receipt {receipt.id} has {MAX_LINES} lines, the maximum;"
+        " finalize it and create another receipt."
+    )
 
 
 # Differences from what the document announced

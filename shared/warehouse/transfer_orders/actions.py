@@ -10,15 +10,27 @@ def _nothing_picked(order: StoredTransferOrder) -> str | None:
     return f"Nothing is picked for {order_code(order.id)}: pick goods, or cancel the order."
 
 
+def _dispatch_has_begun(order: StoredTransferOrder) -> str | None:
+    if not any(line.dispatched_qty for line in order.lines):
+        return None
+    code = order_code(order.id)
+    return f"{code} cannot be changed: the dispatch of {code} has begun; repeat it first."
+
+
 ACTIONS = ActionTable[StoredTransferOrder, OrderStatus](
     OrderStatus,
     lambda order: order_code(order.id),
     StateAction("release", ["draft"], ["released"]),
     StateAction("picks", ["released", "picking"], ["picking", "picked"]),
-    StateAction("undo", ["picking", "picked"], ["picking"]),
+    StateAction("undo", ["picking", "picked"], ["picking"], _dispatch_has_begun),
     StateAction("finish-picking", ["picking"], ["picked"], _nothing_picked),
     StateAction("dispatch", ["picked"], ["in_transit"]),
     StateAction("receive", ["in_transit", "receiving"], ["receiving", "received"]),
     StateAction("close", ["received"], ["closed"]),
-    StateAction("cancel", ["draft", "released", "picking", "picked"], ["cancelled"]),
+    StateAction(
+        "cancel",
+        ["draft", "released", "picking", "picked"],
+        ["cancelled"],
+        _dispatch_has_begun,
+    ),
 )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.kernel.errors import Conflict, Problem
+from shared.kernel.errors import Problem
 from shared.kernel.validation import check, of_valid_fields
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
@@ -21,12 +21,12 @@ from shared.warehouse.receiving.rules import (
     approval_need,
     default_bin,
     differences,
-    ensure_line_limit,
     examine,
     expiry_date,
     lines_to_undo,
     over_receipt,
     quantities_by_line,
+    refusal_of_lines,
     undone_quantities,
     with_undone,
 )
@@ -342,9 +342,9 @@ def receipt(*lines: tuple[int, int]) -> StoredReceipt:
 
 
 def test_receipt_with_a_thousand_lines_takes_no_more() -> None:
-    ensure_line_limit(receipt(*[(1, 1)] * (MAX_LINES - 1)))
-    with pytest.raises(Conflict, match="Receipt 1 has 1000 lines, the maximum"):
-        ensure_line_limit(receipt(*[(1, 1)] * MAX_LINES))
+    assert refusal_of_lines(receipt(*[(1, 1)] * (MAX_LINES - 1))) is None
+    refusal = refusal_of_lines(receipt(*[(1, 1)] * MAX_LINES)) or ""
+    assert refusal.startswith("Receipt 1 has 1000 lines, the maximum")
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 25)), max_size=60), st.data())
