@@ -130,7 +130,7 @@ class RateLimiter:
             raise RateLimited(
                 f"The limit of {refused_by.limit} requests per minute{whose} is reached; wait the"
                 " seconds in Retry-After.",
-                self._seconds_left(own.budget.window),
+                self._seconds_left(refused_by),
             )
 
     def charge(self, store: Store, tenant: Tenant, caller: Caller, cost: int) -> None:
@@ -156,7 +156,7 @@ class RateLimiter:
         return {
             "RateLimit-Limit": str(shown.limit),
             "RateLimit-Remaining": str(shown.remaining),
-            "RateLimit-Reset": str(self._seconds_left(shown.budget.window)),
+            "RateLimit-Reset": str(self._seconds_left(shown)),
         }
 
     def forget(self) -> None:
@@ -186,9 +186,10 @@ class RateLimiter:
             self._budgets.popitem(last=False)
         return budget
 
-    def _seconds_left(self, window: int) -> int:
-        """Return the whole seconds until a window ends: 1 to 60."""
-        milliseconds = (window + 1) * WINDOW_MS - self._clock()
+    def _seconds_left(self, quota: _Quota) -> int:
+        """Return the whole seconds until a window begins that has tokens: 1 to 120."""
+        free = quota.budget.window + quota.budget.windows_used(quota.limit)
+        milliseconds = free * WINDOW_MS - self._clock()
         return max(1, -(-milliseconds // 1000))
 
 

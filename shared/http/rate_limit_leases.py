@@ -156,6 +156,13 @@ class LocalBudget:
         """Return whether this environment knows that no token is left in the window."""
         return self._state.leased - self._left >= limit
 
+    def windows_used(self, limit: int) -> int:
+        """Return how many windows have no token left from this one on: 1, or 2.
+
+        What a request has cost beyond the limit is charged to the next window.
+        """
+        return 2 if self._state.leased >= 2 * limit else 1
+
     def needs_lease(self, limit: int, reserve: int = 0) -> bool:
         """Return whether `take` may request a lease, unless the limit is exhausted."""
         return self._left <= reserve or limit < self._limit

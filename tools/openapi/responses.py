@@ -134,8 +134,8 @@ HEADERS: Mapping[str, Schema] = {
         "schema": {"type": "string", "pattern": "^[0-9]+$"},
     },
     "RateLimit-Reset": {
-        "description": "Seconds until the next minute, in which the full limit is available.",
-        "schema": {"type": "string", "pattern": "^([1-9]|[1-5][0-9]|60)$"},
+        "description": "Seconds until the next minute that has requests left.",
+        "schema": {"type": "string", "pattern": "^([1-9]|[1-9][0-9]|1[01][0-9]|120)$"},
     },
     "X-Ignored-Parameters": {
         "description": "Query parameters that the route does not have and that were ignored: at"

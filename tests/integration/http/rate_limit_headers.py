@@ -11,7 +11,7 @@ ERP = "client#erp"
 
 
 def read_rate_limit(answer: Response) -> tuple[int, int, int]:
-    """Return limit, remaining requests, and seconds to the end of the window."""
+    """Return limit, remaining requests, and seconds until there are requests again."""
     limit, remaining, reset = (
         int(answer.headers[f"RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset")
     )

@@ -177,6 +177,28 @@ def test_cost_beyond_the_limit_is_paid_in_the_next_minute(
     assert read_rate_limit(mini.get("/products")) == (LIMIT, LIMIT - 1, 60)
 
 
+def test_cost_of_two_minutes_is_waited_for_until_the_second_has_ended(
+    mini: Erp, minute_clock: Clock, slow: Slow
+) -> None:
+    slow(23_900)  # 235 tokens, less than two minutes have
+    mini.get("/products").ok()
+    slow(0)
+    assert_refused(mini.get("/products"), seconds=60)
+    minute_clock.advance(120)
+
+    slow(27_000)  # 266 tokens
+    assert read_rate_limit(mini.get("/products")) == (LIMIT, 0, 120)
+    slow(0)
+    minute_clock.advance(20)
+    assert_refused(mini.get("/products"), seconds=100)
+    limiter.forget()  # another execution environment
+    assert_refused(mini.get("/products"), seconds=100)
+    minute_clock.advance(40)
+    assert_refused(mini.get("/products"), seconds=60)
+    minute_clock.advance(60)
+    mini.get("/products").ok()
+
+
 def test_refused_request_is_charged_nothing(mini: Erp, minute_clock: Clock, slow: Slow) -> None:
     slow(12_500)  # 121 tokens
     assert mini.get("/products").status == 200
