@@ -38,10 +38,25 @@ def test_filter_without_an_index_is_refused_in_a_large_list(
     assert (answer.status, answer.code) == (422, "validation_failed")
     (problem,) = answer.json()["errors"]
     assert problem["field"] == answer.json()["error"]["field"] == "warehouse"
-    assert "leaves too much to examine in a list of this size" in problem["message"]
-    assert "add a filter that selects less: " in problem["message"]
-    names = problem["message"].rpartition(": ")[2].split(", ")
-    assert {"item_code", "from", "to"} <= set(names)
+    message, _, names = problem["message"].rpartition(": ")
+    assert message == (
+        "leaves too much to examine in a list of this size; leave it out, or add a filter that"
+        " selects less"
+    )
+    assert {"item_code", "from", "to"} <= set(names.split(", "))
+
+
+@pytest.mark.usefixtures("many")
+def test_filter_without_an_index_is_refused_beside_a_long_range(
+    erp: Erp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "MAX_PAGES", 1)
+
+    query = {"warehouse": "CEN", "updated_since": "2013-01-01T00:00:00Z"}
+    (problem,) = erp.get("/stock-movements", query=query).json()["errors"]
+
+    assert problem["field"] == "warehouse"
+    assert "; leave it out, or shorten the range of updated_since, or add " in problem["message"]
 
 
 @pytest.mark.usefixtures("many")

@@ -29,12 +29,14 @@ def filters_too_much[E: Stored](
 ) -> ValidationFailed:
     """Return the refusal of filters that leave too much to read.
 
-    It names the first filter that the entries were not selected by (`covered`), and the filters of
-    the list that select few entries or ranges of them.
+    It names the first filter that the entries were not selected by (`covered`), the ranges that are
+    to be shortened, and the filters of the list that select few entries or ranges of them.
     """
     if SEARCH in query.asked:
         return search_too_much()
-    field = next((name for name in query.asked if name not in covered), "sort")
+    ranges = [name for name in query.asked if name in _RANGES]
+    others = [name for name in query.asked if name not in {*covered, *_RANGES}]
+    field = next(iter([*others, *ranges]), "sort")
     indexed = {
         *collection.lookups,
         *(facet for facet, partition in collection.partitions.items() if partition.sorts),
@@ -44,7 +46,12 @@ def filters_too_much[E: Stored](
         for name in query.parameters
         if name not in query.asked and (name in indexed or name in _RANGES)
     ]
-    hint = f"; add a filter that selects less: {', '.join(narrower)}" if narrower else ""
+    ways = [
+        *(["leave it out"] if others else []),
+        *([f"shorten the range of {', '.join(ranges)}"] if ranges else []),
+        *([f"add a filter that selects less: {', '.join(narrower)}"] if narrower else []),
+    ]
+    hint = f"; {', or '.join(ways)}" if ways else ""
     return ValidationFailed(
         [Problem(field, f"leaves too much to examine in a list of this size{hint}")]
     )
