@@ -46,7 +46,7 @@ _SAMPLE_GROUPS = 100
 _MAX_STEP_CHARACTERS = MAX_GROUP_CHARACTERS
 _TIME_FOR_STEP = 3.0
 """Seconds that must remain for another step."""
-_SERVER_ERROR = 500
+_TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
 
 
 def commit(context: ImportContext, import_id: int) -> Record[StoredImport]:
@@ -261,8 +261,8 @@ class _CommitStep:
         try:
             return self.importer.apply(tx, draft, options)
         except ServiceError as error:
-            if error.status >= _SERVER_ERROR:
-                raise
+            if error.status == _TOO_MANY_REQUESTS or error.status >= _SERVER_ERROR:
+                raise  # it is not about this row, and passes
             return error.problems or [Problem("", error.message)]
 
     def _after(

@@ -54,7 +54,10 @@ class ImportContext:
         return self.store.deadline
 
     def renewed(self) -> "ImportContext":
-        """Return the context with the present settings: an import runs longer than a request."""
+        """Return the context with the settings that a new request would get.
+
+        An import runs longer than a request. Both get settings that are at most 10 seconds old.
+        """
         tenant = directory.tenant(self.tenant.slug) or self.tenant
         store = self.store.uncached()
         store.company = tenant.company

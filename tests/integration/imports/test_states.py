@@ -5,6 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from operations import provisioning
+from shared.integration.imports.kinds.products import ProductImporter
+from shared.kernel.errors import RateLimited
 from tests.gateway import Form
 from tests.import_scenario import (
     ImportScenario,
@@ -83,6 +85,25 @@ def test_a_commit_is_refused_with_the_reason(
         assert scenario.get_import(number) == before
         scenario.take_messages()
         scenario.stack.reset_tenant()
+
+
+def test_temporary_refusal_during_a_commit_is_no_problem_of_a_row(
+    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = upload(scenario)
+    apply = ProductImporter.apply
+
+    def refuse(*_: object) -> None:
+        raise RateLimited("4 slow requests of the company are running.", 2)
+
+    monkeypatch.setattr(ProductImporter, "apply", refuse)
+    refused = scenario.erp.post(f"/imports/{number}/commit")
+    monkeypatch.setattr(ProductImporter, "apply", apply)
+    scenario.drain_queue()
+
+    assert (refused.status, refused.code) == (429, "rate_limited")
+    shown = scenario.get_import(number)
+    assert (shown["status"], shown["rows"]["error"]) == ("committed", 0)
 
 
 def test_an_import_can_be_cancelled_before_its_commit(
