@@ -33,7 +33,7 @@ from operations.table_indexes import (
 )
 from operations.table_lease import Lease, leased
 from operations.tenant_changes import HiddenTenant, show_tenant, tenant_item
-from operations.tenant_tables import describe_table
+from operations.tenant_tables import describe_table, set_maxima
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store
 from shared.integration.webhooks import repository as webhooks
@@ -153,10 +153,11 @@ def contract_table(slug: str, *, progress: ReportProgress = no_progress) -> list
 def upgrade_tables(
     slugs: Iterable[str], *, rate: int = DEFAULT_RATE, progress: ReportProgress = no_progress
 ) -> Iterator[Upgraded]:
-    """Upgrade the tables of tenants to the version of this release. Safe to repeat.
+    """Upgrade the tables of tenants to the version of this release, and set their maxima.
 
-    All are announced before the first one is rewritten, so that the waits are the same for all.
-    A tenant that cannot be upgraded does not stop the others; the error comes after their results.
+    It is safe to repeat. All are announced before the first one is rewritten, so that the waits are
+    the same for all. A tenant that cannot be upgraded does not stop the others; the error comes
+    after their results.
 
     Args:
         slugs: The tenants.
@@ -181,13 +182,15 @@ def upgrade_tables(
             refused.append(error)
             continue
         if version == schema.current_version():
+            set_maxima(slug)
             yield Upgraded(slug, schema.SCHEMA_VERSION, 0)
         else:
             outdated.append(slug)
     run = partial(_run_leased, progress=progress, refused=refused)
     announced = [slug for slug, _ in run(outdated, _announce)]
     writing = [slug for slug, _ in run(announced, _begin_writing)]
-    for _, upgraded in run(writing, partial(_complete, rate=rate)):
+    for slug, upgraded in run(writing, partial(_complete, rate=rate)):
+        set_maxima(slug)
         yield upgraded
     if len(refused) > 1:
         raise Conflict("\n".join(error.message for error in refused))

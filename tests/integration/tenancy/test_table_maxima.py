@@ -7,6 +7,7 @@ import pytest
 
 from operations import provisioning, tenant_tables
 from operations.tenant_rules import NewTenant
+from operations.upgrade import upgrade_tables
 from shared.kernel.config import config
 from shared.kernel.db.table import INDEX_COUNT, index_name
 from tests.faults import AwsFaults, Recording, refusal, refuse_calls
@@ -63,6 +64,21 @@ def test_maxima_follow_the_plan_and_an_agreed_limit(aws_faults: AwsFaults) -> No
         provisioning.set_requests_per_minute("mini", 4_000)
 
     assert _changes(seen) == [_expected("mini", 2 * 6_000), _expected("mini", 2 * 50)]
+
+
+def test_upgrade_applies_a_changed_parameter(
+    aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch, stack: Stack
+) -> None:
+    assert stack
+    provisioning.create_tenant(NewTenant("mini", base_url=ADDRESS))
+    monkeypatch.setenv("TABLE_UNITS", "2")
+    config.cache_clear()
+    with aws_faults.recorded() as seen:
+        upgraded = [*upgrade_tables(["mini"])]
+    config.cache_clear()
+
+    assert [one.rewritten for one in upgraded] == [0]
+    assert _changes(seen) == [_expected("mini", 2 * 600)]
 
 
 @pytest.mark.usefixtures("stack")
