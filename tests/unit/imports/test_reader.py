@@ -1,7 +1,7 @@
 """Import files are read: header, columns, rows, and errors of the file as a whole."""
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
 from pathlib import Path
 
 import pytest
@@ -255,6 +255,16 @@ def test_codes_whose_cells_show_something_uncertain_are_invalid(folder: Path) ->
     assert cells == [InvalidCell(text), InvalidCell(text), 1]
     assert [type(cell) for cell in cells] == [InvalidCell, InvalidCell, int]
     assert read(folder, formatted(10**20, "00000")).rows[0].cells[0] == 10**20
+
+
+def test_dates_in_columns_of_codes_are_invalid(folder: Path) -> None:
+    for value, number_format, shown in [
+        (datetime(2026, 2, 1), "d-m", "2026-02-01"),  # noqa: DTZ001 - as in spreadsheets
+        (time(9, 30), "h:mm", "09:30:00"),
+    ]:
+        cells = read(folder, formatted(value, number_format)).rows[0].cells
+        text = f"{shown}, a date or time; format the cell as text and enter it again"
+        assert cells[:2] == [InvalidCell(text)] * 2, number_format
 
 
 @each_case("epoch", [CALENDAR_WINDOWS_1900, CALENDAR_MAC_1904])

@@ -4,11 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from itertools import chain, islice
 from pathlib import Path
 
-from shared.integration.imports.files.cells import EXACT_BELOW, unambiguous, uses_decimal_comma
+from shared.integration.imports.files.cells import (
+    EXACT_BELOW,
+    cell_text,
+    unambiguous,
+    uses_decimal_comma,
+)
 from shared.integration.imports.files.columns import (
     AmbiguousHeader,
     CellType,
@@ -136,13 +141,18 @@ def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> Pars
 def _settled(row: Row, types: Mapping[int, CellType]) -> Row:
     """Return a row without the cells that mean something else than their value.
 
-    In a column of texts, a number counts as its cell shows it. A date whose cell has the last
+    In a column of texts, a number counts as its cell shows it; a date or time, of which only the
+    value is known and not what was typed, is invalid. A date whose cell has the last
     minute of a day is the next day: some programs write midnight a little short. `types` has the
     types of the recognized columns by index.
     """
     for index, cell in enumerate(row.cells):
         if isinstance(cell, FormattedNumber):
             row.cells[index] = _shown(cell) if types.get(index) in _TEXT_TYPES else cell.value
+        elif isinstance(cell, date | time) and types.get(index) in _TEXT_TYPES:
+            row.cells[index] = InvalidCell(
+                f"{cell_text(cell)}, a date or time; format the cell as text and enter it again"
+            )
         elif isinstance(cell, datetime) and types.get(index) == "date":
             row.cells[index] = _nearest_day(cell)
     return row

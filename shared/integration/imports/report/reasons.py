@@ -35,6 +35,9 @@ _SPANISH: Mapping[str, str] = {
     "must be true or false": "debe ser verdadero o falso",
     "must be yes or no": "debe ser sí o no",
     "is not a valid value: {}": "no es un valor válido: {}",
+    f"is not a valid value: {{}}, a date or time; {_AS_TEXT}": (
+        f"no es un valor válido: {{}}, una fecha u hora; {_COMO_TEXTO}"
+    ),
     f"is not a valid value: {{}} in the number format {{}}; {_AS_TEXT}": (
         f"no es un valor válido: {{}} en el formato de número {{}}; {_COMO_TEXTO}"
     ),
