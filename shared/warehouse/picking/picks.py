@@ -272,7 +272,7 @@ def _free_row(posting: StockPosting, plan: _PickPlan, at: int) -> StockRow:
     here = row is not None and row.key == key
     if row is None or not here or row.qty < part.qty:
         if part.serial is not None:
-            message = f"serial {part.serial} is not available at {plan.bin_code}"
+            message = f"serial {part.serial} is not available at {plan.bin_code}: {_found(row)}"
             raise ValidationFailed([Problem("serials", message)])
         there = plain(taken + (row.qty if row and here else ZERO))
         batch = "" if plan.batch is None else f" of batch {plan.batch}"
@@ -287,6 +287,13 @@ def _free_row(posting: StockPosting, plan: _PickPlan, at: int) -> StockRow:
             " the rest is allocated to other work."
         )
     return row
+
+
+def _found(row: StockRow | None) -> str:
+    """Return where a serial is; its row is that of the last place."""
+    if row is None or not row.qty:
+        return "it is not in stock"
+    return f"it is {row.inventory_status} at {row.bin_code or 'no position'} in {row.whs_code}"
 
 
 def _stored_pick(posting: StockPosting, part: PickPart, staged: StockRow) -> Pick:

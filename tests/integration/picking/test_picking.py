@@ -355,7 +355,10 @@ def test_serial_in_another_warehouse_is_not_picked(yard: WarehouseScenario, stac
         with stack.unchanged():
             refused = yard.pick(number, "DRILL", 1, serials=["S-2"])
             assert refused.invalid_fields == ["serials"]
-            assert "serial S-2 is not available at A-01" in refused.text
+            message = "serial S-2 is not available at A-01: it is available at A-01 in SHOP"
+            assert message in refused.text
+    gone = yard.pick(number, "DRILL", 1, serials=["S-9"])
+    assert "serial S-9 is not available at A-01: it is not in stock" in gone.text
 
 
 def test_allocated_serial_is_not_picked_at_another_position_or_as_another_batch(
