@@ -74,7 +74,7 @@ _ORDER_ACTIONS: Mapping[str, Sequence[str]] = {
 
 
 def run(base_url: str, token: str) -> list[LoadResult]:
-    """Do the sample operations in a tenant that has the sample data, besides any other work.
+    """Do the sample operations in a tenant that has the sample data, and perhaps other work.
 
     Raises:
         StowageError: An operation was refused; the note of the error names it.

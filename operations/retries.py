@@ -9,7 +9,7 @@ from shared.kernel.clock import Deadline
 from shared.kernel.db.aws_errors import is_transient
 
 _LONGEST_MS = 60_000
-"""Milliseconds for which a call is repeated, besides the attempts that botocore makes at once."""
+"""Milliseconds for which a call is repeated after the attempts that botocore makes at once."""
 _PAUSE_SECONDS = 1.0
 
 

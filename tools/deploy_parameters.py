@@ -172,7 +172,7 @@ def other_regions(values: Mapping[str, str], region: str) -> Iterator[str]:
 def problems(template: Template, values: Mapping[str, str], region: str) -> list[str]:
     """Return all problems of the values of all parameters, one sentence each.
 
-    What a wrong value would break besides, such as a rule of two parameters, is left out.
+    Rules that other parts of the template have, such as one of two parameters, are left out.
     """
     known = {name: value for name, value in values.items() if name in template["Parameters"]}
     found = {name: value_problem(template, name, value) for name, value in known.items()}

@@ -37,7 +37,7 @@ _ENDED = {
     "transfer": {"transferred"},
     "transfer_order": {"closed", "cancelled"},
 }
-"""Kinds in the register of open work, besides documents → states in which they have left it."""
+"""Kinds in the register of open work, except documents → states in which they have left it."""
 REGISTERED_KINDS = ("entry", "exit", *_ENDED)
 
 

@@ -39,7 +39,7 @@ _PROGRESS = "verification"
 """Attribute of the tenant's item with the progress."""
 _LONGEST_MS = 30 * 86_400_000
 _RESUMED_MS = 86_400_000
-"""Age up to which an interrupted verification is continued; an older one begins anew."""
+"""Age up to which an interrupted verification is continued; an older one starts over."""
 _ROUNDS = 5
 """Attempts to repair what requests change at the same time."""
 _KEPT_FINDINGS = 200
@@ -94,7 +94,7 @@ def verify_table(
 ) -> Findings:
     """Compare everything that a table derives, such as a restored one that serves no requests.
 
-    No progress is recorded: another run begins anew. The caller holds the lease. `repair` is that
+    No progress is recorded: another run starts over. The caller holds the lease. `repair` is that
     of `verify_tenant`.
     """
     store.deadline = Deadline(_LONGEST_MS)

@@ -152,7 +152,7 @@ def add_share(sums: Sums, row: StockRow) -> None:
 
 
 def share_of(place: StockPlace, qty: Decimal) -> Sums:
-    """Return what a quantity at a place adds to a level, besides the allocated quantity."""
+    """Return what a quantity at a place adds to a level, except the allocated quantity."""
     if place.status == "in_transit":
         return {"in_transit": qty}
     same = {place.status: qty} if place.status in {"quarantine", "damaged", "blocked"} else {}

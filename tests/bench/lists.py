@@ -48,7 +48,7 @@ _LOOKED_UP = {"/stocks": "warehouse"}
 """Filters by a warehouse code, whose id is looked up first: stock rows are partitioned by the id
 of the warehouse, which does not change with the code."""
 _BESIDE = 2 * SHARDS + len(WAREHOUSE_CODES)
-"""Items that a filtered page examines besides entries: the counters, to choose the smallest of
+"""Items that a filtered page examines, other than entries: the counters, to choose the smallest of
 several partitions, and the warehouses, in lists that show them."""
 _TIMES = frozenset({"updated_since", "from", "to"})
 _HIDDEN = ({"warehouse_id", "status"}, {"warehouse", "status"})

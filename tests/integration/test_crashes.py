@@ -90,10 +90,10 @@ def _disturb(fault: Callable[[int], Fault], at: int) -> _FaultTest:
     return fault_test
 
 
-def _overtake(overtaken: Callable[[int, Callable[[], None]], Fault], at: int) -> _FaultTest:
+def _repeat_during(stuck: Callable[[int, Callable[[], None]], Fault], at: int) -> _FaultTest:
     """Repeat the request while the first one is stuck in call number `at` longer than its claim.
 
-    Both callers have the same answer, and the overtaken request changes nothing more.
+    Both callers have the same answer, and the slower request changes nothing more.
     """
 
     def fault_test(
@@ -107,7 +107,7 @@ def _overtake(overtaken: Callable[[int, Callable[[], None]], Fault], at: int) ->
             repeats.append(request.send())
             left.append(_written(stack))
 
-        with aws_faults.faulty(overtaken(at, repeat)):
+        with aws_faults.faulty(stuck(at, repeat)):
             first = request.send()
         assert (first.status, first.text) == (repeats[0].status, repeats[0].text)
         assert left == [_written(stack)]
@@ -119,7 +119,7 @@ def _overtake(overtaken: Callable[[int, Callable[[], None]], Fault], at: int) ->
 def _written(stack: Stack) -> object:
     """Return all items and events of the tenant, without the allocated ids and the fences.
 
-    An overtaken request may invalidate fences again, which only makes others retry.
+    The slower request may invalidate fences again, which only makes others retry.
     """
     items = [
         {name: value for name, value in item.items() if name != "epoch"}
@@ -165,7 +165,7 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
     faults: dict[str, Callable[[int], _FaultTest]] = {
         **{kind.__name__: partial(_kill, kind) for kind in (kill_before, kill_after)},
         **{kind.__name__: partial(_disturb, kind) for kind in (throttle, lose_answer)},
-        **{kind.__name__: partial(_overtake, kind) for kind in (stuck_before, stuck_after)},
+        **{kind.__name__: partial(_repeat_during, kind) for kind in (stuck_before, stuck_after)},
     }
     commit = calls - 1
     tests = {

@@ -319,7 +319,7 @@ def test_page_may_send_and_read_files_where_the_service_tells(
         aws_secret_access_key="b",
     )
     report = {"Bucket": "reports", "Key": "acme/1"}
-    told = [
+    links = [
         urlsplit(storage.generate_presigned_post("drops", "acme/1")["url"]),
         urlsplit(storage.generate_presigned_url("get_object", Params=report)),
     ]
@@ -331,7 +331,7 @@ def test_page_may_send_and_read_files_where_the_service_tells(
     if local:
         environment["AWS_ENDPOINT_URL"] = local
     assert _storage(environment).split() == list(
-        dict.fromkeys(f"{one.scheme}://{one.netloc}" for one in told)
+        dict.fromkeys(f"{one.scheme}://{one.netloc}" for one in links)
     )
 
 

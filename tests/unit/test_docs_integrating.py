@@ -185,7 +185,7 @@ def test_map_has_every_pair_of_the_descriptions() -> None:
         for sent in row_sent
         for shown in row_shown
     }
-    told = set[tuple[str, str]]()
+    described = set[tuple[str, str]]()
     for name, text in descriptions().items():
         field = name.rpartition(".")[2]
         for side, other in re.findall(
@@ -193,7 +193,7 @@ def test_map_has_every_pair_of_the_descriptions() -> None:
             r"(?: it| them| the person)? (?:it )?(?:in|as|with)? ?`(\w+)`",
             text,
         ):
-            told.add((field, other) if side == "Responses" else (other, field))
+            described.add((field, other) if side == "Responses" else (other, field))
 
-    assert len(told) > 10
-    assert told - pairs == set()
+    assert len(described) > 10
+    assert described - pairs == set()

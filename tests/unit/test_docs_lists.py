@@ -48,7 +48,7 @@ def test_page_lists_the_codes_of_the_command_line() -> None:
         and call.func.id == "CommandFailed"
         and isinstance(call.args[1], ast.Constant)
     }
-    header = "| Exit code | Meaning | Codes of `--json` besides those of the API |"
+    header = "| Exit code | Meaning | Codes of `--json` in addition to those of the API |"
     cells = [row.split("|")[3] for row in _rows("docs/operating/operating.md", header)]
     listed = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
     assert sorted(listed) == sorted(codes - {*CODES})

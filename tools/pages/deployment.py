@@ -33,7 +33,7 @@ _TENANT_ATTRIBUTES = frozenset({
     "pk", "clients", "mobile_clients", "users", "modules", "revoked", "timezone",
     "settings_version", "settings_updated_at",
 })  # fmt: skip
-"""What the function of the settings writes in a tenant's item besides the settings."""
+"""What the function of the settings writes in a tenant's item in addition to the settings."""
 
 _RUNBOOKS = Path(__file__).resolve().parents[2] / "docs" / "operating" / "runbooks"
 

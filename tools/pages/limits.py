@@ -412,7 +412,7 @@ def _import_files() -> str:
 | What | Limit |
 |---|---|
 | rows | {_rows_of_import()} |
-| columns | {spreadsheet.MAX_COLUMNS}, besides the three of an error report |
+| columns | {spreadsheet.MAX_COLUMNS}, and three more in an error report |
 | characters in a cell | {_plain(spreadsheet.MAX_CELL_CHARACTERS)} |
 | lines of a document | {_plain(documents.MAX_LINES)} |
 | size of a file | {imports.megabytes(imports.MAX_REQUEST_FILE_BYTES)} in a request, {imports.megabytes(imports.MAX_FILE_BYTES)} otherwise |

@@ -45,7 +45,7 @@ def count_failure(
     account is None if there is no user with the presented name. `actor` made the attempt.
     """
     # The entry has a transaction of its own, which needs the claim of the request: one that was
-    # overtaken by its repeat compares with the new password, and is no failure.
+    # slower than its repeat compares with the new password, and is no failure.
     own = store.uncached()
     failure, prefetched = run_all(
         attempts.fail, lambda: prefetch_entry_id(own) if attempts.will_need_entry else None

@@ -84,7 +84,7 @@ class AttemptResult:
 
 
 class _TooMuchReceivedError(Exception):
-    """The endpoint sent too much besides the body; the message is the error text of the attempt."""
+    """The endpoint sent too much outside the body; the message is the error text of the attempt."""
 
 
 class _LimitedSocket(socket.socket):

@@ -54,7 +54,7 @@ _QUEUE_FROM = 2
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """A transaction that was not committed, and is decided again.
+    """A transaction that was not committed, and is retried.
 
     `first` are the keys of the items that the next attempt reads first, and `is_current` is whether
     they are read already. `contended` is the item to queue for, if any; `conflicts` is whether

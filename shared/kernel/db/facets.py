@@ -1,7 +1,7 @@
 """Facets: the values that lists filter and sort by, as texts that sort like the values.
 
 The facets of an entity are short texts in two attributes of its item (STABLE_FACETS and
-VOLATILE_FACETS), the only attributes that indexes carry besides keys. Sorting, ranges and equality
+VOLATILE_FACETS), the only attributes of indexes that are no keys. Sorting, ranges and equality
 compare these texts.
 """
 

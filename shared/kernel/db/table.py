@@ -38,7 +38,7 @@ def index_keys(number: int) -> tuple[str, str]:
 
 
 def carried_attributes(number: int) -> list[str]:
-    """Return the attributes that the entries of index `number` have besides keys."""
+    """Return the attributes that the entries of index `number` have in addition to keys."""
     return [STABLE_FACETS, VOLATILE_FACETS] if number == UPDATES else [STABLE_FACETS]
 
 

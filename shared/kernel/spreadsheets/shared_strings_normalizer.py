@@ -15,7 +15,7 @@ from shared.kernel.spreadsheets.part_normalizer import (
 from shared.kernel.spreadsheets.table import MAX_CELL_CHARACTERS, UnreadableFile
 
 MAX_STRINGS = 2_000_000
-"""Number of strings. The reader needs about 60 bytes for each, besides its text."""
+"""Number of strings. The reader needs about 60 bytes for each, and its text."""
 MAX_STRINGS_BYTES = 64 << 20
 """Size of all strings together, as XML."""
 _REGULAR_STRING_BYTES = 4_096

@@ -78,7 +78,7 @@ def put_product(
 
 
 def search_actions(store: Store, draft: ProductCreate) -> int:
-    """Return how many items of the search index besides the alias `put_product` writes at most."""
+    """Return how many items of the search index `put_product` writes at most with the alias."""
     code = rules.code_of(draft)
     number = repository.number_of(store, code)
     before = PRODUCTS.get_many(store, [] if number is None else [number])

@@ -22,7 +22,7 @@ from shared.warehouse.picking.models import packing_order_code
 
 
 def goods_problems(order: StoredPackingOrder, draft: Checked[ContentsDraft]) -> Iterator[Problem]:
-    """Yield the problems of goods that a draft packs or takes out, besides their quantity.
+    """Yield the problems of goods that a draft packs or takes out, except their quantity.
 
     An item that is not staged is reported here with the problems of an invalid draft; a rule
     refuses it in a valid one.

@@ -30,7 +30,7 @@ from shared.warehouse.warehouses.repository import POSITIONS, existing_warehouse
 from shared.warehouse.warehouses.rules import NamedPosition
 
 _ACTIONS_PER_POSITION, _BYTES_PER_POSITION = 2, 5_000
-"""A position and its alias, besides its entries of the search index; names and labels are short."""
+"""A position and its alias, without its entries of the search index; names and labels are short."""
 
 
 def create_positions(

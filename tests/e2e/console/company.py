@@ -43,7 +43,7 @@ _DATED = ("/entry-documents", "/exit-documents", "/receipts", "/approvals", "/st
 
 @dataclass
 class Company:
-    """A company that has the sample data, and what its pictures need besides."""
+    """A company that has the sample data, and what else its pictures need."""
 
     client: httpx.Client
     slug: str

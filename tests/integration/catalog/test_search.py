@@ -19,7 +19,7 @@ from tests.stack import Stack
 
 _ROWS = 1_000
 _BESIDE = 20
-"""Items that a list reads besides the entries: the totals, and the newest change."""
+"""Items that a list reads in addition to the entries: the totals, and the newest change."""
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ _COMMANDS = (
 )  # fmt: skip
 
 
-def test_text_has_no_value_as_python_writes_it(company: Company, tmp_path: Path) -> None:
+def test_output_contains_no_python_reprs(company: Company, tmp_path: Path) -> None:
     run("role", "create", "acme", "Packers", "--permission", "exits.manage")
     run("user", "create", "acme", "ana", "--name", "Ana", "--role", "Packers")
     run("user", "roles", "acme", "ana", "--no-roles", "--yes")
@@ -131,7 +131,7 @@ def test_text_has_no_value_as_python_writes_it(company: Company, tmp_path: Path)
         assert not _REPR.search(text), (command, _REPR.search(text))
 
 
-def test_numbers_and_answers_are_written_for_people(stowage: Run) -> None:
+def test_numbers_and_durations_are_formatted(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
     stowage("tenant", "settings", "acme", "--receipt-tolerance", "2.50")
     text = stowage("tenant", "settings", "acme").stdout

@@ -399,7 +399,7 @@ def test_unfinished_restore_refuses_an_upgrade(changed: Recovery) -> None:
     assert "table_lease" not in item()
 
 
-def test_second_run_is_told_who_runs_the_restore(
+def test_error_of_a_second_run_names_who_runs_the_restore(
     changed: Recovery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hold_lease("restore", changed.clock, monkeypatch)

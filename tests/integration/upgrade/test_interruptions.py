@@ -154,7 +154,7 @@ def test_upgrade_keeps_to_its_rate(
 # One run at a time
 
 
-def test_second_run_is_told_who_runs_the_upgrade(
+def test_error_of_a_second_run_names_who_runs_the_upgrade(
     put_table: PutTable, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_table("/products")
@@ -186,18 +186,18 @@ def test_run_that_lost_its_lease_ends_and_changes_nothing(
 ) -> None:
     """Its computer may have slept: another run has completed the upgrade meanwhile."""
     put_table("/products")
-    overtaken = False
+    is_completed = False
 
-    def overtake(_step: str) -> None:
-        nonlocal overtaken
-        if not overtaken:
-            overtaken = True
+    def complete_once(_step: str) -> None:
+        nonlocal is_completed
+        if not is_completed:
+            is_completed = True
             clock.advance(LEASE_SECONDS + 1)
             upgrade()
 
     with invented_version(monkeypatch, PRODUCTS):
         with pytest.raises(Conflict, match="Another run has taken over the upgrade of acme"):
-            upgrade(progress=overtake)
+            upgrade(progress=complete_once)
         assert store_of("acme").version == TableVersion.of(TARGET)
         before = stack.items()
         upgrade()

@@ -1,4 +1,4 @@
-"""Changes of a second factor that need a password or code besides the token, and what they end."""
+"""Changes of a second factor that need a password or code with the token, and what they end."""
 
 from collections.abc import Callable
 

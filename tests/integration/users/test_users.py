@@ -209,7 +209,7 @@ def test_role_removed_during_a_grant_is_not_in_the_token(
 # Authorization
 
 
-def test_user_can_read_only_the_own_record(stack: Stack, erp: Erp) -> None:
+def test_user_can_read_only_their_own_record(stack: Stack, erp: Erp) -> None:
     maria, ana = create_user(erp), create_user(erp, "ana")
     shown = erp.get(f"/users/{maria}").data
     caller = as_user(stack, maria)

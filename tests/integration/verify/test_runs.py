@@ -183,7 +183,7 @@ def test_removal_of_left_over_search_entries_spares_those_of_a_new_name(
 # Who may run it, and when
 
 
-def test_second_run_is_told_who_runs_the_verification(
+def test_error_of_a_second_run_names_who_runs_the_verification(
     small_table: Table, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert small_table

@@ -28,9 +28,9 @@ from shared.kernel.errors import ValidationFailed
 from tests.dynamodb.capacity import item_size
 
 _OWN_ATTRIBUTES = 3
-"""Attributes of an item besides the keys of its entries."""
+"""Attributes of an item in addition to the keys of its entries."""
 _ALIAS_BYTES = 200
-"""Bytes of an alias besides search entries: the key, the name and flags."""
+"""Bytes of an alias without search entries: the key, the name and flags."""
 _TEXT = st.text(st.sampled_from("abAB1é-/. ç"), max_size=60)
 
 

@@ -41,7 +41,7 @@ from shared.kernel.spreadsheets.table import (
 from shared.warehouse.documents.vocabulary import DocumentKind, type_of
 
 _MAX_TEXT, _CHARACTERS_PER_CELL = 64_000_000, 8
-"""Characters of all rows together, and what a cell counts besides its text. A small workbook can
+"""Characters of all rows together, and what a cell adds to its text. A small workbook can
 refer to one long text a million times. A file of 100 000 products has 20 million characters."""
 _HEADER_SEARCH_ROWS = 10
 """The header is searched in the first rows that have a value."""

@@ -312,7 +312,7 @@ class GatheredList[E: Stored]:
         self._found = {
             record.id: record
             for record in records
-            if self._query.matches(facets[record.id], besides=covered)
+            if self._query.matches(facets[record.id], covered=covered)
         }
         return self._sorted(
             (facets[number].get(self._query.sort) or "", number) for number in self._found

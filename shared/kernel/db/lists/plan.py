@@ -97,15 +97,15 @@ class ListQuery:
         """The facets that the filters compare."""
         return frozenset(facet for _, operands in self.comparisons() for facet, _ in operands)
 
-    def matches(self, facets: Facets, *, besides: frozenset[str]) -> bool:
-        """Return whether the facets of an entity match all filters but the equalities `besides`."""
+    def matches(self, facets: Facets, *, covered: frozenset[str]) -> bool:
+        """Return whether the facets of an entity match all filters but the equalities `covered`."""
 
         def is_within(ranges: Mapping[str, Range]) -> bool:
             return all(_is_between(facets.get(name), *bounds) for name, bounds in ranges.items())
 
         return (
             all(
-                facets.get(name) == text for name, text in self.equal.items() if name not in besides
+                facets.get(name) == text for name, text in self.equal.items() if name not in covered
             )
             and all(
                 text in (facets.get(name) or "")
