@@ -22,7 +22,7 @@ from shared.warehouse.packing.service import change_order
 from shared.warehouse.picking import dispatch
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.models import StoredPicking
-from shared.warehouse.settings.values import DispatchRest, settings_of
+from shared.warehouse.settings.values import settings_of
 
 type _Orders = list[Record[StoredPackingOrder]]
 
@@ -40,13 +40,15 @@ def dispatch_exit_document(
             it; with the setting `packing_required`, also when staged goods have no packed packing
             order.
     """
-    rest = ensure_valid(checked).rest or settings_of(tx.company).dispatch_rest
-    return run_steps(tx, lambda: _dispatch_step(tx, number, rest))
+    return run_steps(tx, lambda: _dispatch_step(tx, number, checked))
 
 
-def _dispatch_step(tx: Transaction, number: int, rest: DispatchRest) -> Record[Document] | None:
+def _dispatch_step(
+    tx: Transaction, number: int, checked: Checked[DispatchDraft]
+) -> Record[Document] | None:
     """Dispatch as many picks as fit, then as many units; with the last, record the dispatch."""
     staged = dispatch.read_staged(tx, number)
+    rest = ensure_valid(checked).rest or settings_of(tx.company).dispatch_rest
     orders = _packed_orders(tx.store, number, [one.entity for one in staged.pickings])
     if dispatch.dispatch_picks(tx, staged):
         units = _ship(tx, orders)
