@@ -29,7 +29,7 @@ from shared.kernel.db.records import MAX_PARTS
 from shared.kernel.db.schema import SCHEMA_VERSION
 from shared.kernel.db.search import SEARCH
 from shared.kernel.db.table import INDEX_COUNT, index_keys
-from shared.kernel.fields import MAX_ID
+from shared.kernel.fields import MAX_ID, Quantity, Unit
 
 MAX_WEBHOOKS = max(plan.limits["webhook_subscriptions"] for plan in PLANS.values())
 """Most subscriptions that any plan allows."""
@@ -158,6 +158,7 @@ class _ProductAlias(_CodeAlias):
     by_batch: bool
     by_serial: bool
     in_stock: bool
+    units: dict[Unit, Quantity] | None = None
     facets: _Facets | None = None
 
 

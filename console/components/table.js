@@ -3,6 +3,7 @@
  */
 
 import { locale } from '../core/app.js';
+import { formatNumber } from '../core/format.js';
 import { linkInRow } from '../core/links.js';
 import { fieldLabel, text } from '../core/words.js';
 import { useMemo } from '../vendor/hooks.js';
@@ -17,6 +18,9 @@ import { Value } from './parts.js';
 /** Characters of a code, a reference or a time, which are not broken into lines. */
 const LONGEST_LINE = 24;
 
+/** Columns that are shown beside the quantity: the unit and the quantity that were sent. */
+const BESIDE_QUANTITY = new Set(['unit', 'unit_qty']);
+
 /**
  * @param {object} props
  * @param {string} props.caption
@@ -30,7 +34,7 @@ const LONGEST_LINE = 24;
  */
 export function Table({
   caption,
-  columns,
+  columns: all,
   rows,
   sorts = [],
   sort,
@@ -38,6 +42,8 @@ export function Table({
   linkOf = ({ name }, row) => linkInRow(name, row),
   isLoading,
 }) {
+  const isOfOrder = all.some(({ name }) => name === 'unit_qty');
+  const columns = isOfOrder ? all.filter(({ name }) => !BESIDE_QUANTITY.has(name)) : all;
   const shown = columns.map(({ name }) => name).join();
   // not made again while the next page is loaded
   const lines = useMemo(
@@ -106,10 +112,19 @@ function cell(field, row, linkOf) {
   const link = linkOf(field, row);
   const raw = row[field.name];
   const isShort = typeof raw === 'string' ? raw.length <= LONGEST_LINE : !Array.isArray(raw);
-  const value = Value({ field, value: raw });
+  const value = [Value({ field, value: raw }), field.name === 'qty' && inUnit(row)];
   return h('td', { key: field.name, class: numeric(field) ?? (isShort ? 'short' : undefined) }, [
     link === undefined ? value : h('a', { href: link }, value),
   ]);
+}
+
+/**
+ * Return the quantity in the unit in which it was ordered, such as " (2 BOX)".
+ *
+ * @param {Row} row
+ */
+function inUnit({ unit, unit_qty: qty }) {
+  return typeof unit === 'string' && typeof qty === 'number' && ` (${formatNumber(qty, locale.value)} ${unit})`;
 }
 
 /** @param {Field} field */

@@ -20,7 +20,7 @@ const subject = {
     {"name": "ship_to", "type": "text"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}}
    ],
    "filters": [
     {"name": "updated_since", "type": "date-time"},
@@ -55,7 +55,7 @@ const subject = {
     {"name": "ship_to", "type": "text"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}}
    ]
   }
  },
@@ -74,7 +74,7 @@ const subject = {
     {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000},
     {"name": "priority", "type": "choice", "choices": ["Alta", "Normal", "Baja"], "isNullable": true},
     {"name": "ship_to", "type": "text", "isNullable": true, "maxLength": 2000},
-    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}]}}
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}]}}
    ]
   },
   "POST /exit-documents/{id}/close": {"permission": "exits.manage", "name": "close_exit_document"},

@@ -69,8 +69,9 @@ const subject = {
    "name": "create_handling_unit_content",
    "body": [
     {"name": "item_code", "type": "text", "maxLength": 50},
-    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
+    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "serials", "type": "array", "isNullable": true, "maxItems": 1000, "items": {"type": "text", "maxLength": 50}}
    ]
@@ -80,8 +81,9 @@ const subject = {
    "name": "create_handling_unit_content_remove",
    "body": [
     {"name": "item_code", "type": "text", "maxLength": 50},
-    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
+    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "serials", "type": "array", "isNullable": true, "maxItems": 1000, "items": {"type": "text", "maxLength": 50}}
    ]

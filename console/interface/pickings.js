@@ -80,8 +80,9 @@ const subject = {
    "name": "create_picking_pick",
    "body": [
     {"name": "item_code", "type": "text", "maxLength": 50},
-    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
+    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50},
     {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "serials", "type": "array", "isNullable": true, "maxItems": 25, "items": {"type": "text", "maxLength": 50}}
@@ -92,8 +93,9 @@ const subject = {
    "name": "undo_picking_pick",
    "body": [
     {"name": "item_code", "type": "text", "maxLength": 50},
-    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
+    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50},
     {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "serials", "type": "array", "isNullable": true, "maxItems": 25, "items": {"type": "text", "maxLength": 50}}

@@ -59,7 +59,8 @@ const subject = {
     {"name": "length_mm", "type": "number"},
     {"name": "width_mm", "type": "number"},
     {"name": "height_mm", "type": "number"},
-    {"name": "gtins", "type": "array", "items": {"type": "object", "fields": [{"name": "gtin", "type": "text"}, {"name": "units", "type": "integer"}]}}
+    {"name": "gtins", "type": "array", "items": {"type": "object", "fields": [{"name": "gtin", "type": "text"}, {"name": "units", "type": "integer"}, {"name": "unit", "type": "text"}]}},
+    {"name": "units", "type": "array", "items": {"type": "object", "fields": [{"name": "unit", "type": "text"}, {"name": "qty", "type": "number"}]}}
    ]
   }
  },
@@ -124,7 +125,8 @@ const subject = {
     {"name": "length_mm", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
     {"name": "width_mm", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
     {"name": "height_mm", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
-    {"name": "gtins", "type": "array", "maxItems": 20, "items": {"type": "object", "fields": [{"name": "gtin", "isRequired": true, "type": "text"}, {"name": "units", "type": "integer", "minimum": 1, "maximum": 1000000}]}}
+    {"name": "gtins", "type": "array", "maxItems": 20, "items": {"type": "object", "fields": [{"name": "gtin", "isRequired": true, "type": "text"}, {"name": "units", "type": "integer", "minimum": 1, "maximum": 1000000}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}]}},
+    {"name": "units", "type": "array", "maxItems": 10, "items": {"type": "object", "fields": [{"name": "unit", "isRequired": true, "type": "text", "maxLength": 20}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}]}}
    ]
   }
  }

@@ -69,8 +69,9 @@ const subject = {
    "name": "create_receipt_line",
    "body": [
     {"name": "item_code", "type": "text", "maxLength": 50},
-    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
+    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "bin_code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "serials", "type": "array", "isNullable": true, "maxItems": 20, "items": {"type": "text", "maxLength": 50}},
@@ -84,8 +85,9 @@ const subject = {
    "name": "undo_receipt_line",
    "body": [
     {"name": "item_code", "type": "text", "maxLength": 50},
-    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
+    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "bin_code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "serials", "type": "array", "isNullable": true, "maxItems": 20, "items": {"type": "text", "maxLength": 50}},

@@ -20,6 +20,7 @@ const subject = {
     {"name": "decrease", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
     {"name": "to_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true},
     {"name": "qty", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
+    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
     {"name": "reason", "isRequired": true, "type": "text", "maxLength": 255}
    ]
   }

@@ -33,7 +33,7 @@ const subject = {
     {"name": "sap", "type": "object", "fields": []},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
    ],
    "filters": [
     {"name": "updated_since", "type": "date-time"},
@@ -81,7 +81,7 @@ const subject = {
     {"name": "sap", "type": "object", "fields": []},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
    ]
   }
  },
@@ -98,7 +98,7 @@ const subject = {
     {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 100},
     {"name": "release", "type": "boolean", "isNullable": true},
     {"name": "picker_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
-    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "batch_num", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expected_series", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "expected_batches", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}]}}
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch_num", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expected_series", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "expected_batches", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}]}}
    ]
   },
   "POST /transfer-orders/{id}/release": {
@@ -111,8 +111,9 @@ const subject = {
    "name": "create_transfer_order_pick",
    "body": [
     {"name": "item_code", "type": "text", "maxLength": 50},
-    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
+    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50},
     {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "serials", "type": "array", "isNullable": true, "maxItems": 25, "items": {"type": "text", "maxLength": 50}}
@@ -123,8 +124,9 @@ const subject = {
    "name": "undo_transfer_order_pick",
    "body": [
     {"name": "item_code", "type": "text", "maxLength": 50},
-    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
+    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
+    {"name": "gtin", "type": "text", "isNullable": true},
     {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50},
     {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "serials", "type": "array", "isNullable": true, "maxItems": 25, "items": {"type": "text", "maxLength": 50}}
@@ -144,7 +146,7 @@ const subject = {
    "permission": "transfer-orders.manage",
    "name": "receive_transfer_order",
    "body": [
-    {"name": "lines", "type": "array", "maxItems": 8, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "maxItems": 30, "items": {"type": "text", "maxLength": 50}}, {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true}]}},
+    {"name": "lines", "type": "array", "maxItems": 8, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "maxItems": 30, "items": {"type": "text", "maxLength": 50}}, {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true}]}},
     {"name": "final", "type": "boolean", "isNullable": true}
    ]
   },

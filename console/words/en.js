@@ -318,6 +318,7 @@ const words = {
     totals: "Sum of all warehouses",
     two_step: "Two-step verification",
     unique: "Different tags",
+    unit_qty: "Quantity in the unit",
     units_count: "Handling units",
     unknown: "Unknown tags",
     unreadable: "Unreadable tags",

@@ -481,6 +481,8 @@ const words = {
     type: "Tipo",
     unexpected: "Inesperados",
     unique: "Etiquetas distintas",
+    unit: "Unidad",
+    unit_qty: "Cantidad en la unidad",
     units: "Unidades",
     units_count: "Unidades de manipulación",
     unknown: "Etiquetas desconocidas",

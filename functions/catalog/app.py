@@ -108,8 +108,9 @@ def get_packaging(store: Store, request: Request) -> ResourceResponse:
     response=Packaging,
     body=PackagingChange,
     errors=("gone",),
-    description="Only the fields sent change; `gtins` is replaced as a whole. A GTIN belongs to"
-    " one product, whatever its leading zeros; a GTIN that is left out is free again.",
+    description="Only the fields sent change; `gtins` and `units` are each replaced as a whole. A"
+    " GTIN belongs to one product, whatever its leading zeros; a GTIN that is left out is free"
+    " again. Documents keep their quantities when a unit changes.",
 )
 def change_packaging(
     tx: Transaction, request: Request[Checked[PackagingChange]]

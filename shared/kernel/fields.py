@@ -232,6 +232,8 @@ type Name = Annotated[str, _text(200), ONE_LINE]
 """A name for people: 1 to 200 characters."""
 type Word = Annotated[str, _text(32), ONE_LINE]
 """A short free word such as a type or unit: 1 to 32 characters."""
+type Unit = Annotated[str, _text(20), CODE]
+"""The name of a unit of measure, such as BOX: 1 to 20 characters."""
 type Phone = Annotated[str, _text(50), ONE_LINE]
 """A telephone number as people write it: 1 to 50 characters."""
 type Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=255), ONE_LINE]

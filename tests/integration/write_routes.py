@@ -44,7 +44,8 @@ PACKAGING = {
     "length_mm": 60,
     "width_mm": 13,
     "height_mm": 13,
-    "gtins": [{"gtin": "4006381333931"}, {"gtin": "14006381333938", "units": 200}],
+    "gtins": [{"gtin": "4006381333931"}, {"gtin": "14006381333938", "unit": "BOX"}],
+    "units": [{"unit": "BOX", "qty": 200}],
 }
 NORTH = {"whs_code": "NORTH", "name": "North hall"}
 POSITION = {"whs_code": "NORTH", "bin_code": "A-01-1", "type": "storage"}

@@ -40,6 +40,7 @@ def _line(line_num: int, number: int) -> dict[str, Any]:
         "product_id": number % 500 + line_num,
         "item_code": f"ITEM-{number % 500 + line_num:07d}",
         "qty": 12,
+        **({} if number % 4 else {"unit": "BOX", "unit_qty": 0.5}),
         "open_qty": 8.5,
         "done_qty": 3.5,
         "status": _LINE_STATUSES[(number + line_num) % 4],
@@ -110,9 +111,9 @@ _FILTERS = {
 _SORTS = "created_at updated_at doc_date"
 _FIELDS = """
     integer: id lines.line_num?!
-    number: lines.qty lines.open_qty
+    number: lines.qty lines.unit_qty? lines.open_qty
     string: doc_num?! type external_ref?! source?! status?! card_code?! card_name? comments?
-    string: lines.external_ref? lines.item_code?! lines.whs_code?! lines.status?!
+    string: lines.external_ref? lines.item_code?! lines.unit? lines.whs_code?! lines.status?!
     array: lines
     date: doc_date?! due_date?
     date-time: created_at?! updated_at?!

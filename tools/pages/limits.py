@@ -252,6 +252,7 @@ def _data() -> str:
 | positions of one `POST /warehouse-positions/bulk` | {_plain(MAX_BULK)} | 422 |
 | products of one position as a pick face | {_plain(pick_faces.MAX_PRODUCTS)} | 422 |
 | GTINs of a product · units of one | {_dotted(catalog.MAX_GTINS, catalog.MAX_UNITS)} | 422 |
+| units of measure of a product | {catalog.MAX_UNITS_OF_MEASURE} | 422 |
 | lines of a document, a receipt, a picking, a transfer order and a return | {_lines()} | 422; a receipt: 409 `conflict` |
 | rows with available stock of one product that an allocation examines, in the order of expiry and receipt | {_plain(allocation.MAX_PAGES * stock_repository.FREE_PAGE)} | stock behind them is not allocated |
 | serials of one request when receiving · picking | {_dotted(receiving.MAX_SERIALS, picking.MAX_SERIALS)} | 422 |

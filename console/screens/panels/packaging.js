@@ -1,5 +1,5 @@
 /**
- * The packaging of a product: weight, measures and GTINs.
+ * The packaging of a product: weight, measures, GTINs and units of measure.
  */
 
 import { calls, permissions } from '../../core/app.js';
@@ -34,12 +34,15 @@ export function Panel({ resource: { id, updated_at: version }, description, onCh
   }
   const packaging = /** @type {Record<string, any>} */ (loaded.result.body.data);
   const { etag } = loaded.result;
-  const gtins = fields.find(({ name }) => name === 'gtins')?.items?.fields ?? [];
   return h('section', {}, [
     h('h2', {}, subjectLabel('packaging')),
     h(Definitions, { fields: fields.filter(({ type }) => type !== 'array'), values: packaging }),
-    packaging.gtins.length > 0 &&
-      h(Table, { caption: fieldLabel('gtins'), columns: gtins, rows: packaging.gtins }),
+    fields
+      .filter(({ name, type }) => type === 'array' && packaging[name].length > 0)
+      .map(({ name, items }) => [
+        h('h3', {}, fieldLabel(name)),
+        h(Table, { caption: fieldLabel(name), columns: items?.fields ?? [], rows: packaging[name] }),
+      ]),
     mayCarryOut(write, permissions()) &&
       h('button', { type: 'button', onClick: () => setChanging(true) }, label),
     isChanging &&

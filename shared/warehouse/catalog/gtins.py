@@ -6,7 +6,7 @@ cannot meet a product that has got the code since: an open document, or an open 
 codes of its products. A use case without a document compares the id of the product that it reads.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -16,18 +16,27 @@ from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.store import Store
 from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
-from shared.kernel.fields import MAX_QUANTITY, plain
-from shared.kernel.validation import Checked, InvalidBody, invalid_fields, problems_of
+from shared.kernel.validation import Checked, invalid_fields
+from shared.warehouse.catalog.drafts import own_lines, with_lines, with_problem, with_values
 from shared.warehouse.catalog.models import GoodsDraft, StoredProduct
 from shared.warehouse.catalog.repository import PRODUCTS, gtin_key, ids_by_barcode
+from shared.warehouse.catalog.unit_quantities import in_base_units, too_many, unit_keys
 from shared.warehouse.gs1.numbers import gtin_14, gtin_forms, gtin_problem
 
 MAX_BARCODES = 100
 """Most GTINs that are looked up as barcodes of products that were not expected: each takes up to
 four queries, because a barcode may be any form of its GTIN."""
 
-_LINES = "lines"
-"""Field of a body with several goods."""
+
+@contextmanager
+def goods_resolved[M: GoodsDraft](store: Store, draft: Checked[M]) -> Iterator[Checked[M]]:
+    """Do what `gtin_resolved` does, and count the quantity in base units; one read at most.
+
+    It is for use cases that do not read the product otherwise; the others call `in_base_units`.
+    """
+    with gtin_resolved(store, draft) as named:
+        keys = unit_keys([named])
+        yield in_base_units(named, store.get_many(keys) if keys else {})
 
 
 @contextmanager
@@ -45,43 +54,11 @@ def gtin_resolved[M: GoodsDraft](store: Store, draft: Checked[M]) -> Iterator[Ch
 @contextmanager
 def line_gtins_resolved[M: BaseModel](store: Store, body: Checked[M]) -> Iterator[Checked[M]]:
     """Do what `gtin_resolved` does for a body whose `lines` are goods; all cost one read."""
-    lines = _own_lines(body)
+    lines: list[Checked[GoodsDraft]] = own_lines(body)
     aliases = _read_aliases(store, lines)
     named = [_with_item_code(line, aliases) for line in lines]
-    with _naming_gtins(f"{_LINES}.{at}." for at, line in enumerate(lines) if _is_by_gtin(line)):
-        yield _with_lines(body, lines, named)
-
-
-def _own_lines(body: Checked[BaseModel]) -> list[Checked[GoodsDraft]]:
-    """Return the lines of a body, each invalid one with its own problems."""
-    lines: Sequence[Checked[GoodsDraft]] = getattr(body, _LINES) or ()
-    own: list[list[Problem]] = [[] for _ in lines]
-    for problem in problems_of(body):
-        field, _, rest = problem.field.partition(".")
-        at, _, inner = rest.partition(".")
-        if field == _LINES and at.isdecimal() and int(at) < len(lines):
-            own[int(at)].append(replace(problem, field=inner))
-    return [
-        replace(line, problems=problems) if isinstance(line, InvalidBody) else line
-        for line, problems in zip(lines, own, strict=True)
-    ]
-
-
-def _with_lines[M: BaseModel](
-    body: Checked[M], before: Sequence[Checked[GoodsDraft]], lines: Sequence[Checked[GoodsDraft]]
-) -> Checked[M]:
-    """Return a body with other lines, and with the problems that they have more than `before`."""
-    more = [
-        replace(problem, field=f"{_LINES}.{at}.{problem.field}")
-        for at, (old, new) in enumerate(zip(before, lines, strict=True))
-        for problem in problems_of(new)
-        if problem not in problems_of(old)
-    ]
-    if not more and not isinstance(body, InvalidBody):
-        return body.model_copy(update={_LINES: lines})
-    model: type[M] = body.model if isinstance(body, InvalidBody) else type(body)
-    values = {name: getattr(body, name) for name in model.model_fields} | {_LINES: lines}
-    return InvalidBody(model, [*problems_of(body), *more], body.model_fields_set, values)
+    with _naming_gtins(f"lines.{at}." for at, line in enumerate(lines) if _is_by_gtin(line)):
+        yield with_lines(body, lines, named)
 
 
 @contextmanager
@@ -109,42 +86,27 @@ def _read_aliases(store: Store, drafts: Iterable[Checked[GoodsDraft]]) -> Mappin
 def _with_item_code[M: GoodsDraft](draft: Checked[M], aliases: Mapping[Key, Item]) -> Checked[M]:
     """Return a draft with the code and the units of its GTIN, or an InvalidBody without a code."""
     has_code = "item_code" in draft.model_fields_set
-    if draft.gtin is None and {"gtin", ""} & invalid_fields(draft):
-        return _with_values(draft, item_code=draft.item_code or None)
-    if draft.gtin is None:
-        return draft if has_code else _refused(draft, Problem("item_code", "is required"))
+    gtin = draft.gtin
+    if gtin is None and {"gtin", ""} & invalid_fields(draft):
+        return with_values(draft, item_code=draft.item_code or None)
+    if gtin is None:
+        return draft if has_code else with_problem(draft, Problem("item_code", "is required"))
+    if draft.unit is not None:
+        draft = with_problem(draft, Problem("unit", "must not be sent together with gtin"))
     if has_code:
-        return _refused(draft, Problem("gtin", "must not be sent together with item_code"))
-    alias = aliases.get(gtin_key(draft.gtin))
+        return with_problem(draft, Problem("gtin", "must not be sent together with item_code"))
+    alias = aliases.get(gtin_key(gtin))
     if alias is None:
-        return _refused(draft, Problem("gtin", f"no product has the GTIN {draft.gtin}"))
+        return with_problem(draft, Problem("gtin", f"no product has the GTIN {gtin}"))
     return _counted(draft, alias)
 
 
 def _counted[M: GoodsDraft](draft: Checked[M], alias: Item) -> Checked[M]:
     units = int(alias["units"])
     qty = draft.qty * units if draft.qty is not None else None
-    named = _with_values(draft, item_code=alias["item_code"], qty=qty)
-    if qty is not None and qty > MAX_QUANTITY:
-        message = f"must count at most {MAX_QUANTITY} units; {plain(qty)} requested"
-        return _refused(named, Problem("qty", message))
-    return named
-
-
-def _with_values[M: GoodsDraft](draft: Checked[M], **values: object) -> Checked[M]:
-    if isinstance(draft, InvalidBody):
-        return replace(draft, valid_values={**draft.valid_values, **values})
-    return draft.model_copy(update=values)
-
-
-def _refused[M: GoodsDraft](draft: Checked[M], problem: Problem) -> InvalidBody[M]:
-    """Return a draft with one more problem, whose field has no value."""
-    model: type[M] = draft.model if isinstance(draft, InvalidBody) else type(draft)
-    values = {name: getattr(draft, name) for name in model.model_fields}
-    values["item_code"] = values["item_code"] or None
-    values[problem.field] = None
-    problems = [problem, *problems_of(draft)]
-    return InvalidBody(model, problems, draft.model_fields_set, values)
+    named = with_values(draft, item_code=alias["item_code"], qty=qty)
+    message = None if qty is None else too_many(qty)
+    return named if message is None else with_problem(named, Problem("qty", message))
 
 
 # Many GTINs, as the tags of a reader have them

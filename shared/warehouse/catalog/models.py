@@ -3,9 +3,10 @@
 import operator
 import re
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from decimal import Decimal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, Field, PrivateAttr, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.fields import (
@@ -21,6 +22,7 @@ from shared.kernel.fields import (
     Quantity,
     Stored,
     Timestamp,
+    Unit,
     Word,
 )
 from shared.kernel.list_parameters import ListParameters, Search, Text
@@ -96,6 +98,10 @@ MAX_UNITS = 1_000_000
 """Most units that a GTIN counts."""
 
 
+MAX_UNITS_OF_MEASURE = 10
+"""Most units of measure of a product."""
+
+
 def _gtin(text: str) -> str:
     if problem := gtin_problem(text):
         raise PydanticCustomError("gtin", problem)
@@ -112,10 +118,18 @@ type Gtin = Annotated[
 
 
 class GtinDraft(Input):
-    """A GTIN of a product, and how many units it counts."""
+    """A GTIN of a product, and how many units it counts, or the unit of measure that it is on."""
 
     gtin: Gtin
     units: Annotated[int, Field(ge=1, le=MAX_UNITS), WHOLE_NUMBER] = 1
+    unit: Unit | None = None
+
+
+class UnitOfMeasureDraft(Input):
+    """A unit of measure of a product, and how many base units it counts."""
+
+    unit: Unit
+    qty: Quantity
 
 
 class PackagingChange(Input):
@@ -126,6 +140,7 @@ class PackagingChange(Input):
     width_mm: Quantity | None = None
     height_mm: Quantity | None = None
     gtins: list[GtinDraft] = Field(default=[], max_length=MAX_GTINS)
+    units: list[UnitOfMeasureDraft] = Field(default=[], max_length=MAX_UNITS_OF_MEASURE)
 
 
 class PackagedGtin(Stored):
@@ -133,16 +148,25 @@ class PackagedGtin(Stored):
 
     gtin: str
     units: int
+    unit: str | None = None
+
+
+class UnitOfMeasure(Stored):
+    """A unit of measure of a product, and how many base units it counts: BOX, 12."""
+
+    unit: str
+    qty: Number
 
 
 class Packaging(Stored):
-    """Weight, measures and GTINs of a product."""
+    """Weight, measures, GTINs and units of measure of a product."""
 
     weight_kg: Number | None = None
     length_mm: Number | None = None
     width_mm: Number | None = None
     height_mm: Number | None = None
     gtins: list[PackagedGtin] = Field(default_factory=list)
+    units: list[UnitOfMeasure] = Field(default_factory=list)
 
 
 class StoredProduct(Product):
@@ -151,7 +175,47 @@ class StoredProduct(Product):
     packaging: Packaging | None = Field(default=None, exclude_if=operator.not_)
 
 
-class GoodsDraft(Input):
+class UnitGoods(Input):
+    """Goods in a request: the product, and the quantity, which counts `unit` if that is sent.
+
+    `catalog.unit_quantities` makes it a quantity in base units.
+    """
+
+    item_code: Code
+    qty: Quantity
+    unit: Unit | None = None
+    _unit_qty: Decimal | None = PrivateAttr(default=None)
+
+    @property
+    def unit_qty(self) -> Decimal | None:
+        """The quantity as it was sent, if it counted a unit."""
+        return self._unit_qty
+
+    def in_base_units(self, qty: Decimal) -> Self:
+        """Return the goods with their quantity in base units."""
+        counted = self.model_copy(update={"qty": qty})
+        counted._unit_qty = self.qty  # noqa: SLF001 - it is one of ours
+        return counted
+
+
+class CountedLine(Stored):
+    """A stored line of a document, or a part of one: its quantity, which is in base units.
+
+    `unit` and `unit_qty` are the unit and quantity as they were sent; null if no unit was. A change
+    of `qty` sets both to null.
+    """
+
+    qty: Number
+    unit: str | None = Field(default=None, exclude_if=operator.not_)
+    unit_qty: Number | None = Field(default=None, exclude_if=operator.not_)
+
+    @property
+    def sent_qty(self) -> Decimal:
+        """The quantity as it was sent."""
+        return self.qty if self.unit_qty is None else self.unit_qty
+
+
+class GoodsDraft(UnitGoods):
     """Goods in a request: exactly one of `item_code` and `gtin`, and the quantity.
 
     `qty` counts what the GTIN is on; `catalog.gtins` turns both into the product and its units.
@@ -159,7 +223,6 @@ class GoodsDraft(Input):
 
     item_code: Code = ""
     gtin: Gtin | None = None
-    qty: Quantity
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
-"""Use cases of the packaging of products: weight, measures and GTINs."""
+"""Use cases of the packaging of products: weight, measures, GTINs and units of measure."""
 
 from collections.abc import Iterator
 
-from shared.kernel.db.alias_entries import bring_alias_up_to_date
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
@@ -31,17 +30,20 @@ def change_packaging(
                 owner = f"{alias['item_code']} (product, id {alias['id']})"
                 yield Problem(f"gtins.{place}.gtin", f"is already a GTIN of {owner}")
 
-    change = ensure_valid(change, [*rules.repeated_gtins(gtins), *taken()])
     before = record.entity
     former = views.packaging(before)
+    problems = [*rules.repeated_gtins(gtins), *taken(), *rules.unit_problems(change, former)]
+    change = ensure_valid(change, problems)
     sent = change.model_dump(include=change.model_fields_set)
     after = Packaging.model_validate({**former.model_dump(), **sent})
-    packaging = former.model_copy(update={name: getattr(after, name) for name in sent})
+    packaging = rules.with_counted_gtins(
+        former.model_copy(update={name: getattr(after, name) for name in sent})
+    )
     if packaging == former:
         return record
     values = {"packaging": packaging if packaging != Packaging() else None}
     changed = PRODUCTS.update(tx, record, values)
-    bring_alias_up_to_date(tx, PRODUCTS, record)
+    repository.replace_units(tx, record, changed.entity)
     repository.replace_gtin_aliases(tx, before, changed.entity)
     raise_record_event(tx, "product.updated", views.PRODUCT_EVENTS, changed)
     return changed

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from shared.kernel import references
-from shared.kernel.db.alias_entries import alias_entries
+from shared.kernel.db.alias_entries import alias_entries, bring_alias_up_to_date
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.kernel.db.indexes import Lookup
@@ -112,8 +112,10 @@ def number_of(store: Store, code: str) -> int | None:
     return int(alias["id"]) if alias and not references.is_former(alias) else None
 
 
-def alias_of(product: Product) -> Item:
-    """Return the alias of a product."""
+def alias_of(product: StoredProduct) -> Item:
+    """Return the alias of a product; few have units of measure."""
+    packaging = product.packaging
+    units = {one.unit: one.qty for one in packaging.units} if packaging else {}
     return item_at(
         code_key(product.item_code),
         id=product.id,
@@ -121,7 +123,18 @@ def alias_of(product: Product) -> Item:
         by_batch=product.man_btch_num,
         by_serial=product.man_ser_num,
         in_stock=product.inventory_item,
+        units=units or None,
     )
+
+
+def replace_units(tx: Transaction, record: Record[StoredProduct], after: StoredProduct) -> None:
+    """Write the units of measure of a changed product into its alias if they differ."""
+    alias = alias_of(after)
+    if alias == alias_of(record.entity):
+        bring_alias_up_to_date(tx, PRODUCTS, record)
+        return
+    entries = search_entries(tx, after)
+    references.rename_alias(tx, alias, {**entries, "units": alias["units"]})
 
 
 def put_alias(

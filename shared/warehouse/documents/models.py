@@ -17,13 +17,13 @@ from shared.kernel.fields import (
     Name,
     Note,
     Number,
-    Quantity,
     Reference,
     Stored,
     StoredDay,
     Timestamp,
 )
 from shared.kernel.list_parameters import ListParameters, Text
+from shared.warehouse.catalog.models import CountedLine, UnitGoods
 from shared.warehouse.documents.vocabulary import (
     EntryType,
     ExitType,
@@ -44,11 +44,9 @@ type DifferenceKind = Literal[
 ]
 
 
-class LineDraft(Input):
+class LineDraft(UnitGoods):
     """One line of a document to be created."""
 
-    item_code: Code
-    qty: Quantity
     batch: Code | None = None
     expiry_date: Day | None = None
     serials: list[Code] | None = None
@@ -101,7 +99,7 @@ class DispatchDraft(Input):
     )
 
 
-class DocumentLine(Stored):
+class DocumentLine(CountedLine):
     """One line as stored.
 
     `done_qty` is the received or picked quantity, `dispatched_qty` what has left of it with
@@ -112,7 +110,6 @@ class DocumentLine(Stored):
     external_ref: str | None = Field(default=None, exclude_if=operator.not_)
     product_id: int
     item_code: str
-    qty: Number
     open_qty: Number
     done_qty: Number = ZERO
     dispatched_qty: Number = Field(default=ZERO, exclude_if=operator.not_)
@@ -195,6 +192,8 @@ class EntryDocumentLine(TypedDict):
     external_ref: str | None
     item_code: str
     qty: Number
+    unit: str | None
+    unit_qty: Number | None
     open_qty: Number
     received_qty: Number
     whs_code: str
@@ -208,6 +207,8 @@ class ExitDocumentLine(TypedDict):
     external_ref: str | None
     item_code: str
     qty: Number
+    unit: str | None
+    unit_qty: Number | None
     open_qty: Number
     picked_qty: Number
     whs_code: str

@@ -93,6 +93,8 @@ def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLi
         product_id=product.id,
         item_code=product.item_code,
         qty=line.qty,
+        unit=line.unit,
+        unit_qty=line.unit_qty,
         open_qty=line.qty,
         batch=line.batch,
         expiry_date=line.expiry_date,
@@ -102,7 +104,10 @@ def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLi
 
 
 def differences(draft: EntryDraft | ExitDraft, document: Document) -> list[str]:
-    """Return the fields of a draft that differ from the document with its reference."""
+    """Return the fields of a draft that differ from the document with its reference.
+
+    Quantities are compared as they were sent: what a unit counts may have changed since.
+    """
     names = {
         "partner_code": "card_code",
         "partner_name": "card_name",
@@ -110,7 +115,9 @@ def differences(draft: EntryDraft | ExitDraft, document: Document) -> list[str]:
     }
     return [
         *differing_fields(draft, document, names, without={"external_ref", "type", "lines"}),
-        *differing_lines(draft.lines, document.lines, {"destination_bin": "bin_code"}),
+        *differing_lines(
+            draft.lines, document.lines, {"destination_bin": "bin_code", "qty": "sent_qty"}
+        ),
     ]
 
 

@@ -13,8 +13,10 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
+from shared.warehouse.catalog.drafts import more_problems
 from shared.warehouse.catalog.lines import LineProblems, ensure_no_problems, numbered
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.catalog.unit_quantities import lines_in_base_units
 from shared.warehouse.documents import repository, rules, views
 from shared.warehouse.documents.actions import ACTIONS
 from shared.warehouse.documents.models import (
@@ -62,6 +64,7 @@ def create_document(
                 record, new=False, differing=rules.differences(draft, record.entity)
             )
     known = _codes(draft).known(tx, found)
+    draft = lines_in_base_units(draft, found)
     draft = ensure_no_problems(draft, _examine(tx.store, kind, draft, known))
     record = _insert(tx, kind, rules.new_document(number, draft, known, tx.now, import_id))
     references.record_use(tx, found.values())
@@ -139,8 +142,11 @@ def examine_document(
         and the problems that field validation does not find.
     """
     found = tx.store.get_many(document_keys(kind, draft))
-    findings = _examine(tx.store, kind, draft, _codes(draft).known(tx, found))
-    return references.existing_id(found, _reference(kind, draft)), findings.all
+    known = _codes(draft).known(tx, found)
+    counted = lines_in_base_units(draft, found)
+    findings = _examine(tx.store, kind, counted, known)
+    existing = references.existing_id(found, _reference(kind, draft))
+    return existing, [*more_problems(counted, draft), *findings.all]
 
 
 def document_differences(

@@ -11,7 +11,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
-from shared.warehouse.catalog.gtins import gtin_resolved
+from shared.warehouse.catalog.gtins import goods_resolved
 from shared.warehouse.gs1.sscc import sscc
 from shared.warehouse.packing import contents_rules, repository, rules
 from shared.warehouse.packing.actions import ACTIONS
@@ -79,7 +79,7 @@ def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> Uni
     Raises:
         RuleBlocked: More than is staged and not packed yet, or more than a unit may hold.
     """
-    with gtin_resolved(tx.store, checked) as named:
+    with goods_resolved(tx.store, checked) as named:
         unit, record, draft = _read_for_goods(tx, number, "contents", named)
         goods = contents_rules.goods_to_pack(record.entity, unit.entity, draft)
         order, after = contents_rules.changed_by(record.entity, unit.entity, goods, 1)
@@ -93,7 +93,7 @@ def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> U
     Raises:
         RuleBlocked: More than is in the unit.
     """
-    with gtin_resolved(tx.store, checked) as named:
+    with goods_resolved(tx.store, checked) as named:
         unit, record, draft = _read_for_goods(tx, number, "remove", named)
         goods = contents_rules.goods_to_remove(unit.entity, draft)
         order, after = contents_rules.changed_by(record.entity, unit.entity, goods, -1)

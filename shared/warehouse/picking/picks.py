@@ -10,7 +10,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse.catalog.gtins import gtin_resolved
+from shared.warehouse.catalog.gtins import goods_resolved
 from shared.warehouse.documents import service as documents
 from shared.warehouse.master_data.named_codes import NamedCodes, picking_refusal
 from shared.warehouse.picking import actions, rules
@@ -68,7 +68,7 @@ def pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[Stor
     Raises:
         Conflict: The goods are allocated to other work.
     """
-    with gtin_resolved(tx.store, draft) as named:
+    with goods_resolved(tx.store, draft) as named:
         record = PICKINGS.get(tx.store, number)
         actions.ensure(record.entity, "picks")
         plan = _plan(tx, record.entity, named)
@@ -322,7 +322,7 @@ def pick_for_transfer_order(
     before = record.entity
 
     def stage() -> StoredPicking:
-        with gtin_resolved(tx.store, draft) as named:
+        with goods_resolved(tx.store, draft) as named:
             plan = _plan(tx, before, named)
             return _stage_goods(tx, _load_stock(tx, before, plan), before, plan)
 

@@ -3,7 +3,7 @@
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse.catalog.gtins import gtin_resolved
+from shared.warehouse.catalog.gtins import goods_resolved
 from shared.warehouse.picking import actions, rules, undo_rules
 from shared.warehouse.picking.models import PickDraft, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
@@ -57,7 +57,7 @@ def put_back(tx: Transaction, picking: StoredPicking, draft: Checked[PickDraft])
     its status, records the progress of its documents, and saves it. Goods that were picked instead
     of the allocated ones are allocated where they were picked.
     """
-    with gtin_resolved(tx.store, draft) as named:
+    with goods_resolved(tx.store, draft) as named:
         valid = ensure_valid(named, undo_rules.undo_problems(picking, named))
         parts = list(undo_rules.split_undo(picking, valid, valid.qty))
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))

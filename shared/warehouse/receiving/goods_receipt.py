@@ -15,6 +15,7 @@ from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import Approver
 from shared.warehouse.catalog.gtins import gtin_resolved
 from shared.warehouse.catalog.lines import parts_of
+from shared.warehouse.catalog.unit_quantities import in_base_units
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.master_data.named_codes import NamedCodes
@@ -67,13 +68,14 @@ def receive_line(
         posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
         ACTIONS.ensure(record.entity, "lines")
         document, found = _read_named(tx, record.entity, named)
-        arrival = _arrival(tx, named, document.entity)
-        problems = list(of_valid_fields(named, rules.examine(arrival.goods)))
+        counted = in_base_units(named, found)
+        arrival = _arrival(tx, counted, document.entity)
+        problems = list(of_valid_fields(counted, rules.examine(arrival.goods)))
         _load_stock(
-            posting, tx, arrival, is_refused=bool(problems) or isinstance(named, InvalidBody)
+            posting, tx, arrival, is_refused=bool(problems) or isinstance(counted, InvalidBody)
         )
-        problems += of_valid_fields(named, _stock_problems(posting, arrival))
-        valid = ensure_valid(named, problems)
+        problems += of_valid_fields(counted, _stock_problems(posting, arrival))
+        valid = ensure_valid(counted, problems)
     approved = [_approval(tx, record, valid, arrival.over)] if arrival.over else []
     line = _post(posting, valid, arrival)
     done = DocumentProgress(done=line.document_lines)

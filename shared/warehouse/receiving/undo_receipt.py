@@ -9,7 +9,7 @@ from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse.catalog.gtins import gtin_resolved
+from shared.warehouse.catalog.gtins import goods_resolved
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.receiving import rules
@@ -54,7 +54,7 @@ def undo_line(
     Raises:
         Conflict: Some of the goods are not there any more, or are allocated.
     """
-    with gtin_resolved(tx.store, draft) as named:
+    with goods_resolved(tx.store, draft) as named:
         record = RECEIPTS.get(tx.store, number)
         receipt = record.entity
         ACTIONS.ensure(receipt, "undo")

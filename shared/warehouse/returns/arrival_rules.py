@@ -44,7 +44,8 @@ one action per batch."""
 def is_limited(one: StoredReturn, arrival: Checked[ReturnArrival]) -> bool:
     """Return whether an arrival has goods that the return has not reserved by its announcement.
 
-    These are more than announced, and those of a batch or with serials.
+    These are more than announced, and those of a batch or with serials. Goods counted in a unit may
+    be more.
     """
     left: dict[str, Decimal] = {}
     for each in one.lines:
@@ -57,7 +58,7 @@ def is_limited(one: StoredReturn, arrival: Checked[ReturnArrival]) -> bool:
         if code is None or code not in left:
             continue
         left[code] -= line.qty or ZERO
-        if left[code] < 0 or line.batch is not None or line.serials:
+        if left[code] < 0 or line.batch is not None or line.serials or line.unit is not None:
             return True
     return False
 

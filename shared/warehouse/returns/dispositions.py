@@ -12,6 +12,7 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, ensure_valid, problems_of
 from shared.warehouse.catalog.gtins import line_gtins_resolved
+from shared.warehouse.catalog.unit_quantities import lines_in_base_units
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.returns import disposition_rules as rules
 from shared.warehouse.returns import provider, views
@@ -60,10 +61,11 @@ def decide(
             lambda: tx.store.get_many(codes.keys),
         )
         known = codes.known(tx, found)
-        problems = list(rules.examine(named, one, known))
-        lines = rules.valid_lines(named, [*problems_of(named), *problems])
+        counted = lines_in_base_units(named, found)
+        problems = list(rules.examine(counted, one, known))
+        lines = rules.valid_lines(counted, [*problems_of(counted), *problems])
         after, parts, more = rules.take_goods(one, lines)
-        draft = ensure_valid(named, [*problems, *more])
+        draft = ensure_valid(counted, [*problems, *more])
     today = tx.company.today
     moved = _move(posting, one, draft, parts, known, today)
     if external_ref is not None:

@@ -21,7 +21,7 @@ from shared.kernel.fields import (
     Timestamp,
 )
 from shared.kernel.list_parameters import IdParameter, PeriodParameters, Text
-from shared.warehouse.catalog.models import GoodsDraft
+from shared.warehouse.catalog.models import CountedLine, GoodsDraft
 from shared.warehouse.documents.models import Source
 from shared.warehouse.work.models import Operator
 
@@ -143,7 +143,7 @@ class ReturnedStock(Stored):
     open_serials: list[str] = Field(default_factory=list)
 
 
-class StoredReturnLine(Stored):
+class StoredReturnLine(CountedLine):
     """A line as stored. `qty`, `batch_num` and `serials` are what was announced.
 
     `wrong_item` is whether the product is not on the exit document, which does not limit it then.
@@ -157,7 +157,6 @@ class StoredReturnLine(Stored):
     product_name: str | None = None
     reason: ReturnReason | None = None
     wrong_item: bool = Field(default=False, exclude_if=operator.not_)
-    qty: Number
     batch_num: str | None = None
     serials: list[str] = Field(default_factory=list)
     goods: list[ReturnedStock] = Field(default_factory=list)
@@ -247,6 +246,8 @@ class ReturnLine(TypedDict):
     product_name: str | None
     reason: ReturnReason | None
     qty: Number
+    unit: str | None
+    unit_qty: Number | None
     received_qty: Number
     restocked_qty: Number
     quarantined_qty: Number

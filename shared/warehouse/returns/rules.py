@@ -145,6 +145,8 @@ def _new_line(
         reason=line.reason,
         wrong_item=origin is not None and origin.is_wrong_item(product.id, line.reason),
         qty=line.qty,
+        unit=line.unit,
+        unit_qty=line.unit_qty,
         batch_num=line.batch,
         serials=line.serials or [],
     )
@@ -160,7 +162,12 @@ def differences(draft: ReturnDraft, one: StoredReturn) -> list[str]:
     without = {"external_ref", "lines", *unnamed}
     return [
         *differing_fields(draft, one, names, without=without),
-        *differing_lines(draft.lines, one.lines, {"batch": "batch_num"}, without={"gtin"}),
+        *differing_lines(
+            draft.lines,
+            one.lines,
+            {"batch": "batch_num", "qty": "sent_qty"},
+            without={"gtin"},
+        ),
     ]
 
 

@@ -15,8 +15,10 @@ from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, problems_of
+from shared.warehouse.catalog.drafts import more_problems
 from shared.warehouse.catalog.gtins import line_gtins_resolved
 from shared.warehouse.catalog.lines import LineProblems, ensure_no_problems, parts_of
+from shared.warehouse.catalog.unit_quantities import lines_in_base_units
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
@@ -73,10 +75,11 @@ def create_return(
                 differing = rules.differences(named, record.entity)
                 return CreatedRecord(record, new=False, differing=differing)
         known, found = _known(tx, named, document, found)
-        findings = _findings(tx.store, named, known, origin)
+        counted = lines_in_base_units(named, found)
+        findings = _findings(tx.store, counted, known, origin)
         if findings.all:
-            _ensure_not_created_meanwhile(tx.store, named.external_ref)
-        draft = ensure_no_problems(named, findings)
+            _ensure_not_created_meanwhile(tx.store, counted.external_ref)
+        draft = ensure_no_problems(counted, findings)
     number = tx.next_id(RETURNS.kind)
     line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
     one = rules.new_return(number, line_ids, draft, known, origin, tx.now, import_id=import_id)
@@ -108,12 +111,12 @@ def examine_return(
             lambda: _origin(tx.store, document, with_lots=_names_lots(named)),
         )
         known, found = _known(tx, named, document, found)
-        findings = _findings(tx.store, named, known, origin)
-        existing = repository.REFERENCES.holder(found, named.external_ref)
+        counted = lines_in_base_units(named, found)
+        findings = _findings(tx.store, counted, known, origin)
+        existing = repository.REFERENCES.holder(found, counted.external_ref)
         if findings.all and existing is None:
-            _ensure_not_created_meanwhile(tx.store, named.external_ref)
-        more = [one for one in problems_of(named) if one not in problems_of(draft)]
-        return existing, [*more, *findings.all]
+            _ensure_not_created_meanwhile(tx.store, counted.external_ref)
+        return existing, [*more_problems(counted, draft), *findings.all]
 
 
 def _findings(
@@ -253,21 +256,22 @@ def receive_goods(
             lambda: tx.store.get_many(codes.keys),
         )
         known = codes.known(tx, found)
-        findings = arrival_rules.examine_arrival(named, one, known, origin)
-        parts = _parts(tx, one, named, known, [*problems_of(named), *findings.invalid])
-        is_refused = isinstance(named, InvalidBody) or bool(findings.all)
+        counted = lines_in_base_units(named, found)
+        findings = arrival_rules.examine_arrival(counted, one, known, origin)
+        parts = _parts(tx, one, counted, known, [*problems_of(counted), *findings.invalid])
+        is_refused = isinstance(counted, InvalidBody) or bool(findings.all)
         posting.load(
             targets=[row.key for *_, row in parts], movements=0 if is_refused else len(parts)
         )
         invalid = [*findings.invalid, *_stock_problems(posting, parts)]
         blocked = list(findings.blocked)
         if origin:
-            goods = arrival_rules.limited_goods(named, one, known)
+            goods = arrival_rules.limited_goods(counted, one, known)
             rows = _serial_rows(posting, parts)
             blocked += limits.departure_problems(
                 origin, goods, lambda *serial: rows.get(serial), [*invalid, *blocked]
             )
-        arrival = ensure_no_problems(named, LineProblems(invalid, blocked))
+        arrival = ensure_no_problems(counted, LineProblems(invalid, blocked))
     for _, _, qty, row in parts:
         target = posting.with_age(posting.batches.with_date(row))
         posting.changes.move("return_receipt", qty, target=target)

@@ -6,6 +6,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.validation import Checked, ensure_valid, problems_of
 from shared.warehouse.catalog.gtins import line_gtins_resolved
+from shared.warehouse.catalog.unit_quantities import lines_in_base_units
 from shared.warehouse.master_data.named_codes import NamedCodes
 from shared.warehouse.returns import arrival_rules
 from shared.warehouse.returns.actions import ACTIONS
@@ -33,16 +34,18 @@ def undo_arrival(
         one = record.entity
         ACTIONS.ensure(one, "undo")
         codes = NamedCodes.of_lines(one.whs_code, named.lines)
-        known = codes.known(tx, tx.store.get_many(codes.keys))
-        problems = list(arrival_rules.undo_problems(named, one, known))
-        found = [*problems_of(named), *problems]
+        found = tx.store.get_many(codes.keys)
+        known = codes.known(tx, found)
+        counted = lines_in_base_units(named, found)
+        problems = list(arrival_rules.undo_problems(counted, one, known))
+        refused = [*problems_of(counted), *problems]
         lines = {
             at: line
-            for at, line in arrival_rules.lines_without_problems(named.lines, found)
+            for at, line in arrival_rules.lines_without_problems(counted.lines, refused)
             if (one.whs_code, line.bin_code) in known.positions
         }
         after, parts, more = arrival_rules.without_arrival(one, lines, known)
-        ensure_valid(named, [*problems, *more])
+        ensure_valid(counted, [*problems, *more])
     posting = StockPosting(tx, cause=MovementCause(type="return", id=number))
     keys = {part: row_key(one, part, part.bin_code, "quarantine") for part in parts}
     posting.load(targets=list(keys.values()), movements=len(parts))

@@ -14,6 +14,7 @@ from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.catalog.unit_quantities import in_base_units
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.corrections import correct_expiry_date, is_correction
@@ -61,6 +62,7 @@ def adjust_stock(
     codes = NamedCodes.of_lines(draft.warehouse, [draft])
     items, _ = run_all(lambda: tx.store.get_many(codes.keys), lambda: audit.actor_of(tx))
     known = codes.known(tx, items)
+    draft = in_base_units(draft, items, ("counted_qty", "increase", "decrease", "qty"))
     draft = ensure_valid(draft, _problems(draft, known))
     status: ShelfStatus = draft.inventory_status or "available"
     here = _row(tx, draft, known, status)

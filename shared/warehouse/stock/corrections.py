@@ -33,7 +33,7 @@ from shared.warehouse.stock.repository import STOCK, batch_key
 _OTHER_ACTIONS = 2
 """Actions of a step that are not for its rows: for the batch, and for the claim of the request."""
 _ROWS_AT_ONCE = 1_000
-_NOT_ALLOWED = ("warehouse", "bin_code", "serial", "inventory_status", "qty")
+_NOT_ALLOWED = ("warehouse", "bin_code", "serial", "inventory_status", "qty", "unit")
 
 
 def is_correction(draft: Checked[AdjustmentDraft]) -> bool:

@@ -20,6 +20,7 @@ from shared.kernel.fields import (
     Stored,
     StoredDay,
     Timestamp,
+    Unit,
 )
 from shared.kernel.list_parameters import (
     IdParameter,
@@ -237,6 +238,7 @@ class AdjustmentDraft(Input):
     decrease: Quantity | None = None
     to_status: ShelfStatus | None = None
     qty: Quantity | None = None
+    unit: Unit | None = None
     reason: Reason
 
 

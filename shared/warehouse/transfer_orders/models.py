@@ -15,7 +15,6 @@ from shared.kernel.fields import (
     Moment,
     Note,
     Number,
-    Quantity,
     Reason,
     Reference,
     SmallInteger,
@@ -24,6 +23,7 @@ from shared.kernel.fields import (
     Word,
 )
 from shared.kernel.list_parameters import PeriodParameters, Text
+from shared.warehouse.catalog.models import CountedLine, UnitGoods
 from shared.warehouse.stock.models import ShelfStatus
 
 
@@ -58,15 +58,13 @@ type OrderLineStatus = Literal[
 type OrderSource = Literal["web", "api", "import", "sap"]
 
 
-class TransferLineDraft(Input):
+class TransferLineDraft(UnitGoods):
     """A line of a new transfer order.
 
     `expected_series` and `expected_batches` are the serials and batches that the origin
     is expected to send.
     """
 
-    item_code: Code
-    qty: Quantity
     batch_num: Code | None = None
     expected_series: list[Code] | None = None
     expected_batches: list[Code] | None = None
@@ -107,11 +105,9 @@ class Departure(Input):
     carrier_id: Identifier | None = None
 
 
-class ArrivalLine(Input):
+class ArrivalLine(UnitGoods):
     """Goods of a transfer order that arrived, and the position where they were put."""
 
-    item_code: Code
-    qty: Quantity
     bin_code: Code
     batch: Code | None = None
     serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None
@@ -146,7 +142,7 @@ class InTransitGoods(Stored):
     qty: Number
 
 
-class StoredTransferLine(Stored):
+class StoredTransferLine(CountedLine):
     """A line as stored; `serials` are the picked serials."""
 
     id: int
@@ -154,7 +150,6 @@ class StoredTransferLine(Stored):
     external_ref: str | None = Field(default=None, exclude_if=operator.not_)
     product_id: int
     item_code: str
-    qty: Number
     picked_qty: Number = ZERO
     dispatched_qty: Number = ZERO
     received_qty: Number = ZERO
@@ -217,6 +212,8 @@ class TransferOrderLine(TypedDict):
     product_id: int
     item_code: str
     qty: Number
+    unit: str | None
+    unit_qty: Number | None
     picked_qty: Number
     dispatched_qty: Number
     received_qty: Number

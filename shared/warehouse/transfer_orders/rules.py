@@ -112,7 +112,7 @@ def differences(draft: TransferOrderDraft, order: StoredTransferOrder) -> list[s
     return [
         *differing_fields(ranked, order, names, without=without),
         *(["release"] if draft.release and order.status == "draft" else []),
-        *differing_lines(draft.lines, order.lines, {}),
+        *differing_lines(draft.lines, order.lines, {"qty": "sent_qty"}),
     ]
 
 
@@ -130,6 +130,8 @@ def _new_line(
         product_id=product.id,
         item_code=product.item_code,
         qty=line.qty,
+        unit=line.unit,
+        unit_qty=line.unit_qty,
         batch_num=line.batch_num,
         expected_series=line.expected_series or [],
         expected_batches=line.expected_batches or [],

@@ -13,7 +13,9 @@ from shared.kernel.errors import Problem, ServiceError
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody
+from shared.warehouse.catalog.drafts import more_problems
 from shared.warehouse.catalog.lines import ensure_no_problems
+from shared.warehouse.catalog.unit_quantities import lines_in_base_units
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.transfer_orders import repository, rules, views
@@ -87,6 +89,7 @@ def _create(
             return CreatedRecord(record, new=False, differing=differing), False
     known = _codes(draft).known(tx, found)
     _ensure_two_warehouses(tx.store, draft, known)
+    draft = lines_in_base_units(draft, found)
     draft = ensure_no_problems(draft, rules.examine(draft, known, picker, by_client=by_client))
     number = tx.next_id(TRANSFER_ORDERS.kind)
     line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
@@ -120,8 +123,10 @@ def examine_transfer_order(
     """
     found = tx.store.get_many(transfer_order_keys(draft))
     known = _codes(draft).known(tx, found)
-    findings = rules.examine(draft, known, _read_picker(tx, draft), by_client=False)
-    return repository.REFERENCES.holder(found, draft.external_ref), findings.all
+    counted = lines_in_base_units(draft, found)
+    findings = rules.examine(counted, known, _read_picker(tx, draft), by_client=False)
+    existing = repository.REFERENCES.holder(found, draft.external_ref)
+    return existing, [*more_problems(counted, draft), *findings.all]
 
 
 def transfer_order_differences(

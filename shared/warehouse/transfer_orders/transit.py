@@ -18,6 +18,7 @@ from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.lines import parts_of
+from shared.warehouse.catalog.unit_quantities import lines_in_base_units
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.dispatch import mark_dispatched
@@ -159,6 +160,7 @@ def receive_transfer_order(
     codes = NamedCodes.of_lines(order.destination.code, arrival.lines)
     found = tx.store.get_many(codes.keys)
     known = codes.known(tx, found)
+    arrival = lines_in_base_units(arrival, found)
     arrival = ensure_valid(arrival, rules.examine(arrival, order, known))
     after, excess = rules.with_arrival(order, arrival, tx.now)
     if excess:

@@ -11,7 +11,6 @@ from shared.kernel.fields import (
     Input,
     Note,
     Number,
-    Quantity,
     Reason,
     Stored,
     Timestamp,
@@ -20,6 +19,7 @@ from shared.kernel.fields import (
     whole_number,
 )
 from shared.kernel.list_parameters import PeriodParameters, Text
+from shared.warehouse.catalog.models import UnitGoods
 from shared.warehouse.stock.models import ShelfStatus
 from shared.warehouse.work.models import Operator
 
@@ -134,11 +134,9 @@ type DocEntry = Annotated[
 """Number of a document in the ERP, as the ERP writes it."""
 
 
-class TransferMove(Input):
+class TransferMove(UnitGoods):
     """Goods to move from one position to another."""
 
-    item_code: Code
-    qty: Quantity
     from_bin: Code
     to_bin: Code
     batch: Code | None = None

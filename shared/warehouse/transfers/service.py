@@ -14,6 +14,7 @@ from shared.kernel.fields import ZERO, plain
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.catalog.lines import parts_of
+from shared.warehouse.catalog.unit_quantities import lines_in_base_units
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row
@@ -49,6 +50,7 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
         lambda: read_operator(tx, draft.operator_id),
     )
     known = codes.known(tx, items)
+    draft = lines_in_base_units(draft, items)
     problems = [
         *rules.examine(draft, known),
         *operator_problems("operator_id", draft.operator_id, operator),

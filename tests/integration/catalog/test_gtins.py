@@ -139,7 +139,7 @@ def test_separator_before_a_scanned_barcode_is_taken_off(stack: Stack) -> None:
     [found] = erp.get("/products", query={"barcode": scanned}).data
     assert found["item_code"] == "DRILL"
     changed = erp.put("/products/1/packaging", {"gtins": [{"gtin": f"\x1d{CASE}"}]})
-    assert changed.data["gtins"] == [{"gtin": CASE, "units": 1}]
+    assert changed.data["gtins"] == [{"gtin": CASE, "units": 1, "unit": None}]
     inside = erp.patch("/products/1", {"barcode": f"1{scanned}"})
     assert inside.invalid_fields == ["barcode"]
 

@@ -22,13 +22,18 @@ EMPTY: Mapping[str, object] = {
     "width_mm": None,
     "height_mm": None,
     "gtins": [],
+    "units": [],
 }
 WHOLE: Mapping[str, object] = {
     "weight_kg": 0.42,
     "length_mm": 120,
     "width_mm": 80.5,
     "height_mm": 35,
-    "gtins": [{"gtin": PIECE, "units": 1}, {"gtin": CASE, "units": 12}],
+    "gtins": [
+        {"gtin": PIECE, "units": 1, "unit": None},
+        {"gtin": CASE, "units": 12, "unit": "BOX"},
+    ],
+    "units": [{"unit": "BOX", "qty": 12}],
 }
 
 
@@ -61,7 +66,8 @@ def test_packaging_is_changed_field_by_field(goods: Erp, stack: Stack) -> None:
     assert goods.put(path, WHOLE).data == WHOLE
     changed = goods.put(path, {"weight_kg": None, "gtins": _named(PIECE)})
 
-    shown = {**WHOLE, "weight_kg": None, "gtins": [{"gtin": PIECE, "units": 1}]}
+    named = {"gtin": PIECE, "units": 1, "unit": None}
+    shown = {**WHOLE, "weight_kg": None, "gtins": [named]}
     assert (changed.status, changed.data) == (200, shown)
     assert goods.get(path).data == shown
     after = goods.get("/products/1").data
@@ -81,6 +87,14 @@ def test_packaging_is_changed_field_by_field(goods: Erp, stack: Stack) -> None:
         ({"gtins": _named("4006381333932", "123")}, "gtins.0.gtin gtins.1.gtin"),
         ({"gtins": _named(SMALL, PIECE, "0000" + SMALL)}, "gtins.2.gtin"),
         ({"gtins": _named(CASE), "height_mm": 0}, "height_mm gtins.0.gtin"),
+        (
+            {
+                "units": [{"unit": "", "qty": 0}, {"unit": "BOX", "qty": 1}, {"unit": "box"}],
+                "gtins": [{"gtin": CASE, "unit": "BAG"}],
+            },
+            "units.0.unit units.0.qty units.2.qty gtins.0.gtin units.2.unit gtins.0.unit",
+        ),
+        ({"units": [{"unit": str(number), "qty": 1} for number in range(11)]}, "units"),
     ],
 )
 def test_all_problems_are_reported_at_once(goods: Erp, body: object, fields: str) -> None:

@@ -31,6 +31,7 @@ def test_entry_document_has_all_its_fields(yard: WarehouseScenario) -> None:
     data = answer.ok(201)
     assert data.pop("created_at") == data.pop("updated_at")
     number = data["id"]
+    in_base_units = {"unit": None, "unit_qty": None}
     lines: list[dict[str, object]] = [
         {"line_num": 1, "external_ref": "10", "item_code": "BRICK", "qty": 12.5, "open_qty": 12.5},
         {"line_num": 2, "external_ref": None, "item_code": "CEMENT", "qty": 3, "open_qty": 3},
@@ -49,7 +50,8 @@ def test_entry_document_has_all_its_fields(yard: WarehouseScenario) -> None:
         "due_date": "2026-03-15",
         "comments": "two pallets\nmind the step",
         "lines": [
-            {**line, "received_qty": 0, "whs_code": "YARD", "status": "open"} for line in lines
+            {**line, **in_base_units, "received_qty": 0, "whs_code": "YARD", "status": "open"}
+            for line in lines
         ],
         "differences": [],
         "actions": ["receive", "close"],

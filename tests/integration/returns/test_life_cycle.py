@@ -49,6 +49,8 @@ def test_everything_comes_back_and_is_decided_on(scenario: ReturnScenario, stack
         "product_name": "Brick",
         "reason": "other",
         "qty": 4,
+        "unit": None,
+        "unit_qty": None,
         "received_qty": 0,
         "restocked_qty": 0,
         "quarantined_qty": 0,

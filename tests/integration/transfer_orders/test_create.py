@@ -33,7 +33,14 @@ def test_draft_is_returned_with_all_fields(transfer_scenario: TransferScenario) 
 
     data = answer.ok(201)
     number = data["id"]
-    nothing = {"picked_qty": 0, "dispatched_qty": 0, "received_qty": 0, "status": "open"}
+    nothing = {
+        "unit": None,
+        "unit_qty": None,
+        "picked_qty": 0,
+        "dispatched_qty": 0,
+        "received_qty": 0,
+        "status": "open",
+    }
     lines = [
         {"item_code": "BRICK", "qty": 12.5, "batch_num": None, "serial_numbers": []},
         {"item_code": "CEMENT", "qty": 3, "batch_num": "B7", "serial_numbers": []},

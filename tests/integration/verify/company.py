@@ -55,7 +55,8 @@ def _build(erp: Erp) -> None:
     face = {"item_code": "BRICK", "warehouse_code": "YARD", "bin_code": "F-01", "minimum": 1}
     _post(erp, "/pick-faces", face)
     gtins = [{"gtin": _CEMENT}, {"gtin": "14006381333938", "units": 12}]
-    assert erp.put("/products/2/packaging", {"gtins": gtins}).status == 200
+    packaging = {"gtins": gtins, "units": [{"unit": "BOX", "qty": 12}]}
+    assert erp.put("/products/2/packaging", packaging).status == 200
     _post(erp, "/webhooks", {"url": f"https://{HOOKS}/in", "events": ["stock.updated"]})
     yard.stock("BRICK", 100)
     yard.stock("CEMENT", 8, batch="L1")

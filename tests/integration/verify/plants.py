@@ -237,7 +237,8 @@ _ROWS: tuple[tuple[str, str, Change], ...] = (
     ("request_of_a_pending_approval_granted", "alias.wrong", changes.grant_request_of_an_approval),
     ("request_of_a_decided_approval", "alias.orphan", changes.add_request_of_an_approval),
 
-    # GTINs
+    # GTINs and units of measure
+    ("units_of_a_product", "alias.wrong", change(code_key("CEMENT"), units={"BOX": 6})),
     ("alias_of_a_gtin_missing", "alias.missing", delete(gtin_key("14006381333938"))),
     ("units_of_a_gtin", "alias.wrong", change(gtin_key("4006381333931"), units=6)),
     ("gtin_that_no_product_has", "alias.orphan",

@@ -17,6 +17,7 @@ _MODULES = (
     "shared.warehouse.catalog.models",
     "shared.warehouse.catalog.rules",
     "shared.warehouse.catalog.service",
+    "shared.warehouse.catalog.unit_quantities",
     "shared.warehouse.documents.rules",
     "shared.warehouse.documents.vocabulary",
     "shared.warehouse.master_data.named_codes",
@@ -34,6 +35,9 @@ _MODULES = (
 _ELSEWHERE = {
     "must be an e-mail address",
     "is the same GTIN as gtins.7.gtin",
+    "is the same unit as units.7.unit",
+    "must be 7, as 7 counts, or not be sent",
+    "must have 7, which the GTIN 7 names",
     "must not be named twice",
     "serial 7 is already in 7",
     "7 different serials given, qty is 7; they must be equal",

@@ -238,7 +238,8 @@ WORDS: Mapping[str, ColumnWords] = {
     "qty": ColumnWords(
         BilingualText("Quantity", "Cantidad"),
         BilingualText(
-            "Greater than 0, with up to 6 decimals.", "Mayor que 0, con hasta 6 decimales."
+            "Greater than 0, with up to 6 decimals; in the unit, if the row has one.",
+            "Mayor que 0, con hasta 6 decimales; en la unidad, si la fila la tiene.",
         ),
         BilingualText("2", "2"),
     ),
@@ -292,6 +293,14 @@ WORDS: Mapping[str, ColumnWords] = {
         BilingualText("Type", "Tipo"),
         BilingualText("Free text, up to 32 characters.", "Texto libre, hasta 32 caracteres."),
         BilingualText("goods", "mercancía"),
+    ),
+    "unit": ColumnWords(
+        BilingualText("Unit", "Unidad"),
+        BilingualText(
+            "Only where the quantity counts a unit of the product's packaging, such as boxes.",
+            "Solo si la cantidad cuenta una unidad del embalaje del artículo, como cajas.",
+        ),
+        BilingualText("BOX", "CAJA"),
     ),
     "warehouse_code": ColumnWords(
         BilingualText("Warehouse", "Almacén"),

@@ -9,6 +9,7 @@ from shared.integration.imports.kinds.standard_columns import (
     LINE_ITEM_CODE,
     LINE_QUANTITY,
     LINE_REFERENCE,
+    LINE_UNIT,
     line_batch,
     line_serials,
     reference_column,
@@ -40,6 +41,7 @@ _COLUMNS = (
     ),
     LINE_ITEM_CODE,
     LINE_QUANTITY,
+    LINE_UNIT,
     Column(
         _WORDS,
         "reason",

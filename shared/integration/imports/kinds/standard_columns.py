@@ -39,6 +39,14 @@ LINE_REFERENCE = Column(
     WORDS, "line_external_ref", is_line_field=True, aliases=("order line", "línea de pedido")
 )
 
+LINE_UNIT = Column(
+    WORDS,
+    "unit",
+    is_line_field=True,
+    synonyms=("uom",),
+    aliases=("unit of measure", "unidad de medida"),
+)
+
 line_batch = partial(Column, WORDS, is_line_field=True)
 """Returns the column of a line's batch, which fills a field."""
 

@@ -79,6 +79,14 @@ _SPANISH: Mapping[str, str] = {
     "must be an http or https address": "debe ser una dirección http o https",
     "must be equal to item_code ({})": "debe ser igual a item_code ({})",
     "no product has the code {}": "ningún artículo tiene el código {}",
+    "the product has no unit {}; it has none": (
+        "el artículo no tiene la unidad {}; no tiene ninguna"
+    ),
+    "the product has no unit {}; it has {}": "el artículo no tiene la unidad {}; tiene {}",
+    "must count at most {} units; {} requested": "debe contar {} unidades como máximo; se piden {}",
+    "{} {} are {} units; at most 6 decimals fit": (
+        "{} {} son {} unidades; caben 6 decimales como máximo"
+    ),
     "product {} is not kept in stock": "el artículo {} no se mantiene en inventario",
     "product {} is not managed by batch": "el artículo {} no se gestiona por lote",
     "product {} is not managed by serial": "el artículo {} no se gestiona por serie",
