@@ -11,7 +11,7 @@ import os
 import sqlite3
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS outgoing (
 CREATE TABLE IF NOT EXISTS copies (path TEXT, id TEXT, row TEXT, PRIMARY KEY (path, id));
 CREATE TABLE IF NOT EXISTS positions (path TEXT PRIMARY KEY, updated_at TEXT);
 CREATE TABLE IF NOT EXISTS booked_receipts (id INTEGER PRIMARY KEY, row TEXT);
+CREATE TABLE IF NOT EXISTS booked_lines (receipt_id INTEGER, document TEXT, line TEXT, qty REAL);
 """
 
 
@@ -132,16 +133,27 @@ def book_receipts(stowage: Stowage, database: sqlite3.Connection) -> None:
         if detail["document"]["type"] == "transfer_order":
             continue  # The list of transfer orders shows it.
         with database:  # The primary key makes sure that a receipt is booked once.
-            database.execute(
+            booked = database.execute(
                 "INSERT OR IGNORE INTO booked_receipts VALUES (?, ?)",
                 (receipt["id"], json.dumps(detail)),
             )
+            if booked.rowcount:
+                database.executemany("INSERT INTO booked_lines VALUES (?, ?, ?, ?)", _lines(detail))
         try:
             stowage.post(f"{path}/synchronize")
         except StowageError as refusal:
             # It is synchronized already, or it was reverted, which its copy shows.
             if refusal.code != "stale_state":
                 raise
+
+
+def _lines(receipt: Mapping[str, Any]) -> Iterator[tuple[int, str, str, float]]:
+    """Yield what a receipt books: its id, the ERP's numbers of order and line, and a quantity."""
+    order = receipt["document"]["external_ref"]
+    for line in receipt["lines"]:
+        for fill in line["fills"]:
+            number = fill["external_ref"] or str(fill["line_num"])
+            yield receipt["id"], order, number, fill["qty"]
 
 
 def run(stowage: Stowage, database: sqlite3.Connection) -> None:

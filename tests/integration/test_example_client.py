@@ -27,7 +27,7 @@ ORDER = {
     "doc_date": "2026-03-01",
     "partner_code": "V-1",
     "warehouse_code": "YARD",
-    "lines": [{"item_code": "BRICK", "qty": 100}],
+    "lines": [{"item_code": "BRICK", "qty": 100, "external_ref": "10"}],
 }
 
 

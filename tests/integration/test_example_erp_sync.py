@@ -107,6 +107,11 @@ def assert_synchronised(stowage: Stowage, database: sqlite3.Connection) -> None:
     finished = [row["id"] for row in stowage.each("/receipts", status="synchronized")]
     assert sorted(finished) == values(database, "SELECT id FROM booked_receipts ORDER BY id")
     assert list(stowage.each("/receipts", status="finalized")) == []
+    orders = [
+        row["document"]["external_ref"] for row in stowage.each("/receipts", status="synchronized")
+    ]
+    booked = database.execute("SELECT document, line, qty FROM booked_lines").fetchall()
+    assert sorted(booked) == sorted((order, "10", 10) for order in orders)
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before a request", "after a request"])
