@@ -184,7 +184,7 @@ def test_invalid_bodies_conform(erp: Erp, name: str) -> None:
 
     assert_conforms(name, sender.send(method, target, raw="{", key="broken"), 400)
     fields = (
-        "bin_code comment deactivate_webhooks events gtins keep_previous lines name password"
+        "bin_code comment deactivate_webhooks events gtins keep_previous lines name password rest"
         " polygon reason seal_number secret timezone tracking_number whs_code"
     )
     wrong = dict.fromkeys(fields.split(), 5)
