@@ -5,6 +5,13 @@
 
 /** @typedef {import('./core/subject.js').Subject} Subject */
 
+const PRIORITIES = ['Alta', 'Normal', 'Baja'];
+
+/** @param {Record<string, any>} document */
+function documentValues({ card_name, priority }) {
+  return { partner_name: card_name, priority: PRIORITIES[priority - 1] };
+}
+
 /** @type {readonly Subject[]} */
 export const SUBJECTS = [
   {
@@ -79,6 +86,8 @@ export const SUBJECTS = [
     columns: ['doc_num', 'external_ref', 'type', 'card_name', 'status', 'due_date'],
     title: 'doc_num',
     create: 'POST /entry-documents',
+    change: 'PATCH /entry-documents/{id}',
+    formValues: documentValues,
     actions: [
       { operation: 'POST /receipts', name: 'receive' },
       { operation: 'POST /entry-documents/{id}/close', endsWork: true },
@@ -125,6 +134,8 @@ export const SUBJECTS = [
     columns: ['doc_num', 'external_ref', 'type', 'card_name', 'status', 'priority', 'due_date'],
     title: 'doc_num',
     create: 'POST /exit-documents',
+    change: 'PATCH /exit-documents/{id}',
+    formValues: documentValues,
     actions: [
       { operation: 'POST /pickings', name: 'pick' },
       {

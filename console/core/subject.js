@@ -81,6 +81,8 @@
  * @property {string} [create] operation that makes one
  * @property {readonly string[]} [more] other operations that make some
  * @property {string} [change] operation that changes one, with the values of the detail
+ * @property {(resource: Record<string, any>) => Record<string, unknown>} [formValues] what the
+ *   change form shows of fields that the detail names or writes differently
  * @property {readonly Action[]} [actions]
  * @property {Record<string, string>} [links] field with an object → subject of this object
  * @property {readonly string[]} [hidden] fields of the detail that another list shows

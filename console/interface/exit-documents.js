@@ -77,6 +77,18 @@ const subject = {
     {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}]}}
    ]
   },
+  "PATCH /exit-documents/{id}": {
+   "permission": "exits.manage",
+   "name": "update_exit_document",
+   "body": [
+    {"name": "due_date", "type": "date", "isNullable": true},
+    {"name": "partner_name", "type": "text", "isNullable": true, "maxLength": 200},
+    {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "priority", "type": "choice", "choices": ["Alta", "Normal", "Baja"], "isNullable": true},
+    {"name": "ship_to", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "lines", "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "minimum": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}, {"name": "line_num", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999}]}}
+   ]
+  },
   "POST /exit-documents/{id}/close": {"permission": "exits.manage", "name": "close_exit_document"},
   "POST /exit-documents/{id}/dispatch": {
    "permission": "exits.manage",

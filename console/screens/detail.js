@@ -253,6 +253,7 @@ function Actions({ subject, parameters, description, resource, title, etag, onCh
   };
   return h('div', { class: 'actions' }, [
     mayCarryOut(change, permissions()) &&
+      resource.status !== 'closed' &&
       h('button', { type: 'button', onClick: () => setChanging(true) }, text('change')),
     ...actions.map((action, at) =>
       h(
@@ -299,7 +300,7 @@ function Actions({ subject, parameters, description, resource, title, etag, onCh
           parameters,
           label: text('change'),
           fields: change?.body ?? [],
-          resource,
+          resource: { ...resource, ...subject.formValues?.(resource) },
           etag,
           onStale: onChange,
           onClose: () => setChanging(false),

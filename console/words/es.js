@@ -433,7 +433,6 @@ const words = {
     serial_numbers: "Números de serie",
     serials: "Números de serie",
     ship_to: "Enviar a",
-    shipped: "Despachado",
     shipped_at: "Fecha de despacho",
     short: "Terminar con faltante",
     short_reason: "Motivo del faltante",

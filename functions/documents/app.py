@@ -17,12 +17,15 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.documents import service, views
 from shared.warehouse.documents.actions import ACTIONS
+from shared.warehouse.documents.changes import change_document
 from shared.warehouse.documents.models import (
     Document,
+    EntryChange,
     EntryDocument,
     EntryDocumentDetail,
     EntryDraft,
     EntryParameters,
+    ExitChange,
     ExitDocument,
     ExitDocumentDetail,
     ExitDraft,
@@ -52,8 +55,22 @@ _CREATE: OperationOptions = {
     "description": "Status 200 means that a document with this reference and type already exists; "
     "the response is that document, unchanged. If the request differs from it, `warning` names the"
     " fields. A client without the scope to read the document gets its id only, and a `warning`"
-    " without the fields. To change a document, close it and create another one with a new"
-    " reference.",
+    " without the fields. PATCH changes a document.",
+}
+_CHANGE: OperationOptions = {
+    "errors": ("conflict", "stale_state", "rule_blocked"),
+    "description": "Only the fields sent change, until the document is closed (`stale_state`)."
+    " An entry of `lines` with `line_num` changes the ordered quantity of that line, not below what"
+    " is done; 0 gives up a line of which nothing is done. An entry without `line_num` adds a line,"
+    " as in the creation. While work of the document has not ended, a change of lines is refused"
+    " with `conflict`, which names the work.",
+}
+_ENTRY_CHANGE: OperationOptions = {**_ENTRY_WRITE, **_CHANGE}
+_EXIT_CHANGE: OperationOptions = {
+    **_EXIT_WRITE,
+    **_CHANGE,
+    "description": f"{_CHANGE['description']} A changed `priority` or `due_date` also reaches the"
+    " pickings of the document that have not ended.",
 }
 _ENTRY_CREATE: OperationOptions = {**_ENTRY_WRITE, **_CREATE}
 _EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}
@@ -94,6 +111,22 @@ def create_entry_document(
 def get_entry_document(store: Store, request: Request) -> ResourceResponse:
     """Return an entry document."""
     return ResourceResponse(_entry(store, service.get_document(store, "entry", request.id)))
+
+
+@routes.write(
+    "PATCH",
+    "/entry-documents/{id}",
+    "Change an entry document",
+    _ENTRY_CHANGE,
+    body=EntryChange,
+)
+def change_entry_document(
+    tx: Transaction, request: Request[Checked[EntryChange]]
+) -> ResourceResponse:
+    """Change the fields and lines of an entry document that were sent."""
+    return ResourceResponse(
+        _entry(tx.store, change_document(tx, "entry", request.id, request.body))
+    )
 
 
 @routes.write(
@@ -142,6 +175,24 @@ def create_exit_document(tx: Transaction, request: Request[Checked[ExitDraft]]) 
 def get_exit_document(store: Store, request: Request) -> ResourceResponse:
     """Return an exit document."""
     return ResourceResponse(_exit(store, service.get_document(store, "exit", request.id)))
+
+
+@routes.write(
+    "PATCH",
+    "/exit-documents/{id}",
+    "Change an exit document",
+    _EXIT_CHANGE,
+    body=ExitChange,
+)
+def change_exit_document(
+    tx: Transaction, request: Request[Checked[ExitChange]]
+) -> ResourceResponse:
+    """Change the fields and lines of an exit document that were sent."""
+    # Imported here as in `_entry`: only this change needs pickings.
+    from shared.warehouse.picking import service as picking  # noqa: PLC0415
+
+    record = picking.change_exit_document(tx, request.id, request.body)
+    return ResourceResponse(_exit(tx.store, record))
 
 
 @routes.write(

@@ -77,13 +77,11 @@ def expected_document(
     ]
     left = picked_by_line(document.id, gone)
     blank = [
-        line.model_copy(
-            update={
-                "done_qty": ZERO,
-                "dispatched_qty": left.get(line.line_num, ZERO),
-                "open_qty": line.qty,
-                "status": "open",
-            }
+        document_rules.with_progress(
+            line.model_copy(
+                update={"done_qty": ZERO, "dispatched_qty": left.get(line.line_num, ZERO)}
+            ),
+            ZERO,
         )
         for line in document.lines
     ]

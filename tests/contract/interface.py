@@ -105,6 +105,8 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /entry-documents/{id}/close       receipts:write    entries.manage
     POST    /exit-documents/{id}/close        pickings:write    exits.manage
     POST    /exit-documents/{id}/dispatch     pickings:write    exits.manage
+    PATCH   /entry-documents/{id}             receipts:write    entries.manage
+    PATCH   /exit-documents/{id}              pickings:write    exits.manage
     POST    /receipts                         receipts:write    entries.manage
     POST    /receipts/{id}/start              receipts:write    entries.manage
     POST    /receipts/{id}/lines              receipts:write    entries.manage

@@ -256,6 +256,11 @@ EXAMPLES: Mapping[str, Example] = {
     "PATCH /providers/{id}": _RENAMED_PROVIDER,
     "DELETE /providers/{id}": deletion(_provider, "provider"),
     "POST /entry-documents": Example(201, body=PURCHASE, prepare=_master_data, grows={"entry": 1}),
+    "PATCH /entry-documents/{id}": Example(
+        200,
+        body={"lines": [{"line_num": 1, "qty": 0}, {"item_code": "BOLT-M8", "qty": 3}]},
+        prepare=_purchase,
+    ),
     "POST /entry-documents/{id}/close": Example(200, prepare=_purchase),
     "POST /receipts": Example(
         201,
@@ -290,6 +295,12 @@ EXAMPLES: Mapping[str, Example] = {
     "POST /approvals/{id}/grant": _DECISION,
     "POST /approvals/{id}/deny": _DECISION,
     "POST /exit-documents": Example(201, body=SALE, prepare=_master_data, grows={"exit": 1}),
+    "PATCH /exit-documents/{id}": Example(
+        # The priority of the picking changes, too.
+        200,
+        body={"priority": "Baja", "comments": "Later"},
+        prepare=_picking,
+    ),
     "POST /exit-documents/{id}/close": Example(200, prepare=_sale),
     **transfer_examples(_two_warehouses, MOVE),
     "POST /stock-adjustments": Example(

@@ -38,7 +38,7 @@ class ApprovalRules(ReceivingRules):
 
     def _receipts_of_bricks(self) -> list[Receipt]:
         found = (one for one in self.model.receipts if one.status == "started")
-        return [one for one in found if "BRICK" in one.order.wanted and not one.order.closed]
+        return [one for one in found if one.order.wanted.get("BRICK") and not one.order.closed]
 
     @precondition(lambda self: self._receipts_of_bricks())
     @rule(

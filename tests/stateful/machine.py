@@ -139,6 +139,14 @@ class BaseMachine(RuleBasedStateMachine):
         self.sent_requests.append(SentRequest(path, body, key, expected, answer.text, sender))
         return answer
 
+    def patch(self, path: str, body: Mapping[str, object], expected: int) -> None:
+        """Send a change and assert the status of its response; see `post`."""
+        type(self).steps += 1
+        before = self._stored() if expected >= 400 else None
+        answer = self.erp.patch(path, _plain(body))
+        assert answer.status == expected, f"{path} {body}: {answer.status} {answer.text}"
+        assert before is None or self._stored() == before, "a refused change was stored"
+
     def _record_approval(
         self,
         answer: Response,

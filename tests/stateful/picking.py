@@ -13,6 +13,7 @@ from tests.stateful.machine import (  # fmt: skip
     BEFORE,
     BINS,
     INDEX,
+    ITEMS,
     QTY,
     WANTED,
     WHS,
@@ -219,6 +220,34 @@ class PickingRules(BaseMachine):
             possible &= direction == "entry" or not order.finished
             self.post(f"/{direction}-documents/{order.id}/close", None, 200 if possible else 409)
             order.closed |= possible
+
+    @rule(
+        index=INDEX, direction=st.sampled_from(("entry", "exit")), item=ITEMS,
+        qty=st.one_of(QTY, st.just(ZERO)),
+    )  # fmt: skip
+    def change_document(self, *, index: int, direction: str, item: str, qty: Decimal) -> None:
+        """Change the ordered quantity of an item, or add a line of it."""
+        orders = self.model.entries if direction == "entry" else self.model.exits
+        if not orders:
+            return
+        order = recent_one(orders, index)
+        present = order.wanted.get(item)
+        at = [*order.wanted].index(item) + 1 if item in order.wanted else None
+        expected = 200
+        if order.closed or (order.open_work and qty != present):
+            expected = 409
+        elif qty != present and (
+            qty < order.done[item]
+            or (present is None and not qty)
+            or (item == "DRILL" and qty != qty.to_integral_value())
+        ):
+            expected = 422
+        line = {"item_code": item, "qty": qty, "line_num": at}
+        self.patch(f"/{direction}-documents/{order.id}", {"lines": [line]}, expected)
+        if expected == 200 and qty != present:
+            order.wanted = {**order.wanted, item: qty}
+            has_left = any(one.order is order and one.dispatched for one in self.model.pickings)
+            order.closed = has_left and not order.finished and not order.has_open_lines
 
 
 def read_allocations(picking: Picking, shown: Mapping[str, Any]) -> Iterator[tuple[Place, Decimal]]:

@@ -68,7 +68,7 @@ class ReceivingRules(BaseMachine):
         if receipt.status != "started" or order.closed:
             expected = 409
         elif (
-            item not in order.wanted
+            not order.wanted.get(item)
             or place.bin not in OPEN_BINS
             or self.model.has_serial(item, place.serial)
         ):

@@ -32,7 +32,7 @@ class GoodsLine:
     def of(cls, path: str, line: Any) -> Self:
         """Return a line of a body with the fields `item_code`, `qty`, `batch` and `serials`."""
         batches, serials = {"batch": line.batch}, ("serials", line.serials)
-        return cls(path, line.item_code, line.qty, batches, serials)
+        return cls(path, line.item_code or None, line.qty, batches, serials)
 
     def field_path(self, field: str) -> str:
         """Return the path of a field of the line."""
@@ -66,11 +66,18 @@ def ensure_no_problems[M: BaseModel](draft: Checked[M], findings: LineProblems) 
     return draft
 
 
-def examine_lines(lines: Iterable[GoodsLine], products: Mapping[str, KnownProduct]) -> LineProblems:
-    """Return all problems of the lines of one document."""
+def examine_lines(
+    lines: Iterable[GoodsLine],
+    products: Mapping[str, KnownProduct],
+    named: Mapping[str, str] | None = None,
+) -> LineProblems:
+    """Return all problems of the lines of one document.
+
+    `named` has the serials that other lines of it name, each with the place that a message names.
+    """
     invalid: list[Problem] = []
     blocked: list[Problem] = []
-    seen: dict[str, str] = {}
+    seen = dict(named or {})
     for line in lines:
         product = products.get(line.item_code) if line.item_code is not None else None
         field = line.field_path("item_code")
@@ -157,9 +164,14 @@ def repeated_serials(
             yield Problem(f"{path}.serials.{number}", f"serial {serial} is already in {first}")
 
 
-def repeated_references(lines: Iterable[tuple[str, Any]]) -> Iterator[Problem]:
-    """Yield a problem for each line that has the reference of a line before."""
-    seen: dict[str, str] = {}
+def repeated_references(
+    lines: Iterable[tuple[str, Any]], named: Mapping[str, str] | None = None
+) -> Iterator[Problem]:
+    """Yield a problem for each line that has the reference of a line before.
+
+    `named` has the references of the lines that the document has already, with their places.
+    """
+    seen = dict(named or {})
     for path, line in lines:
         if line.external_ref is None:
             continue
@@ -169,9 +181,18 @@ def repeated_references(lines: Iterable[tuple[str, Any]]) -> Iterator[Problem]:
             yield Problem(place, f"is on the document already, at {first}")
 
 
-def differing_dates(lines: Iterable[tuple[str, Any]]) -> Iterator[Problem]:
-    """Yield a problem for each line that names another date of a batch than a line before."""
-    seen: dict[tuple[str, str], tuple[str, str]] = {}
+type NamedDates = dict[tuple[str, str], tuple[str, str]]
+"""The expiry date that a line names for an item code and batch, and the place of the line."""
+
+
+def differing_dates(
+    lines: Iterable[tuple[str, Any]], named: NamedDates | None = None
+) -> Iterator[Problem]:
+    """Yield a problem for each line that names another date of a batch than a line before.
+
+    `named` are the dates of the lines that the document has already.
+    """
+    seen = dict(named or {})
     for path, line in lines:
         item_code, batch, expiry = line.item_code, line.batch, line.expiry_date
         if item_code is None or batch is None or expiry is None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from shared.kernel.action_table import ActionTable, StateAction
+from shared.kernel.errors import StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.warehouse.documents.models import Document, DocumentStatus
 from shared.warehouse.documents.vocabulary import DocumentKind
@@ -25,6 +26,17 @@ def _in_progress(document: Document, noun: str) -> str | None:
         return None
     works = _works(noun, document.works)
     return f"{_label(document)} has work in progress: {works}; end or cancel it first."
+
+
+def work_in_progress(kind: DocumentKind, document: Document) -> str | None:
+    """Return that work on a document has not ended, naming it; None when there is none."""
+    return _in_progress(document, "receipt" if kind == "entry" else "picking")
+
+
+def ensure_changeable(document: Document) -> None:
+    """Raise StaleState when a document is closed."""
+    if document.status == "closed":
+        raise StaleState(f"{_label(document)} is closed; it cannot be changed.")
 
 
 def _is_being_received(document: Document) -> str | None:

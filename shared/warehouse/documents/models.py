@@ -12,8 +12,10 @@ from shared.kernel.fields import (
     ZERO,
     Code,
     Day,
+    Identifier,
     Input,
     LineReference,
+    Measure,
     Name,
     Note,
     Number,
@@ -86,6 +88,42 @@ class ExitDraft(DocumentDraft):
     priority: Priority | None = None
     ship_to: Note | None = None
     lines: Annotated[list[LineDraft], Field(min_length=1, max_length=MAX_LINES)]
+
+
+class LineChange(LineDraft):
+    """A changed line of a document, or without `line_num` a new one."""
+
+    line_num: Identifier | None = None
+    item_code: Code = ""
+    qty: Measure
+
+
+class EntryLineChange(LineChange):
+    """A changed line of an entry document, or without `line_num` a new one."""
+
+    destination_bin: Code | None = None
+
+
+class DocumentChange(Input):
+    """The fields that changes of entry and exit documents share; those not sent stay."""
+
+    due_date: Day | None = None
+    partner_name: Name | None = None
+    comments: Note | None = None
+
+
+class EntryChange(DocumentChange):
+    """A change of an entry document."""
+
+    lines: Annotated[list[EntryLineChange], Field(max_length=MAX_LINES, default_factory=list)]
+
+
+class ExitChange(DocumentChange):
+    """A change of an exit document."""
+
+    priority: Priority | None = None
+    ship_to: Note | None = None
+    lines: Annotated[list[LineChange], Field(max_length=MAX_LINES, default_factory=list)]
 
 
 class DispatchDraft(Input):

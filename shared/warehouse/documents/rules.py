@@ -1,6 +1,6 @@
 """Rules of documents on plain data: checks of new documents, progress and closing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from shared.kernel.differences import differing_fields, differing_lines
@@ -9,6 +9,7 @@ from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import (
     GoodsLine,
     LineProblems,
+    NamedDates,
     differing_dates,
     examine_lines,
     numbered,
@@ -32,14 +33,40 @@ from shared.warehouse.settings.values import DispatchRest
 def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LineProblems:
     """Return the problems of a document that field validation does not find."""
     lines: Sequence[Checked[LineDraft]] = draft.lines or ()
-    found = examine_lines((GoodsLine.of(*line) for line in numbered(lines)), known.products)
     whs_code = draft.warehouse_code
-    invalid = [*known.warehouse_problems("warehouse_code", whs_code), *found.invalid]
-    if whs_code is not None and whs_code in known.warehouses:
-        for path, line in numbered(lines):
-            field = f"{path}.destination_bin"
-            invalid += known.placing_problems(field, whs_code, destination_bin(line))
-    invalid += [*differing_dates(numbered(lines)), *repeated_references(numbered(lines))]
+    found = examine_new_lines(
+        list(numbered(lines)), whs_code if whs_code in known.warehouses else None, known
+    )
+    invalid = known.warehouse_problems("warehouse_code", whs_code)
+    return LineProblems([*invalid, *found.invalid], found.blocked)
+
+
+def examine_new_lines(
+    lines: Sequence[tuple[str, Checked[LineDraft]]],
+    whs_code: str | None,
+    known: MasterData,
+    present: Iterable[DocumentLine] = (),
+) -> LineProblems:
+    """Return the problems of new lines, with their paths, of a document of an existing warehouse.
+
+    `present` are the lines that the document has already.
+    """
+    serials = dict[str, str]()
+    dates: NamedDates = {}
+    named = dict[str, str]()
+    for stored in present:
+        place = f"line {stored.line_num}"
+        serials |= dict.fromkeys(stored.serials, place)
+        if stored.external_ref is not None:
+            named[stored.external_ref] = place
+        if stored.batch and stored.expiry_date:
+            dates.setdefault((stored.item_code, stored.batch), (stored.expiry_date, place))
+    found = examine_lines((GoodsLine.of(*line) for line in lines), known.products, serials)
+    invalid = list(found.invalid)
+    for path, line in lines if whs_code is not None else ():
+        field = f"{path}.destination_bin"
+        invalid += known.placing_problems(field, whs_code or "", destination_bin(line))
+    invalid += [*differing_dates(lines, dates), *repeated_references(lines, named)]
     return LineProblems(invalid, found.blocked)
 
 
@@ -73,7 +100,7 @@ def new_document(
         created_at=now,
         updated_at=now,
         lines=[
-            _new_line(position, line, known.products[line.item_code])
+            new_line(position, line, known.products[line.item_code])
             for position, line in enumerate(draft.lines, start=1)
         ],
         priority=draft.priority if isinstance(draft, ExitDraft) else None,
@@ -86,7 +113,8 @@ def new_document(
     )
 
 
-def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLine:
+def new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLine:
+    """Return the line with a number that `line` describes."""
     return DocumentLine(
         line_num=number,
         external_ref=line.external_ref,
@@ -113,12 +141,24 @@ def differences(draft: EntryDraft | ExitDraft, document: Document) -> list[str]:
         "partner_name": "card_name",
         "warehouse_code": "whs_code",
     }
+    ordered = [line for line in document.lines if line.qty]  # not those that were given up
     return [
         *differing_fields(draft, document, names, without={"external_ref", "type", "lines"}),
-        *differing_lines(
-            draft.lines, document.lines, {"destination_bin": "bin_code", "qty": "sent_qty"}
-        ),
+        *differing_lines(draft.lines, ordered, {"destination_bin": "bin_code", "qty": "sent_qty"}),
     ]
+
+
+def with_status(document: Document) -> Document:
+    """Return the document after a change of lines, with the status that follows from them.
+
+    It is closed when nothing is left to ship.
+    """
+    status = _status(document, document.lines, document.works)
+    after = document.model_copy(update={"status": status})
+    lines = document.lines
+    some_left = any(line.dispatched_qty for line in lines)
+    some_open = any(line.open_qty or line.staged_qty for line in lines)
+    return closed(after) if some_left and not some_open else after
 
 
 def closed(document: Document) -> Document:
@@ -140,7 +180,11 @@ def advanced(document: Document, progress: DocumentProgress) -> Document:
     works += [] if started is None else [started]
     finished = [work for work in document.finished if work != ended]
     finished += [ended] if ended is not None and progress.with_goods else []
-    lines = [_advanced(line, progress.done.get(line.line_num, ZERO)) for line in document.lines]
+    done = progress.done
+    lines = [
+        with_progress(line, more) if (more := done.get(line.line_num)) else line
+        for line in document.lines
+    ]
     if document.status == "closed":
         # Undoing work on a closed document does not reopen its lines.
         lines = [_closed_line(line) for line in lines]
@@ -180,12 +224,15 @@ def dispatched(document: Document, rest: DispatchRest) -> Document:
     )
 
 
-def _advanced(line: DocumentLine, more: Decimal) -> DocumentLine:
-    if not more:
-        return line
+def with_progress(line: DocumentLine, more: Decimal) -> DocumentLine:
+    """Return a line of which `more` was received or picked, with the status that follows.
+
+    A line whose ordered quantity was changed to 0 is closed.
+    """
     done = line.done_qty + more
     left = max(ZERO, line.qty - done)
     status = "complete" if not left else "partial" if done else "open"
+    status = status if line.qty else "closed"
     return line.model_copy(update={"done_qty": done, "open_qty": left, "status": status})
 
 
@@ -199,7 +246,7 @@ def _status(
 ) -> DocumentStatus:
     if document.status == "closed":
         return "closed"
-    if all(line.status == "complete" for line in lines):
+    if all(line.status in {"complete", "closed"} for line in lines):
         return "completed"
     if any(line.done_qty for line in lines):
         return "partial-complete"

@@ -74,24 +74,35 @@ def create_document(
 def _examine(
     store: Store, kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft], known: MasterData
 ) -> LineProblems:
-    """Return the problems of a document that field validation does not find.
+    """Return the problems of a document that field validation does not find."""
+    found = rules.examine(draft, known)
+    lines: Sequence[Checked[LineDraft]] = draft.lines or ()
+    others = wrong_dates(store, kind, list(numbered(lines)), known)
+    return LineProblems([*found.invalid, *others], found.blocked)
+
+
+def wrong_dates(
+    store: Store,
+    kind: DocumentKind,
+    lines: Iterable[tuple[str, Checked[LineDraft]]],
+    known: MasterData,
+) -> list[Problem]:
+    """Return the problems of new lines, with their paths, that name another date than is in stock.
 
     What a line of an exit document names is to be picked, so its batch must have its date.
     """
-    found = rules.examine(draft, known)
     if kind == "entry":
-        return found
-    lines: Sequence[Checked[LineDraft]] = draft.lines or ()
+        return []
     dated = [
         (path, product.item_code, (product.id, line.batch), line.expiry_date)
-        for path, line in numbered(lines)
+        for path, line in lines
         if (product := known.products.get(line.item_code or "")) and line.batch and line.expiry_date
     ]
     wanted: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
     for *_, lot, date in dated:
         wanted[lot].add(date)
     there = stock.other_dates(store, wanted) if wanted else {}
-    others = [
+    return [
         Problem(
             f"{path}.expiry_date",
             stock.date_refusal(item_code, lot[1], there[lot], date),
@@ -99,7 +110,6 @@ def _examine(
         for path, item_code, lot, date in dated
         if lot in there and there[lot] != date
     ]
-    return LineProblems([*found.invalid, *others], found.blocked)
 
 
 def _insert(tx: Transaction, kind: DocumentKind, document: Document) -> Record[Document]:
@@ -218,10 +228,10 @@ def advance_document(
     tx: Transaction, kind: DocumentKind, record: Record[Document], progress: DocumentProgress
 ) -> Record[Document]:
     """Record the progress of a document and return the changed document."""
-    return _save(tx, kind, record, rules.advanced(record.entity, progress))
+    return save(tx, kind, record, rules.advanced(record.entity, progress))
 
 
-def _save(
+def save(
     tx: Transaction, kind: DocumentKind, record: Record[Document], after: Document
 ) -> Record[Document]:
     """Replace a document by `after`.
@@ -233,7 +243,7 @@ def _save(
     changed = repository.COLLECTIONS[kind].save(tx, record, after)
     if before.is_open and not after.is_open:
         references.release_references(tx, kind, record.id)
-    elif after.is_open and not before.is_open:
+    elif after.is_open and not (before.is_open and before.named == after.named):
         references.register_references(tx, kind, record.id, after.named)
     return changed
 
@@ -246,7 +256,7 @@ def record_dispatch(
     The document is closed, unless `rest` keeps open quantities. `shown` is what the event shows in
     addition to the document, what left and whether the rest is open.
     """
-    changed = _save(tx, "exit", record, rules.dispatched(record.entity, rest))
+    changed = save(tx, "exit", record, rules.dispatched(record.entity, rest))
     shown = {
         **shown,
         "shipped": rules.shipped(record.entity),

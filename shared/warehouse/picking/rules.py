@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from shared.kernel.db.records import Record
 from shared.kernel.errors import Problem
@@ -109,6 +110,13 @@ def priority_of(documents: Sequence[int | None]) -> int | None:
     """Return the most urgent of the priorities of documents; None when no document has one."""
     has_one = any(priority is not None for priority in documents)
     return min(map(rank_of, documents)) if has_one else None
+
+
+def urgency(documents: Sequence[Document]) -> dict[str, Any]:
+    """Return the priority and the due date of a picking that follow from its documents."""
+    due = [one.due_date for one in documents if one.due_date is not None]
+    priority = priority_of([one.priority for one in documents])
+    return {"priority": priority, "due_date": min(due, default=None)}
 
 
 def may_be_allocated(line: StoredPickingLine, row: StockRow) -> bool:

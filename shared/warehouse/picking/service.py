@@ -15,7 +15,8 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Document, DocumentProgress
+from shared.warehouse.documents.changes import change_document
+from shared.warehouse.documents.models import Document, DocumentProgress, ExitChange
 from shared.warehouse.picking import actions, repository, rules, views
 from shared.warehouse.picking.actions import ACTIONS
 from shared.warehouse.picking.allocation import (
@@ -119,15 +120,13 @@ def _insert(
     for record in found:
         documents.ensure("exit", record.entity, "pick")
     first = found[0].entity
-    priorities = [one.entity.priority for one in found]
-    due = [one.entity.due_date for one in found if one.entity.due_date is not None]
+    urgency = rules.urgency([one.entity for one in found])
     picking = new_picking(
         tx,
         concept=draft.concept,
         comments=draft.comments,
         operator=operator,
-        priority=rules.priority_of(priorities) if draft.priority is None else draft.priority,
-        due_date=min(due, default=None),
+        **urgency | ({} if draft.priority is None else {"priority": draft.priority}),
         carrier_code=draft.carrier_code,
         documents=[documents.reference_to("exit", record) for record in found],
         whs_code=first.whs_code,
@@ -353,6 +352,28 @@ def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     record = PICKINGS.get(tx.store, number)
     actions.ensure(record.entity, "synchronize")
     return PICKINGS.save(tx, record, record.entity, status="synchronized")
+
+
+def change_exit_document(
+    tx: Transaction, number: int, change: Checked[ExitChange]
+) -> Record[Document]:
+    """Change an exit document; see `change_document`.
+
+    Its pickings that have not ended get the priority and the due date that follow.
+    """
+    before = documents.get_document(tx.store, "exit", number).entity
+    changed = change_document(tx, "exit", number, change)
+    names = [
+        name
+        for name in ("priority", "due_date")
+        if getattr(before, name) != getattr(changed.entity, name)
+    ]
+    for record in PICKINGS.get_many(tx.store, before.works) if names else ():
+        others = [one.id for one in record.entity.documents if one.id != number]
+        all_documents = [changed, *documents.get_documents(tx.store, "exit", others)]
+        follows = rules.urgency([one.entity for one in all_documents])
+        PICKINGS.update(tx, record, {name: follows[name] for name in names})
+    return changed
 
 
 get_picking = PICKINGS.get

@@ -80,7 +80,8 @@ def _bin_problems(goods: ReceivedGoods) -> Iterator[Problem]:
 
 
 def _lines_of(document: Document, item_code: str) -> list[DocumentLine]:
-    return [line for line in document.lines if line.item_code == item_code]
+    """Return the lines of an item, without those that were given up with a change."""
+    return [line for line in document.lines if line.item_code == item_code and line.qty]
 
 
 def quantities_by_line(

@@ -228,6 +228,60 @@ def dispatch_that_keeps_the_rest_during_a_picking_of_it_and_a_close(stack: Stack
     ]
 
 
+def change_of_an_order_during_a_receipt_of_it_and_a_close(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    order = receiving.order({"qty": 10}, {"qty": 3})
+    path = f"/entry-documents/{order}"
+    lines = [
+        {"line_num": 1, "qty": 8},
+        {"line_num": 2, "qty": 0},
+        {"item_code": "CEMENT", "qty": 1},
+    ]
+    return [
+        lambda: receiving.erp.patch(path, {"lines": lines}),
+        lambda: receiving.erp.post("/receipts", {"document_id": order}),
+        lambda: receiving.erp.post(f"{path}/close"),
+    ]
+
+
+def change_of_an_order_during_the_undo_of_its_receipt(stack: Stack) -> Acts:
+    receiving = _receiving(stack)
+    order = receiving.order({"qty": 10})
+    receipt = receiving.started(order)
+    receiving.receive(receipt, 6)
+    receiving.act(receipt, "finalize")
+    lines = [{"line_num": 1, "qty": 6}]
+    return [
+        lambda: receiving.erp.patch(f"/entry-documents/{order}", {"lines": lines}),
+        lambda: receiving.act(receipt, "revert"),
+        lambda: receiving.erp.post("/receipts", {"document_id": order}),
+    ]
+
+
+def change_of_an_order_during_its_dispatch_and_a_picking(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack, bricks=9)
+    order = warehouse.order(("BRICK", 5))
+    warehouse.picked(order, qty=2)
+    path = f"/exit-documents/{order}"
+    lines = [{"line_num": 1, "qty": 2}, {"item_code": "BRICK", "qty": 1}]
+    return [
+        lambda: warehouse.erp.patch(path, {"lines": lines}),
+        lambda: warehouse.erp.post(f"{path}/dispatch", {"rest": "keep"}),
+        lambda: warehouse.erp.post("/pickings", {"document_id": order}),
+    ]
+
+
+def change_of_the_priority_during_a_pick_and_the_end_of_the_picking(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack, bricks=5)
+    order = warehouse.order(("BRICK", 5))
+    number = warehouse.started(order)
+    return [
+        lambda: warehouse.erp.patch(f"/exit-documents/{order}", {"priority": "Alta"}),
+        lambda: warehouse.pick(number, "BRICK", 4),
+        lambda: warehouse.act(number, "finalize", shortage_reason="damaged"),
+    ]
+
+
 def dispatch_during_the_revert_of_the_picking(stack: Stack) -> Acts:
     warehouse = _warehouse(stack, bricks=5)
     order = warehouse.order(("BRICK", 4))

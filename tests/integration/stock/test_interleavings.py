@@ -140,6 +140,50 @@ def test_concurrent_actions_have_the_outcome_of_a_sequential_order(
         assert outcome in map(scenario.run_sequentially, orders)
 
 
+# Many requests for one order
+
+
+def test_changes_among_twenty_requests_for_an_order_lose_no_quantity(
+    stack: Stack, scheduler: Scheduler
+) -> None:
+    """Every quantity that left is on a line, and every change that was accepted counts."""
+    warehouse = WarehouseScenario.with_master_data(stack.erp(), "YARD")
+    warehouse.stock("BRICK", 30)
+    order = warehouse.order(("BRICK", 10), ("BRICK", 1))
+    path, erp = f"/exit-documents/{order}", warehouse.erp
+
+    def work() -> Response:
+        made = erp.post("/pickings", {"document_id": order})
+        if made.status == 201:
+            warehouse.act(made.id, "start")
+            warehouse.pick(made.id, "BRICK", 2)
+            warehouse.act(made.id, "finalize", shortage_reason="other")
+        return made
+
+    added = {"lines": [{"item_code": "BRICK", "qty": 3}]}
+    changes = [*(lambda: erp.patch(path, added),) * 4,
+               *(lambda: erp.patch(path, {"lines": [{"line_num": 1, "qty": 7}]}),) * 2]  # fmt: skip
+    acts: Acts = [
+        *changes,
+        *(work,) * 8,
+        *(lambda: erp.post(f"{path}/dispatch", {"rest": "keep"}),) * 5,
+        lambda: erp.post(f"{path}/close"),
+    ]
+    scheduler.after_commit = lambda: check_invariants(read_state(stack.unsorted_items()))
+
+    for seed in each_seed(stack, 2):
+        answers = scheduler.run(acts, seed)
+        assert {answer.status for answer in answers} <= {200, 201, 409, 422}
+        changed = [answer.status == 200 for answer in answers[: len(changes)]]
+        lines = warehouse.document(order)["lines"]
+        assert len(lines) == 2 + sum(changed[:4])
+        assert lines[0]["qty"] == (7 if any(changed[4:]) else 10)
+        picked = sum(line["picked_qty"] for line in lines)
+        [*left] = (one for one in read_state(stack.unsorted_items()).movements
+                   if one.type == "pick")  # fmt: skip
+        assert picked == sum(one.qty for one in left)
+
+
 # Many pickers
 
 
