@@ -7,6 +7,7 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.gateway import Erp
+from tests.import_scenario import ImportScenario
 from tests.integration.conftest import BeforeNextCommit
 from tests.packing_scenario import PackingScenario
 from tests.receiving_scenario import ReceivingScenario
@@ -156,6 +157,19 @@ def test_moved_and_adjusted_boxes_count_their_units(yard: WarehouseScenario) -> 
     lines = [{**BOX, "from_bin": "A-01", "to_bin": "B-01"}]
     body = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": lines}
     assert yard.erp.post("/transfers", body).data["lines"][0]["qty"] == 24
+
+
+def test_rows_of_a_file_count_their_units(yard: WarehouseScenario, stack: Stack) -> None:
+    head = "external_ref,type,doc_date,partner_code,warehouse_code,item_code,Cantidad,Unidad"
+    order = "sale_order,2026-03-01,C-1,YARD,BRICK"
+    content = "\n".join([head, f"SO-8,{order},2,box", f"SO-9,{order},2,BAG"]).encode()
+    files = ImportScenario(stack)
+
+    checked = files.import_file("exit_documents", "orders.csv", content)
+    assert (checked["documents"]["total"], checked["documents"]["valid"]) == (2, 1)
+    files.commit(checked["id"])
+    [shown] = yard.erp.get("/exit-documents", query={"external_ref": "SO-8"}).data
+    assert _quantities(shown["lines"][0]) == (24, "box", 2)
 
 
 def test_a_box_has_as_many_serials_as_base_units(yard: WarehouseScenario) -> None:
