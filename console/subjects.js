@@ -43,7 +43,7 @@ export const SUBJECTS = [
   {
     name: 'clients',
     group: 'catalog',
-    columns: ['document_id', 'name', 'email', 'phone'],
+    columns: ['document_id', 'code', 'name', 'email', 'phone'],
     title: 'name',
     create: 'POST /clients',
     change: 'PATCH /clients/{id}',
@@ -52,7 +52,7 @@ export const SUBJECTS = [
   {
     name: 'providers',
     group: 'catalog',
-    columns: ['id', 'name', 'email', 'phone'],
+    columns: ['id', 'code', 'name', 'email', 'phone'],
     title: 'name',
     create: 'POST /providers',
     change: 'PATCH /providers/{id}',

@@ -162,6 +162,10 @@ class _ProductAlias(_CodeAlias):
     facets: _Facets | None = None
 
 
+class _PartnerAlias(_Alias):
+    name: _Text
+
+
 class _WarehouseAlias(_CodeAlias):
     name: _Text
 
@@ -382,6 +386,7 @@ _ID, _NUMBER, _TEXT = r"\d{12}", r"[1-9]\d{0,11}", r"[^\x00-\x1f]+"
 _OPTIONAL = r"[^\x00-\x1f]*"
 _OF_TWO = f"{_TEXT}\x1f{_TEXT}"
 _REFERENCES = ItemKind(_Alias, _TEXT)
+_PARTNERS = ItemKind(_PartnerAlias, _TEXT)
 _DOCUMENT_REFERENCES = ItemKind(_Alias, _OF_TWO)
 _IMPORTS = ItemKind(_ExpiringAlias, _TEXT)
 _PENDING_WAVES = ItemKind(_PendingWave, _ID, "HEAD")
@@ -391,6 +396,7 @@ ITEM_KINDS: Mapping[str, tuple[ItemKind, ...]] = {
     "approval_request": (ItemKind(_OpenApproval, "[0-9a-f]{64}", "OPEN"),),
     "batch": (ItemKind(_Batch, f"{_ID}\x1f{_TEXT}", "HEAD"),),
     "bin": (ItemKind(_PositionAlias, _OF_TWO, variants={"former": _FormerAlias}),),
+    "client_code": (_PARTNERS,),
     "count": (ItemKind(_Totals, _TEXT, "0[0-9]|1[0-5]"),),
     "delivery": (ItemKind(_Delivery, _ID, r"evt_[0-9a-f]{32}", index=_delivery_index),),
     "document_id": (_REFERENCES,),
@@ -415,6 +421,7 @@ ITEM_KINDS: Mapping[str, tuple[ItemKind, ...]] = {
     "login": (ItemKind(_Login, _ID, "LOGIN"),),
     "open": (ItemKind(_OpenWork, None, f"(entry|exit|transfer|transfer_order|return)#{_NUMBER}"),),
     "pending_wave": (_PENDING_WAVES,),
+    "provider_code": (_PARTNERS,),
     "return_ref": (_REFERENCES,),
     "rfid_passed": (ItemKind(_Passed, _NUMBER, "VERSION"),),
     "role_name": (_REFERENCES,),

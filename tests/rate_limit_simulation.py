@@ -5,15 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shared.http.rate_limit_leases import Lease, LeaseRequest, LeaseResult, LocalBudget, WindowState
-from shared.kernel.caller import Caller
 
 ENVIRONMENT_COUNT = 20
-
-
-def calling_client(tenant: str, name: str) -> Caller:
-    """Return a client as a caller without rights."""
-    none = frozenset[str]()
-    return Caller(tenant, name, "client", name, none, none, second_factor=True, token_id="t")
 
 
 @dataclass(slots=True)

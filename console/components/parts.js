@@ -1,9 +1,10 @@
 /**
- * A value of the interface; the fields of a resource and the parts of an object, by name.
+ * A value of the interface, the fields of a resource, the parts of an object.
  */
 
+import { postalLines } from '../core/format.js';
 import { isId, linkOf } from '../core/links.js';
-import { fieldLabel, text, valueLabel } from '../core/words.js';
+import { fieldLabel, language, text, valueLabel } from '../core/words.js';
 import { h } from '../vendor/preact.js';
 import { plain } from './value.js';
 
@@ -37,7 +38,7 @@ function isEmpty(value) {
 }
 
 /**
- * The fields of a resource.
+ * Show the fields of a resource.
  *
  * @param {object} props
  * @param {readonly Field[]} props.fields
@@ -75,6 +76,9 @@ function shown(field, values, links) {
       return h('li', { key: one }, to === undefined ? plain(items, one) : h('a', { href: to }, String(one)));
     });
     return h('ul', { class: 'parts' }, entries);
+  }
+  if (field.name === 'ship_to_address' && value) {
+    return h('address', {}, postalLines(value, language.value).join('\n'));
   }
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject && field.type === 'object'

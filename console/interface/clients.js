@@ -7,6 +7,7 @@ const subject = {
    "fields": [
     {"name": "id", "type": "integer"},
     {"name": "name", "type": "text"},
+    {"name": "code", "type": "text"},
     {"name": "document_type", "type": "text"},
     {"name": "document_id", "type": "integer"},
     {"name": "email", "type": "text"},
@@ -17,6 +18,7 @@ const subject = {
    "filters": [
     {"name": "updated_since", "type": "date-time"},
     {"name": "search", "type": "text", "maxLength": 255},
+    {"name": "code", "type": "text", "maxLength": 255},
     {"name": "email", "type": "text", "maxLength": 254},
     {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 9007199254740991}
    ],
@@ -30,6 +32,7 @@ const subject = {
    "fields": [
     {"name": "id", "type": "integer"},
     {"name": "name", "type": "text"},
+    {"name": "code", "type": "text"},
     {"name": "document_type", "type": "text"},
     {"name": "document_id", "type": "integer"},
     {"name": "email", "type": "text"},
@@ -45,6 +48,7 @@ const subject = {
    "name": "create_client",
    "body": [
     {"name": "name", "isRequired": true, "type": "text", "maxLength": 200},
+    {"name": "code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "document_type", "type": "text", "isNullable": true},
     {"name": "document_id", "isRequired": true, "type": "integer", "minimum": 1, "maximum": 9007199254740991},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
@@ -56,6 +60,7 @@ const subject = {
    "name": "put_client",
    "body": [
     {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "document_type", "type": "text", "isNullable": true},
     {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 9007199254740991},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
@@ -67,6 +72,7 @@ const subject = {
    "name": "update_client",
    "body": [
     {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "document_type", "type": "text", "isNullable": true},
     {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 9007199254740991},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},

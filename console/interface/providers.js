@@ -7,6 +7,7 @@ const subject = {
    "fields": [
     {"name": "id", "type": "integer"},
     {"name": "name", "type": "text"},
+    {"name": "code", "type": "text"},
     {"name": "email", "type": "text"},
     {"name": "phone", "type": "text"},
     {"name": "description", "type": "text"},
@@ -17,6 +18,7 @@ const subject = {
    "filters": [
     {"name": "updated_since", "type": "date-time"},
     {"name": "search", "type": "text", "maxLength": 255},
+    {"name": "code", "type": "text", "maxLength": 255},
     {"name": "email", "type": "text", "maxLength": 254}
    ],
    "sorts": ["id", "name", "created_at", "updated_at"],
@@ -29,6 +31,7 @@ const subject = {
    "fields": [
     {"name": "id", "type": "integer"},
     {"name": "name", "type": "text"},
+    {"name": "code", "type": "text"},
     {"name": "email", "type": "text"},
     {"name": "phone", "type": "text"},
     {"name": "description", "type": "text"},
@@ -44,6 +47,7 @@ const subject = {
    "name": "create_provider",
    "body": [
     {"name": "name", "isRequired": true, "type": "text", "maxLength": 200},
+    {"name": "code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
     {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},
@@ -55,6 +59,7 @@ const subject = {
    "name": "put_provider",
    "body": [
     {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
     {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},
@@ -66,6 +71,7 @@ const subject = {
    "name": "update_provider",
    "body": [
     {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
     {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},

@@ -26,7 +26,7 @@ from shared.warehouse.catalog import repository as catalog
 from shared.warehouse.documents import repository as documents
 from shared.warehouse.master_data import uses
 from shared.warehouse.packing.repository import sscc_key
-from shared.warehouse.partners.repository import document_id_key
+from shared.warehouse.partners import repository as partners
 from shared.warehouse.returns import repository as returns
 from shared.warehouse.stock.repository import batch_key, level_id, row_key
 from shared.warehouse.transfer_orders import repository as transfer_orders
@@ -113,7 +113,8 @@ _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
     "product": lambda product: [catalog.alias_of(product), *catalog.gtin_aliases(product)],
     "warehouse": lambda warehouse: [warehouses.warehouse_alias(warehouse)],
     "position": lambda position: [warehouses.position_alias(position)],
-    "client": lambda client: [item_at(document_id_key(str(client.document_id)), id=client.id)],
+    "client": partners.client_aliases,
+    "provider": partners.provider_aliases,
     "entry": _document_aliases("entry"),
     "exit": _document_aliases("exit"),
     "return": _reference_aliases(returns.REFERENCES),
@@ -131,6 +132,8 @@ _ALIAS_KINDS: Mapping[str, str] = {
     "gtin": "product",
     "bin": "position",
     "document_id": "client",
+    "client_code": "client",
+    "provider_code": "provider",
     "entry_ref": "entry",
     "exit_ref": "exit",
     "return_ref": "return",

@@ -17,8 +17,9 @@ def differing_fields(
 ) -> Iterator[str]:
     """Yield the paths of the fields that differ. Absent, null and empty are the same.
 
-    The order of serials and batches does not matter. A field is compared with the attribute of its
-    name, or with the one that `attributes` has; the fields in `without` are not compared.
+    The order of serials and batches does not matter. Of an object, the parts are compared. A field
+    is compared with the attribute of its name, or with the one that `attributes` has; the fields in
+    `without` are not compared.
     """
     for name in (each for each in type(sent).model_fields if each not in without):
         value = attrgetter(attributes.get(name, name))(stored)
@@ -43,4 +44,6 @@ def differing_lines(
 
 
 def _comparable(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        value = value.model_dump(exclude_none=True)
     return sorted(value) if value and isinstance(value, list) else value or None

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { csvFile, csvRow, formatDate, formatInstant, formatNumber } from '../../console/core/format.js';
+import {
+  csvFile, csvRow, formatDate, formatInstant, formatNumber, postalLines,
+} from '../../console/core/format.js';
 
 const english = { language: 'en', timeZone: 'America/New_York' };
 const spanish = { language: 'es', timeZone: 'Europe/Madrid' };
@@ -31,4 +33,15 @@ test('a CSV file is UTF-16 with a mark, which spreadsheets separate by tabs in e
   const file = csvFile([['código', '𝔘'], [1, 'b']]);
   assert.equal(file.getUint16(0), 0xfffe);
   assert.equal(new TextDecoder('utf-16le').decode(file), 'código\t𝔘\r\n1\tb\r\n');
+});
+
+test('an address has its lines in the order in which people write them', () => {
+  const address = {
+    name: 'Ana Ruiz', company: 'Obras SA', line1: 'Calle Mayor 1', line2: null, city: 'Madrid',
+    state: 'MD', zip_code: '28001', country: 'ES', phone: '910', email: 'ana@example.com',
+  };
+  assert.deepEqual(postalLines(address, 'en'), [
+    'Obras SA', 'Ana Ruiz', 'Calle Mayor 1', '28001 Madrid, MD', 'Spain', '910, ana@example.com',
+  ]);
+  assert.deepEqual(postalLines({ country: 'ES', city: null }, 'es'), ['España']);
 });

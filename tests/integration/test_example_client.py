@@ -1,5 +1,6 @@
 """The example client retries requests without losing or repeating writes."""
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from examples.stowage_client import (
 from examples.sync_orders import sync
 from operations import api_clients
 from tests.clock import Clock
+from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before, lose_answer
 from tests.gateway import Gateway
 from tests.stack import ADDRESS, Stack
 
@@ -49,9 +51,12 @@ class FaultyTransport(httpx.BaseTransport):
         if self.before and (instead := self.before.pop(0)(request)):
             return instead
         path = request.url.raw_path.decode().removeprefix("/api")
-        answer = self._gateway.request(
-            request.method, path, headers=dict(request.headers), body=request.read()
-        )
+        try:
+            answer = self._gateway.request(
+                request.method, path, headers=dict(request.headers), body=request.read()
+            )
+        except Killed as death:
+            raise httpx.ReadTimeout("no answer", request=request) from death
         if self.after and (instead := self.after.pop(0)(request)):
             return instead
         return httpx.Response(answer.status, headers=answer.headers, text=answer.text)
@@ -134,6 +139,28 @@ def test_key_of_the_caller_is_sent(stowage: Stowage, transport: FaultyTransport)
     assert stowage.post("/entry-documents", ORDER, key="po-1") == first
     assert transport.keys() == ["po-1"] * 3
     assert transport.sent[-1].headers["Accept"] == "application/json"
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after, lose_answer])
+def test_order_is_created_once_after_a_fault_at_any_call(
+    fault: Callable[[int], Fault],
+    stowage: Stowage,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The shortest possible waits must be longer than the claim of the failed request.
+    monkeypatch.setattr("random.uniform", min)
+    for at in itertools.count():
+        order = ORDER | {"external_ref": f"PO-{at}"}
+        with aws_faults.faulty(fault(at)), aws_faults.recorded() as recording:
+            made = stowage.post("/entry-documents", order)
+        assert made["external_ref"] == f"PO-{at}"
+        if len(recording.calls) <= at:  # There was no call number `at`.
+            break
+
+    assert at > 3
+    references = [shown["external_ref"] for shown in documents(stowage)]
+    assert sorted(references) == sorted(f"PO-{number}" for number in range(at + 1))
 
 
 def test_refused_token_is_replaced_once(stowage: Stowage, transport: FaultyTransport) -> None:

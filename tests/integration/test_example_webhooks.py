@@ -79,14 +79,10 @@ def test_an_invalid_delivery_is_rejected(
 
 
 @each_verifier
-@each_case(
-    "value",
-    ["", ",", "v1", "v1,", "=", "t=1", "t=é,v1=é", "v1,é", "t=9e9", "t=NOW,v1=é"],
-)
+@each_case("value", ["", ",", "v1", "v1,", "=", "t=1", "t=é,v1=é", "v1,é", "t=9e9"])
 def test_malformed_headers_are_rejected(
     value: str, verifier: Verify, error: type[Exception]
 ) -> None:
-    value = value.replace("NOW", str(int(time.time())))
     headers = dict.fromkeys(signature(BODY, SECRET), value)
     for name in headers:
         for mixed in (headers, signature(BODY, SECRET) | {name: value}):
@@ -116,6 +112,12 @@ def test_malformed_headers_are_rejected(
 def test_the_error_says_why(header: str | None, reason: str) -> None:
     with pytest.raises(BadSignatureError, match=reason):
         verify(SECRET, header, BODY, now=NOW)
+
+
+def test_a_non_ascii_signature_is_rejected_by_the_stripe_library() -> None:
+    header = f"t={int(time.time())},v1=é"
+    with pytest.raises(stripe.SignatureVerificationError):
+        verify_with_stripe.verify(SECRET, header, BODY)
 
 
 def test_spaces_and_unknown_schemes_are_ignored() -> None:

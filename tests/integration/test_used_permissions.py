@@ -133,13 +133,6 @@ def test_sign_in_uses_its_rights(
     anybody = Erp(stack.gateway, None)
     assert anybody.get("/.well-known/jwks.json").status == 200
     _assert_all_are_used(roles, watch, OAUTH, "SignInDataRole")
-    # Revocation entries are written with the role of the function, without the session of a tenant.
-    in_table = [
-        made
-        for made in watch.made
-        if not any("ControlTable" in access.resource for access in made.accesses)
-    ]
-    roles.assert_no_access_to_other_tenant(in_table)
 
 
 def test_administration_uses_its_rights(stack: Stack, roles: Roles, watch: Watch) -> None:

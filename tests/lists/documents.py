@@ -78,6 +78,9 @@ def _exit(number: int, times: spec.Times) -> Document:
         _EXIT_TYPES,
         priority=spec.unless(number, 4, number % 3 + 1),
         ship_to=spec.unless(number, 3, "Muelle 3, Talcahuano"),
+        ship_to_address=spec.unless(number, 2, spec.address_of(number)),
+        carrier_code=spec.unless(number, 3, "DHL"),
+        service_code=spec.unless(number, 4, "EXPRESS"),
     )
 
 
@@ -140,7 +143,10 @@ EXIT_LIST = spec.Listed(
     collection=EXITS,
     make=_exit,
     aliases=lambda one: [(f"exit_ref#{one.type}\x1f{one.external_ref}", "ALIAS")],
-    fields=spec.fields(f"{_FIELDS}number: lines.picked_qty\ninteger: priority?\nstring: ship_to?"),
+    fields=spec.fields(
+        f"{_FIELDS}number: lines.picked_qty\ninteger: priority?\n"
+        f"string: ship_to? carrier_code? service_code?\n{spec.ADDRESS_FIELDS}"
+    ),
     filters={
         **_FILTERS,
         "type": _type(

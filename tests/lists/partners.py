@@ -16,6 +16,10 @@ def _document_id(number: int) -> int:
     return 900_000_000 - number * 17
 
 
+def _code(number: int) -> str:
+    return f"K-{number:07d}"
+
+
 def _name(number: int) -> str:
     return f"{_NAMES[number % 5]} {number % 31}"
 
@@ -24,6 +28,7 @@ def _client(number: int, times: spec.Times) -> Client:
     return Client(
         **times.of(number),
         name=_name(number),
+        code=spec.unless(number, 3, _code(number)),
         document_type=spec.unless(number, 4, "VEJG"[number % 4]),
         document_id=_document_id(number),
         email=spec.unless(number, 5, _email(number)),
@@ -35,6 +40,7 @@ def _provider(number: int, times: spec.Times) -> Provider:
     return Provider(
         **times.of(number),
         name=_name(number),
+        code=spec.unless(number, 3, _code(number)),
         email=spec.unless(number, 5, _email(number)),
         phone=spec.unless(number, 2, "555-0111"),
         description=spec.unless(number, 3, "Cables\nand conduits"),
@@ -43,26 +49,37 @@ def _provider(number: int, times: spec.Times) -> Provider:
 
 
 _EMAIL = spec.in_any_case("email", _email, ("nobody", "a@b", ""))
+_CODE = spec.equal("code", _code)
 _SORTS = spec.sorted_by("id name created_at updated_at")
+
+
+def _code_aliases(kind: str, code: str | None) -> list[tuple[str, str]]:
+    return [] if code is None else [(f"{kind}_code#{code}", "ALIAS")]
+
 
 CLIENT_LIST = spec.Listed(
     path="/clients",
     collection=CLIENTS,
     make=_client,
-    aliases=lambda client: [(f"document_id#{client.document_id}", "ALIAS")],
+    aliases=lambda client: [
+        (f"document_id#{client.document_id}", "ALIAS"),
+        *_code_aliases("client", client.code),
+    ],
     fields=spec.fields("""
         integer: id document_id?!
-        string: name document_type? email? phone?
+        string: name code? document_type? email? phone?
         date-time: created_at?! updated_at?!
     """),
     filters={
         "search": spec.contains_text(
             "document_id",
+            "code",
             "name",
             values=["area", "ÑUBLE", "8999", "?"],
             code=lambda number: str(_document_id(number)),
         ),
         "document_id": spec.equal_id("document_id", _document_id),
+        "code": _CODE,
         "email": _EMAIL,
     },
     sorts=_SORTS,
@@ -73,13 +90,17 @@ PROVIDER_LIST = spec.Listed(
     path="/providers",
     collection=PROVIDERS,
     make=_provider,
+    aliases=lambda provider: _code_aliases("provider", provider.code),
     fields=spec.fields("""
         integer: id
-        string: name email? phone? description? paymentinfo?
+        string: name code? email? phone? description? paymentinfo?
         date-time: created_at?! updated_at?!
     """),
     filters={
-        "search": spec.contains_text("name", values=["area", "ÑUBLE", "zebra fittings 3", "?"]),
+        "search": spec.contains_text(
+            "code", "name", values=["area", "ÑUBLE", "zebra fittings 3", "k-00", "?"]
+        ),
+        "code": _CODE,
         "email": _EMAIL,
     },
     sorts=_SORTS,

@@ -41,6 +41,9 @@ def _order(number: int, times: spec.Times) -> StoredTransferOrder:
             "reason": spec.unless(number, 2, "Replenish the shop"),
             "due_at": spec.unless(number, 3, "2026-03-02T07:00:00.000Z"),
             "external_ref": spec.unless(number, 4, _reference(number)),
+            "ship_to_address": spec.unless(number, 3, spec.address_of(number)),
+            "carrier_code": spec.unless(number, 2, "DHL"),
+            "service_code": spec.unless(number, 4, "EXPRESS"),
             "source": _SOURCES[number % 4],
             "picking_id": spec.unless(number, 2, number),
             "dispatched_at": spec.unless(number, 3, times.created(number)),
@@ -63,11 +66,12 @@ TRANSFER_ORDER_LIST = spec.Listed(
         [(f"transfer_order_ref#{one.external_ref}", "ALIAS")] if one.external_ref else []
     ),
     period=True,
-    fields=spec.fields("""
+    fields=spec.fields(f"""{spec.ADDRESS_FIELDS}
         integer: id from.id?! to.id?! priority lines_count carrier_id? picking_id? receipt_id?-
         number: units.requested units.picked units.dispatched units.received
         string: object code status status_label headline?! from.code?! from.name?! to.code?!
         string: to.name?! reason? close_reason? seal_number? vehicle_plate? external_ref? source
+        string: carrier_code? service_code?
         boolean: has_discrepancy
         array: lines?-
         object: from to units sap?-

@@ -53,6 +53,7 @@ from shared.warehouse.transfers import models as transfers
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import MAX_BULK
 from shared.warehouse.waves import models as waves
+from shared.warehouse.work import address
 from tools.pages.markers import table
 from tools.template_file import read, resources
 
@@ -219,6 +220,8 @@ def _texts() -> str:
 | barcodes | {_longest(fields.Barcode)} characters |
 | `external_ref` and other references | {_longest(fields.Reference)} characters |
 | names | {_longest(fields.Name)} characters |
+| `carrier_code`, `service_code` of orders | {_longest(address.CarrierCode)} characters |
+| each part of `ship_to_address` | {address.MAX_PART} characters |
 | names of users, roles and API clients | {_longest(client_models._Name)} characters |
 | short words (types, units) | {_longest(fields.Word)} characters |
 | one line of text, reasons | {_longest(fields.Reason)} characters |

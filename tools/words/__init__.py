@@ -75,9 +75,10 @@ def descriptions() -> dict[str, str]:
 
 def of_console(language: str) -> dict[str, dict[str, str]]:
     """Return the tables of the console in a language: table → name → words, if it has any."""
-    fields = words()["fields"]
+    # The console shows the parts of objects by their own names.
+    fields = {name: entry for name, entry in words()["fields"].items() if "." not in name}
     hints = {name: entry["hint"] for name, entry in fields.items() if "hint" in entry}
-    tables = {**words(), "hints": hints}
+    tables = {**words(), "fields": fields, "hints": hints}
     order = ("texts", "subjects", "fields", "hints", "values", "actions", "errors")
     return {
         table: {name: entry[language] for name, entry in tables[table].items() if language in entry}

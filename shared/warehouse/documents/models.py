@@ -33,6 +33,12 @@ from shared.warehouse.documents.vocabulary import (
     PriorityNumber,
 )
 from shared.warehouse.settings.values import DispatchRest
+from shared.warehouse.work.address import (
+    CarrierCode,
+    ShipToAddress,
+    ShipToAddressDraft,
+    StoredAddress,
+)
 
 MAX_LINES = 1000
 
@@ -87,6 +93,9 @@ class ExitDraft(DocumentDraft):
     type: ExitType
     priority: Priority | None = None
     ship_to: Note | None = None
+    ship_to_address: ShipToAddressDraft | None = None
+    carrier_code: CarrierCode | None = None
+    service_code: CarrierCode | None = None
     lines: Annotated[list[LineDraft], Field(min_length=1, max_length=MAX_LINES)]
 
 
@@ -185,6 +194,9 @@ class Document(Stored):
     comments: str | None = None
     priority: int | None = None
     ship_to: str | None = None
+    ship_to_address: StoredAddress | None = Field(default=None, exclude_if=operator.not_)
+    carrier_code: str | None = Field(default=None, exclude_if=operator.not_)
+    service_code: str | None = Field(default=None, exclude_if=operator.not_)
     whs_code: str
     created_at: Timestamp
     updated_at: Timestamp
@@ -305,6 +317,9 @@ class ExitDocument(_DocumentView):
     type: ExitType
     priority: PriorityNumber | None
     ship_to: str | None
+    ship_to_address: ShipToAddress | None
+    carrier_code: str | None
+    service_code: str | None
     created_at: Timestamp
     updated_at: Timestamp
     lines: list[ExitDocumentLine]

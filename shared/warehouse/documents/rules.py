@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 from shared.kernel.differences import differing_fields, differing_lines
 from shared.kernel.fields import ZERO
@@ -26,8 +27,11 @@ from shared.warehouse.documents.models import (
     LineDraft,
     ShippedLine,
 )
+from shared.warehouse.documents.vocabulary import DocumentKind
 from shared.warehouse.master_data.named_codes import MasterData
+from shared.warehouse.partners.codes import PartnerKind
 from shared.warehouse.settings.values import DispatchRest
+from shared.warehouse.work.address import stored_address
 
 
 def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LineProblems:
@@ -76,6 +80,12 @@ def destination_bin(line: Checked[LineDraft]) -> str | None:
     return code
 
 
+def partner_kind(kind: DocumentKind, document_type: str) -> PartnerKind:
+    """Return the kind of the partner of a document."""
+    is_of_provider = kind == "entry" or document_type == "return_to_provider"
+    return "provider" if is_of_provider else "client"
+
+
 def new_document(
     number: int,
     draft: EntryDraft | ExitDraft,
@@ -103,14 +113,24 @@ def new_document(
             new_line(position, line, known.products[line.item_code])
             for position, line in enumerate(draft.lines, start=1)
         ],
-        priority=draft.priority if isinstance(draft, ExitDraft) else None,
-        ship_to=draft.ship_to if isinstance(draft, ExitDraft) else None,
+        **(_of_exit(draft) if isinstance(draft, ExitDraft) else {}),
         named={
             "product": sorted({known.products[line.item_code].id for line in draft.lines}),
             "warehouse": [known.warehouses[draft.warehouse_code].id],
             "position": sorted(position.id for position in known.positions.values()),
         },
     )
+
+
+def _of_exit(draft: ExitDraft) -> dict[str, Any]:
+    """Return the fields that only exit documents have."""
+    return {
+        "priority": draft.priority,
+        "ship_to": draft.ship_to,
+        "ship_to_address": stored_address(draft.ship_to_address),
+        "carrier_code": draft.carrier_code,
+        "service_code": draft.service_code,
+    }
 
 
 def new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLine:
@@ -134,8 +154,11 @@ def new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLin
 def differences(draft: EntryDraft | ExitDraft, document: Document) -> list[str]:
     """Return the fields of a draft that differ from the document with its reference.
 
-    Quantities are compared as they were sent: what a unit counts may have changed since.
+    Quantities are compared as they were sent: what a unit counts may have changed since. A name
+    that is not sent is no difference: the document may have that of its partner.
     """
+    unnamed = {"partner_name"} if draft.partner_name is None else set[str]()
+    without = {"external_ref", "type", "lines", *unnamed}
     names = {
         "partner_code": "card_code",
         "partner_name": "card_name",
@@ -143,7 +166,7 @@ def differences(draft: EntryDraft | ExitDraft, document: Document) -> list[str]:
     }
     ordered = [line for line in document.lines if line.qty]  # not those that were given up
     return [
-        *differing_fields(draft, document, names, without={"external_ref", "type", "lines"}),
+        *differing_fields(draft, document, names, without=without),
         *differing_lines(draft.lines, ordered, {"destination_bin": "bin_code", "qty": "sent_qty"}),
     ]
 

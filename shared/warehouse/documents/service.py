@@ -28,6 +28,7 @@ from shared.warehouse.documents.models import (
 )
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind, doc_num
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
+from shared.warehouse.partners import codes as partner_codes
 from shared.warehouse.settings.values import DispatchRest
 from shared.warehouse.stock import service as stock
 from shared.warehouse.warehouses.models import KnownWarehouse
@@ -66,6 +67,10 @@ def create_document(
     known = _codes(draft).known(tx, found)
     draft = lines_in_base_units(draft, found)
     draft = ensure_no_problems(draft, _examine(tx.store, kind, draft, known))
+    if draft.partner_name is None:
+        partner = rules.partner_kind(kind, draft.type)
+        name = partner_codes.name_of(found, partner, draft.partner_code)
+        draft = draft.model_copy(update={"partner_name": name})
     record = _insert(tx, kind, rules.new_document(number, draft, known, tx.now, import_id))
     references.record_use(tx, found.values())
     return CreatedRecord(record, new=True)
@@ -151,7 +156,7 @@ def examine_document(
         The id of the document that already has the reference and type of the draft, or None;
         and the problems that field validation does not find.
     """
-    found = tx.store.get_many(document_keys(kind, draft))
+    found = tx.store.get_many(keys_to_examine(kind, draft))
     known = _codes(draft).known(tx, found)
     counted = lines_in_base_units(draft, found)
     findings = _examine(tx.store, kind, counted, known)
@@ -288,6 +293,15 @@ def reference_to(kind: DocumentKind, record: Record[Document]) -> DocumentRefere
 
 def document_keys(kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]) -> list[Key]:
     """Return the keys of all items that `create_document` reads for a draft."""
+    keys = keys_to_examine(kind, draft)
+    if not isinstance(draft, InvalidBody):
+        partner = rules.partner_kind(kind, draft.type)
+        keys += partner_codes.name_keys(partner, draft.partner_code, draft.partner_name)
+    return keys
+
+
+def keys_to_examine(kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]) -> list[Key]:
+    """Return the keys of all items that `examine_document` reads for a draft."""
     reference = _reference(kind, draft)
     return [*([reference] if reference else []), *_codes(draft).keys]
 

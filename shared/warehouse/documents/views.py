@@ -17,6 +17,7 @@ from shared.warehouse.documents.models import (
     ExitDocumentLine,
 )
 from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
+from shared.warehouse.work.address import ShipToAddress
 
 
 def entry_document(record: Record[Document]) -> EntryDocument:
@@ -60,9 +61,10 @@ EXIT_DOCUMENT_EVENTS = EventResource("exit_document", "/exit-documents/{record.i
 
 def _others(kind: DocumentKind, document: Document) -> dict[str, Any]:
     """Return the fields of a response that are computed, not stored."""
-    whs_code = document.whs_code
+    whs_code, address = document.whs_code, document.ship_to_address
     return {
         "doc_num": doc_num(kind, document.id),
+        "ship_to_address": dict_of(ShipToAddress, address) if address else None,
         "lines": [
             dict_of(EntryDocumentLine, line, received_qty=line.done_qty, whs_code=whs_code)
             if kind == "entry"

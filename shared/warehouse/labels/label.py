@@ -36,8 +36,10 @@ def text_blocks(content: LabelContent, sscc_text: str) -> Iterator[TextBlock]:
     yield TextBlock(content.day.isoformat(), right, 11, half, 9)
     yield _caption("SHIP TO", MARGIN, 21)
     yield TextBlock(content.recipient, MARGIN, 28, INNER, 15, lines=2, bold=True)
-    for at, line in enumerate(address_lines(content.ship_to, 4)):
-        yield TextBlock(line, MARGIN, 40 + at * 5, INNER, 11)
+    address = address_lines(content.ship_to, 5)
+    size, step = (11, 5.0) if len(address) < 5 else (9.5, 4.0)  # noqa: PLR2004 - smaller lines
+    for at, line in enumerate(address):
+        yield TextBlock(line, MARGIN, 40 + at * step, INNER, size)
     yield _caption("ORDER", MARGIN, 61)
     yield TextBlock(content.document, MARGIN, 66, half, 10, bold=True)
     if content.carrier or content.tracking_number:

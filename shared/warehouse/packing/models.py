@@ -142,8 +142,9 @@ class UnitEntry(Stored):
 class ShippingDetails(Stored):
     """What labels show of a shipment, as it was when its packing order was created.
 
-    `sender` is the name of the warehouse, `recipient` that of the partner. Exit documents keep
-    theirs. Each handling unit has a copy, so one read is enough for its label.
+    `sender` is the name of the warehouse. `recipient` and the lines of `ship_to` come from the
+    address of the exit document; without one they are the name of the partner and its `ship_to`.
+    Exit documents keep theirs. Each handling unit has a copy, so one read is enough for its label.
     """
 
     sender: str

@@ -28,6 +28,7 @@ from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.models import StoredPicking, packing_order_code
 from shared.warehouse.settings.values import settings_of
+from shared.warehouse.work.address import lines_of, recipient_of
 from shared.warehouse.work.operators import read_operator
 
 _MAX_PARTS = MAX_PLANNED_ACTIONS - 20
@@ -60,7 +61,7 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
     document, known = staged.document, staged.known
     assert document is not None  # noqa: S101 - a valid draft has goods of a document
     rules.ensure_free(document.id, packing)
-    warehouse = known.warehouses.get(document.whs_code)
+    warehouse, address = known.warehouses.get(document.whs_code), document.ship_to_address
     names = {code: product.name for code, product in known.products.items()}
     number = tx.next_id(PACKING_ORDERS.kind)
     order = StoredPackingOrder(
@@ -69,8 +70,8 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
         exit_document_id=document.id,
         shipping=ShippingDetails(
             sender=warehouse.name if warehouse else document.whs_code,
-            recipient=document.card_name or document.card_code,
-            ship_to=document.ship_to,
+            recipient=recipient_of(address) or document.card_name or document.card_code,
+            ship_to="\n".join(lines_of(address)) if address else document.ship_to,
             external_ref=document.external_ref,
         ),
         whs_code=document.whs_code,

@@ -5,8 +5,18 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from shared.kernel.fields import WHOLE_NUMBER, Email, Input, Name, Note, Phone, Stored, Timestamp
-from shared.kernel.list_parameters import Integer, ListParameters, Search
+from shared.kernel.fields import (
+    WHOLE_NUMBER,
+    Code,
+    Email,
+    Input,
+    Name,
+    Note,
+    Phone,
+    Stored,
+    Timestamp,
+)
+from shared.kernel.list_parameters import Integer, ListParameters, Search, Text
 
 _MAX_DOCUMENT_ID = 2**53 - 1
 
@@ -32,6 +42,7 @@ class ClientCreate(Input):
     """A new client."""
 
     name: Name
+    code: Code | None = None
     document_type: DocumentType | None = None
     document_id: DocumentId
     email: Email | None = None
@@ -50,6 +61,7 @@ class Client(Stored):
 
     id: int
     name: str
+    code: str | None = None
     document_type: str | None = None
     document_id: int
     email: str | None = None
@@ -62,6 +74,7 @@ class ProviderCreate(Input):
     """A new provider."""
 
     name: Name
+    code: Code | None = None
     description: Note | None = None
     email: Email | None = None
     phone: Phone | None = None
@@ -79,6 +92,7 @@ class Provider(Stored):
 
     id: int
     name: str
+    code: str | None = None
     email: str | None = None
     phone: str | None = None
     description: str | None = None
@@ -92,6 +106,7 @@ class _PartnerParameters(ListParameters):
         "id", "-id", "name", "-name", "created_at", "-created_at", "updated_at", "-updated_at"
     ] = "id"
     search: Search | None = None
+    code: Text | None = None
     email: Email | None = None
 
 

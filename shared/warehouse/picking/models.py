@@ -224,7 +224,9 @@ class PickingDraft(Input):
         default=None, description="Lower is more urgent; default is the priority of the documents."
     )
     carrier_code: Code | None = Field(
-        default=None, description="The carrier that will take the goods."
+        default=None,
+        description="The carrier that will take the goods; default is that of the document, if the"
+        " picking has only one.",
     )
     concept: Line | None = None
     comments: Note | None = None

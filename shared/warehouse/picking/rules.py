@@ -119,6 +119,11 @@ def urgency(documents: Sequence[Document]) -> dict[str, Any]:
     return {"priority": priority, "due_date": min(due, default=None)}
 
 
+def carrier_of(found: Sequence[Record[Document]]) -> str | None:
+    """Return the carrier of the document of a picking; None for several documents."""
+    return found[0].entity.carrier_code if len(found) == 1 else None
+
+
 def may_be_allocated(line: StoredPickingLine, row: StockRow) -> bool:
     """Return whether a stock row has the batch and the serial that the document requires."""
     is_named = not line.serials or row.serial_number in line.serials

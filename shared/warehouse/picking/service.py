@@ -127,7 +127,7 @@ def _insert(
         comments=draft.comments,
         operator=operator,
         **urgency | ({} if draft.priority is None else {"priority": draft.priority}),
-        carrier_code=draft.carrier_code,
+        carrier_code=draft.carrier_code or rules.carrier_of(found),
         documents=[documents.reference_to("exit", record) for record in found],
         whs_code=first.whs_code,
         warehouse_id=first.named["warehouse"][0],

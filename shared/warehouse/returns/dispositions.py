@@ -14,10 +14,12 @@ from shared.kernel.validation import Checked, ensure_valid, problems_of
 from shared.warehouse.catalog.gtins import line_gtins_resolved
 from shared.warehouse.catalog.unit_quantities import lines_in_base_units
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
+from shared.warehouse.partners import codes as partner_codes
 from shared.warehouse.returns import disposition_rules as rules
 from shared.warehouse.returns import provider, views
 from shared.warehouse.returns.actions import ACTIONS
 from shared.warehouse.returns.models import (
+    DEFAULT_PROVIDER,
     LOST,
     Disposition,
     DispositionDraft,
@@ -56,9 +58,11 @@ def decide(
         ACTIONS.ensure(one, "dispositions")
         is_for_provider = any(line.action == "return_to_provider" for line in named.lines or ())
         codes = NamedCodes.of_lines(one.whs_code, named.lines)
+        provider_code = named.partner_code or DEFAULT_PROVIDER
+        partner = partner_codes.name_keys("provider", provider_code) if is_for_provider else []
         external_ref, found = run_all(
             lambda: provider.prepare(tx, one) if is_for_provider else None,
-            lambda: tx.store.get_many(codes.keys),
+            lambda: tx.store.get_many([*codes.keys, *partner]),
         )
         known = codes.known(tx, found)
         counted = lines_in_base_units(named, found)
@@ -70,9 +74,9 @@ def decide(
     moved = _move(posting, one, draft, parts, known, today)
     if external_ref is not None:
         goods = [each for each in moved if each.draft.action == "return_to_provider"]
-        document = provider.create_exit_document(
-            tx, one, goods, provider.ProviderExit(draft.partner_code, external_ref, today), known
-        )
+        name = partner_codes.name_of(found, "provider", provider_code)
+        exit_draft = provider.ProviderExit(provider_code, name, external_ref, today)
+        document = provider.create_exit_document(tx, one, goods, exit_draft, known)
         numbers = [*one.provider_documents, document]
         after = after.model_copy(update={"provider_documents": numbers})
     after = rules.decided(after, tx.now)

@@ -12,7 +12,6 @@ from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.picking import service as picking
 from shared.warehouse.picking.models import Allocation, StoredPickingLine
 from shared.warehouse.returns.models import (
-    DEFAULT_PROVIDER,
     DispositionDraft,
     Part,
     StoredReturn,
@@ -40,7 +39,8 @@ class MovedGoods:
 class ProviderExit:
     """Partner, reference and day of an exit document."""
 
-    partner_code: str | None
+    partner_code: str
+    partner_name: str | None
     external_ref: str
     day: str
 
@@ -84,8 +84,8 @@ def create_exit_document(
         type=_TYPE,
         doc_date=exit_draft.day,
         due_date=None,
-        partner_code=exit_draft.partner_code or DEFAULT_PROVIDER,
-        partner_name=None,
+        partner_code=exit_draft.partner_code,
+        partner_name=exit_draft.partner_name,
         warehouse_code=one.whs_code,
         comments=None,
         priority=None,

@@ -34,6 +34,11 @@ def warehouse_code(draft: Checked[ReturnDraft], document: Document | None) -> st
     return draft.warehouse_code or (document.whs_code if document else None)
 
 
+def partner_code(draft: Checked[ReturnDraft], document: Document | None) -> str | None:
+    """Return the code of the partner who sends the goods back."""
+    return draft.partner_code or (document.card_code if document else None)
+
+
 def examine(
     draft: Checked[ReturnDraft], known: MasterData, origin: Origin | None, settings: Settings
 ) -> LineProblems:
@@ -98,12 +103,16 @@ def new_return(  # noqa: PLR0913, PLR0917 - the facts of a return
     origin: Origin | None,
     now: str,
     *,
+    partner_name: str | None,
     import_id: int | None,
 ) -> StoredReturn:
-    """Return the return that a draft becomes."""
+    """Return the return that a draft becomes.
+
+    `partner_name` is the name of the client with the partner's code, if there is one.
+    """
     document = origin.document if origin else None
     warehouse = known.warehouses[warehouse_code(draft, document) or ""]
-    partner = draft.partner_code or (document.card_code if document else "")
+    partner = partner_code(draft, document) or ""
     is_of_document = document is not None and partner == document.card_code
     return StoredReturn(
         id=number,
@@ -111,7 +120,7 @@ def new_return(  # noqa: PLR0913, PLR0917 - the facts of a return
         external_ref=draft.external_ref,
         exit_document_id=draft.exit_document_id,
         card_code=partner,
-        card_name=document.card_name if document and is_of_document else None,
+        card_name=document.card_name if document and is_of_document else partner_name,
         warehouse_id=warehouse.id,
         whs_code=warehouse.whs_code,
         source="api" if import_id is None else "import",

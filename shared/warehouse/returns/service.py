@@ -22,6 +22,7 @@ from shared.warehouse.catalog.unit_quantities import lines_in_base_units
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
+from shared.warehouse.partners import codes as partner_codes
 from shared.warehouse.picking import service as picking
 from shared.warehouse.returns import arrival_rules, limits, repository, rules, views
 from shared.warehouse.returns.actions import ACTIONS
@@ -82,7 +83,11 @@ def create_return(
         draft = ensure_no_problems(counted, findings)
     number = tx.next_id(RETURNS.kind)
     line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
-    one = rules.new_return(number, line_ids, draft, known, origin, tx.now, import_id=import_id)
+    one = rules.new_return(
+        number, line_ids, draft, known, origin, tx.now,
+        partner_name=partner_codes.name_of(found, "client", draft.partner_code or ""),
+        import_id=import_id,
+    )  # fmt: skip
     record = RETURNS.insert(tx, number, one)
     repository.REFERENCES.put(tx, draft.external_ref, number)
     stored = origin.stored if origin else None
@@ -178,7 +183,9 @@ def _origin(
 
 def return_keys(draft: Checked[ReturnDraft], document: Record[Document] | None) -> list[Key]:
     """Return the keys of the aliases that `create_return` reads for a draft."""
-    keys = _codes(draft, document).keys
+    of_document = document.entity.card_code if document else None
+    named = None if draft.partner_code == of_document else draft.partner_code
+    keys = [*_codes(draft, document).keys, *partner_codes.name_keys("client", named)]
     return [*keys, *repository.REFERENCES.keys(draft.external_ref)]
 
 

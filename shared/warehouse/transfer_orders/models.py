@@ -25,6 +25,12 @@ from shared.kernel.fields import (
 from shared.kernel.list_parameters import PeriodParameters, Text
 from shared.warehouse.catalog.models import CountedLine, UnitGoods
 from shared.warehouse.stock.models import ShelfStatus
+from shared.warehouse.work.address import (
+    CarrierCode,
+    ShipToAddress,
+    ShipToAddressDraft,
+    StoredAddress,
+)
 
 
 def order_code(number: int) -> str:
@@ -82,6 +88,9 @@ class TransferOrderDraft(Input):
     reason: Note | None = None
     due_at: Moment | None = None
     external_ref: Reference | None = None
+    ship_to_address: ShipToAddressDraft | None = None
+    carrier_code: CarrierCode | None = None
+    service_code: CarrierCode | None = None
     release: bool | None = None
     picker_id: Identifier | None = Field(
         default=None, description="Who picks; required when an integration client releases."
@@ -179,6 +188,9 @@ class StoredTransferOrder(Stored):
     reason: str | None = None
     due_at: str | None = None
     external_ref: str | None = None
+    ship_to_address: StoredAddress | None = Field(default=None, exclude_if=operator.not_)
+    carrier_code: str | None = Field(default=None, exclude_if=operator.not_)
+    service_code: str | None = Field(default=None, exclude_if=operator.not_)
     source: OrderSource
     picker_id: int | None = None
     picking_id: int | None = None
@@ -249,6 +261,9 @@ class TransferOrder(Stored):
     vehicle_plate: str | None
     carrier_id: int | None
     external_ref: str | None
+    ship_to_address: ShipToAddress | None
+    carrier_code: str | None
+    service_code: str | None
     source: OrderSource
     picking_id: int | None
     receipt_id: int | None

@@ -93,6 +93,7 @@ def create_picking_for(
         tx,
         operator=picker,
         priority=order.priority,
+        carrier_code=order.carrier_code,
         documents=[reference],
         whs_code=order.origin.code,
         warehouse_id=order.origin.id,

@@ -24,6 +24,7 @@ from shared.warehouse.transfer_orders.models import (
 )
 from shared.warehouse.transfer_orders.progress_rules import missing_picker
 from shared.warehouse.warehouses.models import KnownWarehouse
+from shared.warehouse.work.address import stored_address
 from shared.warehouse.work.models import Operator
 from shared.warehouse.work.operators import operator_problems
 from shared.warehouse.work.ranks import rank_of
@@ -89,6 +90,9 @@ def new_order(  # noqa: PLR0913, PLR0917 - the facts of an order
         reason=draft.reason,
         due_at=draft.due_at,
         external_ref=draft.external_ref,
+        ship_to_address=stored_address(draft.ship_to_address),
+        carrier_code=draft.carrier_code,
+        service_code=draft.service_code,
         source=source,
         created_at=now,
         updated_at=now,

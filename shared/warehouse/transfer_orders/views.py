@@ -18,6 +18,7 @@ from shared.warehouse.transfer_orders.models import (
     TransferUnits,
     order_code,
 )
+from shared.warehouse.work.address import ShipToAddress
 
 _LABELS: Mapping[OrderStatus, str] = {
     "draft": "Draft",
@@ -57,6 +58,9 @@ def _others(order: StoredTransferOrder) -> dict[str, Any]:
         "has_discrepancy": progress_rules.has_discrepancy(order),
         "lines_count": len(order.lines),
         "units": _units(order),
+        "ship_to_address": (
+            dict_of(ShipToAddress, order.ship_to_address) if order.ship_to_address else None
+        ),
         # Goods are received on the transfer order itself, so there is no receipt and no ERP answer.
         "receipt_id": None,
         "sap": None,

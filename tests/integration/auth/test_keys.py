@@ -167,6 +167,18 @@ def test_token_of_a_key_that_signs_at_once_is_accepted_after_ten_seconds(
     assert outcome(new) == "Allow"
 
 
+def test_refusal_is_final_when_the_keys_are_newer_than_the_token(
+    acme: Credentials, clock: MovableClock
+) -> None:
+    old = token_of(acme)
+    clock.advance(60)
+    forged = [
+        f"{tokens._part({'alg': 'ES256', 'typ': 'at+jwt', 'kid': f'{number:016x}'})}."
+        for number in range(3)
+    ]
+    assert [outcome(one + old.partition(".")[2]) for one in forged] == ["Deny"] * 3
+
+
 def test_known_keys_are_cached_for_five_minutes(
     acme: Credentials,
     aws_faults: AwsFaults,
@@ -185,6 +197,17 @@ def test_known_keys_are_cached_for_five_minutes(
     with aws_faults.recorded() as calls:
         assert is_accepted(token)
     assert calls.operations == ["GetItem"], "reads the keys, but no public key again"
+
+
+def test_issuing_a_token_needs_no_extra_call_for_the_keys(
+    acme: Credentials, aws_faults: AwsFaults
+) -> None:
+    rotate()
+    token_of(acme)
+    with aws_faults.recorded() as calls:
+        token_of(acme)
+    # the token is counted while it is signed
+    assert sorted(calls.operations) == ["BatchGetItem", "GenerateMac", "Sign", "UpdateItem"]
 
 
 # Retirement

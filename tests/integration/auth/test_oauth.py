@@ -52,6 +52,12 @@ def test_published_keys_verify_an_access_token(acme: Credentials) -> None:
     assert claims["exp"] - claims["iat"] == 3600
 
 
+def test_every_token_has_a_unique_jti(acme: Credentials) -> None:
+    tokens = [request_token(client_form(acme))[2]["access_token"] for _ in range(3)]
+    ids = {jwt.decode(token, options={"verify_signature": False})["jti"] for token in tokens}
+    assert len(ids) == 3
+
+
 @pytest.mark.parametrize("scope", [{}, {"scope": ""}])
 def test_token_without_requested_scope_has_all_scopes_of_the_client(scope: dict[str, str]) -> None:
     client = create_client("acme", "shop", ["products:read", "stocks:read"])
@@ -171,6 +177,14 @@ def test_client_can_authenticate_at_the_host_of_its_tenant() -> None:
     assert request_token(client_form(client), host="WMS.Gamma.test:443")[0] == 200
 
 
+def test_warm_token_request_makes_four_calls(acme: Credentials, aws_faults: AwsFaults) -> None:
+    request_token(client_form(acme))
+    with aws_faults.recorded() as calls:
+        request_token(client_form(acme))
+    # the token is counted while it is signed
+    assert sorted(calls.operations) == ["BatchGetItem", "GenerateMac", "Sign", "UpdateItem"]
+
+
 @pytest.fixture
 def _stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stop the clock one second into a minute, because limits count per minute."""
@@ -225,6 +239,18 @@ def test_clients_of_made_up_tenants_share_the_limit_of_an_address(
     with aws_faults.recorded() as calls:
         assert request_token(client_form(guesses[3]))[0] == 429
     assert calls.operations == ["BatchGetItem"], "no KMS call"
+    assert request_token(client_form(acme))[0] == 200
+
+
+@pytest.mark.usefixtures("_stopped_clock")
+def test_limit_on_failures_ends_with_its_minute(
+    acme: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempt_limits, "PER_CLIENT", 1)
+    request_token(client_form(acme._replace(client_secret="sws_no")))
+    assert request_token(client_form(acme))[0] == 429
+    later = time.time() + attempt_limits.WINDOW
+    monkeypatch.setattr(time, "time", lambda: later)
     assert request_token(client_form(acme))[0] == 200
 
 

@@ -65,13 +65,16 @@ def test_only_the_revoked_token_is_rejected_within_ten_seconds(acme: Credentials
     handler.accept(caller_of(second))
 
 
-def test_revoking_a_token_twice_adds_one_entry_and_an_invalid_one_none(acme: Credentials) -> None:
+def test_revoking_a_token_twice_adds_one_entry(acme: Credentials) -> None:
     token = token_of(acme)
-    for invalid in ("nonsense", "a.b.c", "%00", "x" * 5000):
-        assert revoke(acme, invalid) == (200, None)
-    assert revocation_entries() == {}
     assert [revoke(acme, token)[0] for _ in range(2)] == [200, 200]
     assert len(revocation_entries()) == 1
+
+
+@pytest.mark.parametrize("token", ["nonsense", "a.b.c", "%00", "x" * 5000])
+def test_revocation_of_an_invalid_token_is_ignored(token: str, acme: Credentials) -> None:
+    assert revoke(acme, token) == (200, None)
+    assert revocation_entries() == {}
 
 
 def test_token_of_another_client_cannot_be_revoked(acme: Credentials) -> None:
@@ -163,8 +166,6 @@ def test_expired_entries_are_pruned_in_several_updates(
 def test_revocation_for_an_unknown_tenant_raises_not_found() -> None:
     with pytest.raises(NotFound):
         revocations.revoke("nobody", "token:1", fallback="client:c1", until=0)
-    with pytest.raises(NotFound):
-        run_transaction(operator_store("nobody"), lambda tx: revocations.revoke_in(tx, "user:7"))
 
 
 @pytest.mark.usefixtures("clock")
@@ -223,6 +224,11 @@ def test_entry_that_is_renewed_concurrently_is_not_pruned(
     with aws_faults.faulty(at_calls("GetItem", [0], after=renew)):
         run_transaction(operator_store("acme"), lambda tx: revocations.revoke_in(tx, "user:8"))
     assert set(revocation_entries()) == {"user:7", "user:8"}
+
+
+def test_change_of_an_unknown_tenant_raises_not_found() -> None:
+    with pytest.raises(NotFound):
+        run_transaction(operator_store("nobody"), lambda tx: revocations.revoke_in(tx, "user:7"))
 
 
 @pytest.mark.parametrize("moment", sampled("revocation of a client", range(20), every=3))

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from shared.warehouse.receiving.rules import MAX_DIFFERENCES
+from shared.warehouse.work.address import ShipToAddress
 from tests.gateway import Response
 from tests.integration.documents.bodies import document_body
 from tests.warehouse_scenario import WarehouseScenario
@@ -74,6 +75,29 @@ def test_exit_document_has_priority_and_address(yard: WarehouseScenario) -> None
     assert data["doc_num"] == f"EX-{data['id']}"
     assert data["lines"][0]["picked_qty"] == 0
     assert "received_qty" not in data["lines"][0]
+
+
+def test_exit_document_has_a_structured_address_and_a_carrier(yard: WarehouseScenario) -> None:
+    address = {"name": "Ana Ruiz", "line1": "Dock 4", "city": "Bristol", "country": "GB"}
+    sent = {"ship_to_address": {**address, "company": ""}, "carrier_code": "DHL"}
+    body = document_body(type="sale_order", **sent)
+
+    made = yard.erp.post("/exit-documents", body, key="k1").data
+
+    shown = dict.fromkeys(ShipToAddress.__annotations__) | address
+    assert made["ship_to_address"] == shown
+    assert (made["carrier_code"], made["service_code"]) == ("DHL", None)
+    [listed] = yard.erp.walk("/exit-documents")
+    assert listed["ship_to_address"] == shown
+    same = yard.erp.post("/exit-documents", body, key="k2")
+    assert (same.status, same.json().get("warning")) == (200, None)
+    other = {"ship_to_address": {**address, "city": "Bath"}, "service_code": "EXPRESS"}
+    warned = yard.erp.post("/exit-documents", document_body(type="sale_order", **other), key="k3")
+    fields = warned.json()["warning"].partition("differs in: ")[2]
+    assert fields == "ship_to_address, carrier_code, service_code."
+
+    bare = document_body(type="delivery_note", ship_to_address={"city": ""})
+    assert yard.erp.post("/exit-documents", bare, key="k4").data["ship_to_address"] is None
 
 
 def test_same_reference_and_type_returns_the_first_document(yard: WarehouseScenario) -> None:

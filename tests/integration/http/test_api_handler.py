@@ -105,24 +105,49 @@ def _worst_request(erp: Erp) -> Response:
     return erp.send("POST", "/products", raw="{", key=" ")
 
 
-def test_checks_have_a_fixed_order(stack: Stack, erp: Erp) -> None:
+def test_tenant_state_is_checked_before_everything_else(stack: Stack) -> None:
+    erp = stack.erp(scopes=["products:read"])
+    for state, status, code in (
+        ("suspended", 402, "tenant_suspended"),
+        ("cancelled", 402, "tenant_cancelled"),
+    ):
+        apply_now(provisioning.set_state, "acme", state)  # type: ignore[arg-type]
+        _assert_envelope(_worst_request(erp), status, code)
+    apply_now(provisioning.set_state, "acme", "moved", moved_to="https://wms.acme.test")
+    _assert_envelope(_worst_request(erp), 410, "tenant_moved")
+
+
+def test_revocation_is_checked_before_the_scope(stack: Stack) -> None:
     credentials = api_clients.create_client("acme", "ERP", ["products:read"])
-    revoked = stack.erp(client=credentials.client_id, scopes=["products:read"])
-    reader = stack.erp(scopes=["products:read"])
+    erp = stack.erp(client=credentials.client_id, scopes=["products:read"])
+    apply_now(api_clients.revoke_client, credentials.client_id)
+
+    _assert_envelope(_worst_request(erp), 401, "unauthenticated")
+
+
+def test_scope_is_checked_before_key_and_body(stack: Stack) -> None:
+    answer = _worst_request(stack.erp(scopes=["products:read"]))
+
+    _assert_envelope(answer, 403, "missing_scope")
+    assert answer.json()["error"]["scope"] == "products:write"
+
+
+def test_permission_is_checked_before_key_and_body(stack: Stack) -> None:
     user = Erp(stack.gateway, stack.user_token(permissions="exits.manage"))
 
-    _assert_envelope(erp.send("PATCH", "/products/999", raw="{"), 400, "bad_request")
-    keyless = erp.send("POST", "/entry-documents", raw="{")
-    _assert_envelope(keyless, 400, "idempotency_key_required")
     _assert_envelope(_worst_request(user), 403, "forbidden")
-    _assert_envelope(_worst_request(reader), 403, "missing_scope")
-    apply_now(api_clients.revoke_client, credentials.client_id)
-    _assert_envelope(_worst_request(revoked), 401, "unauthenticated")
-    states = {"suspended": 402, "cancelled": 402, "moved": 410}
-    for state, status in states.items():
-        moved_to = "https://wms.acme.test" if state == "moved" else None
-        apply_now(provisioning.set_state, "acme", state, moved_to=moved_to)  # type: ignore[arg-type]
-        _assert_envelope(_worst_request(revoked), status, f"tenant_{state}")
+    assert user.get("/products").status == 200
+
+
+def test_key_is_checked_before_the_body(erp: Erp) -> None:
+    answer = erp.send("POST", "/entry-documents", raw="{")
+
+    _assert_envelope(answer, 400, "idempotency_key_required")
+
+
+def test_body_is_checked_before_the_resource(erp: Erp) -> None:
+    assert erp.patch("/products/999", {"name": 5}).code in {"validation_failed", "not_found"}
+    _assert_envelope(erp.send("PATCH", "/products/999", raw="{"), 400, "bad_request")
 
 
 # Bodies
@@ -133,6 +158,34 @@ def test_body_that_needs_one_of_two_fields_is_required(erp: Erp) -> None:
     for body in ({}, {"document_id": 1, "document_ids": [1]}):
         answer = erp.post("/pickings", body)
         assert (answer.status, answer.json()["error"]["field"]) == (422, "document_id")
+
+
+_NOT_JSON = {
+    "empty": "",
+    "half": "{",
+    "array": "[]",
+    "array of objects": '[{"item_code":"A","name":"B"}]',
+    "null": "null",
+    "text": '"x"',
+    "number": "1",
+    "NaN": '{"qty":NaN}',
+    "Infinity": '{"qty":-Infinity}',
+    "deep": '{"a":' * 100_000 + "1" + "}" * 100_000,
+    "deep array": "[" * 400_000,
+    "digits": '{"id":' + "9" * 5000 + "}",
+    "control character": '{"name":"a\nb"}',
+    "trailing": '{"name":"a"} x',
+    "single quotes": "{'name':'a'}",
+    "two BOMs": '\ufeff\ufeff{"name":"a"}',
+}
+
+
+@each_case("name", _NOT_JSON)
+def test_body_that_is_not_a_json_object_is_refused(stack: Stack, erp: Erp, name: str) -> None:
+    answer = erp.send("POST", "/products", raw=_NOT_JSON[name])
+
+    _assert_envelope(answer, 400, "bad_request")
+    assert stack.items() == []
 
 
 @each_case(
@@ -200,6 +253,31 @@ def test_body_that_is_not_utf_8_is_refused(stack: Stack, body: bytes) -> None:
 @each_case("body", ["%", "A", "eyJ9\u00e9"])
 def test_body_that_is_not_base64_is_refused(stack: Stack, body: str) -> None:
     _assert_envelope(_call_catalog(stack, body=body, isBase64Encoded=True), 400, "bad_request")
+
+
+# Queries
+
+
+@each_case(
+    ("query", "field"),
+    [
+        ({"page": "0"}, "page"), ({"page": "-1"}, "page"), ({"page": "x"}, "page"),
+        ({"page": "1.0"}, "page"), ({"page": "9" * 5000}, "page"), ({"page": "\u0661"}, "page"),
+        ({"per_page": "0"}, "per_page"), ({"per_page": ""}, "per_page"),
+        ({"sort": "qty"}, "sort"), ({"sort": "--id"}, "sort"), ({"sort": ""}, "sort"),
+        ({"updated_since": "2026-03-01T09:30:00"}, "updated_since"),
+        ({"updated_since": "2026-13-01T09:30:00Z"}, "updated_since"),
+        ({"updated_since": "0000-00-00T00:00:00Z"}, "updated_since"),
+        ({"updated_since": "0001-01-01T00:00:00+14:00"}, "updated_since"),
+        ({"item_code": "x" * 256}, "item_code"), ({"search": "\x00"}, "search"),
+    ],
+)  # fmt: skip
+def test_invalid_parameter_is_named(erp: Erp, query: dict[str, str], field: str) -> None:
+    answer = erp.get("/products", query=query)
+
+    _assert_envelope(answer, 422, "validation_failed")
+    assert answer.json()["error"]["field"] == field
+    assert answer.invalid_fields == [field]
 
 
 # Internal errors

@@ -42,7 +42,8 @@ _CODES = {
 _BINS = {"bin_code", "from_bin", "to_bin", "destination_bin"}
 """Fields that refer to a position of a warehouse that the body or the work names."""
 _NO_REFERENCES = {
-    "partner_code", "carrier_code", "carrier_id", "site_code", "zip_code", "zone_id",
+    "partner_code", "carrier_code", "service_code", "carrier_id", "site_code", "zip_code",
+    "zone_id",
 }  # fmt: skip
 """Fields that name something which the service does not keep, or need not know."""
 _OWN_CODES = {

@@ -7,6 +7,7 @@ import pytest
 from shared.http import rate_limit
 from shared.http.rate_limit import RateLimiter
 from shared.http.rate_limit_leases import LeaseRequest, LeaseResult, spare_budget
+from shared.kernel.caller import Caller
 from shared.kernel.errors import ServiceError
 from tests.concurrency import run_concurrently
 from tests.faults import (
@@ -18,13 +19,7 @@ from tests.faults import (
 from tests.gateway import Erp
 from tests.integration.call_faults import at_calls
 from tests.integration.http.rate_limit_headers import ERP, LIMIT, read_rate_limit
-from tests.rate_limit_simulation import (
-    ENVIRONMENT_COUNT,
-    PATTERNS,
-    RateLimitSimulation,
-    WindowItem,
-    calling_client,
-)
+from tests.rate_limit_simulation import ENVIRONMENT_COUNT, PATTERNS, RateLimitSimulation, WindowItem
 from tests.stack import Stack
 
 pytestmark = pytest.mark.usefixtures("mini")
@@ -56,6 +51,13 @@ def test_request_is_admitted_when_the_lease_fails(
 # Twenty environments
 
 
+def _caller(stack: Stack) -> Caller:
+    assert stack.tenant("mini")
+    return Caller(
+        "mini", "erp", "client", "erp", frozenset(), frozenset(), second_factor=True, token_id="t"
+    )
+
+
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_table_grants_the_leases_of_the_simulation(stack: Stack, pattern: str) -> None:
     """So the results of tests/unit/http/test_leases.py hold for the table as well."""
@@ -75,8 +77,7 @@ def test_table_grants_the_leases_of_the_simulation(stack: Stack, pattern: str) -
 def test_twenty_concurrent_environments_share_one_limit(
     stack: Stack, aws_faults: AwsFaults
 ) -> None:
-    tenant, store = stack.tenant("mini"), stack.store("mini")
-    caller = calling_client("mini", "erp")
+    tenant, caller, store = stack.tenant("mini"), _caller(stack), stack.store("mini")
     aws_faults.latency = 0.001
 
     def environment(_: int) -> int:

@@ -7,6 +7,7 @@ import pytest
 from shared.http import rate_limit, slow_requests
 from shared.http.rate_limit import cost_of, limiter
 from shared.http.slow_requests import RequestSlot, Slots, slot_count, with_slot
+from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.items import item_at
@@ -35,7 +36,6 @@ from tests.integration.http.rate_limit_headers import (
     read_rate_limit,
 )
 from tests.integration.write_routes import BOLT
-from tests.rate_limit_simulation import calling_client
 from tests.stack import Stack
 
 _SLOTS = 4
@@ -231,10 +231,17 @@ def test_request_is_served_when_its_cost_cannot_be_counted(
 # How many run at the same time
 
 
+def _caller(client: str) -> Caller:
+    nothing = frozenset[str]()
+    return Caller(
+        "mini", client, "client", client, nothing, nothing, second_factor=True, token_id="t"
+    )
+
+
 def _running(stack: Stack, count: int, client: str) -> list[RequestSlot]:
     """Take slots for slow requests of a client."""
     store, tenant = stack.store("mini"), stack.tenant("mini")
-    slots = [RequestSlot(store, tenant, calling_client("mini", client)) for _ in range(count)]
+    slots = [RequestSlot(store, tenant, _caller(client)) for _ in range(count)]
     for slot in slots:
         slot.take()
     return slots
@@ -283,6 +290,15 @@ def test_client_leaves_half_of_the_slots_to_others(stack: Stack, mini: Erp, read
     assert refused.status == 429
     assert "2 slow requests of this client or user are running, at most 2" in refused.text
     assert other.status == 200
+
+
+def test_slots_of_a_tenant_are_its_own(stack: Stack, mini: Erp, reads: Slow) -> None:
+    assert mini
+    _running(stack, 2, "shop")
+    _running(stack, 2, "web")
+    reads(300)
+
+    assert stack.erp("acme").get("/products").status == 200
 
 
 def test_slot_of_a_killed_environment_is_free_after_its_deadline(
@@ -334,7 +350,7 @@ def test_request_of_several_steps_is_not_refused_after_the_first(
     assert mini
     _running(stack, 2, "erp")
     store = stack.store("mini")
-    store.slot = RequestSlot(store, stack.tenant("mini"), calling_client("mini", "erp"))
+    store.slot = RequestSlot(store, stack.tenant("mini"), _caller("erp"))
     run_transaction(store.uncached(), lambda tx: tx.insert(item_at(("step", "1"))))
     reads(300)
 
@@ -363,7 +379,7 @@ def test_concurrent_slow_requests_never_exceed_the_slots(stack: Stack, mini: Erp
 
     def take(number: int) -> bool:
         try:
-            RequestSlot(store, tenant, calling_client("mini", f"client-{number}")).take()
+            RequestSlot(store, tenant, _caller(f"client-{number}")).take()
         except RateLimited:
             return False
         return True

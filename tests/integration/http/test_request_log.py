@@ -100,6 +100,15 @@ def test_line_has_the_units_that_dynamodb_reports(
         assert line["read_units"] + line["write_units"] > 0
 
 
+def test_every_call_of_a_table_asks_for_its_units(erp: Erp, aws_faults: AwsFaults) -> None:
+    with aws_faults.recorded() as recording:
+        create_product(erp)
+        erp.get("/products")
+    calls = [call for call in recording.calls if call.operation in _CAPACITY]
+    assert {call.operation for call in calls} >= {"Query", "TransactWriteItems"}
+    assert {call.request.get("ReturnConsumedCapacity") for call in calls} == {"TOTAL"}
+
+
 def test_functions_of_several_tenants_write_a_line_for_each(
     stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from botocore.hooks import HierarchicalEmitter
 
 from shared.kernel import aws
+from shared.kernel.aws_calls import record_calls
 from tests.clock import Clock
 from tests.faults import AwsFaults, lost, throttle
 from tests.gateway import Erp
@@ -84,3 +86,11 @@ def test_nothing_is_sent_while_traces_are_off(
     aws.session.cache_clear()
     assert erp.get("/products").status == 200
     assert daemon.receive_all() == []
+
+
+def test_without_traces_no_call_is_observed_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRACING", "off")
+    events = HierarchicalEmitter()
+    record_calls(events)
+    seen: list[object] = events.emit("before-parameter-build.sqs.SendMessage", params={})
+    assert seen == []

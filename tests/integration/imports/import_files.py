@@ -94,11 +94,19 @@ def workbook_bytes(book: Workbook) -> bytes:
 
 def document_rows(body: Mapping[str, Any]) -> Iterator[dict[str, object]]:
     """Yield a row for each line of a document or transfer order."""
-    head = {name: value for name, value in body.items() if name != "lines"}
+    head = dict(_head_cells(body))
     for line in body["lines"]:
         cells = {name: cell_value(value) for name, value in line.items()}
         reference = cells.pop("external_ref", None)
         yield {**head, **cells, **({"line_external_ref": reference} if reference else {})}
+
+
+def _head_cells(body: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    for name, value in body.items():
+        if isinstance(value, dict):
+            yield from ((f"{name}.{part}", inner) for part, inner in value.items())
+        elif name != "lines":
+            yield name, value
 
 
 def cell_value(value: object) -> object:

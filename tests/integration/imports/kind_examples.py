@@ -75,6 +75,12 @@ EXITS = KindExample(
             "external_ref": "SO-1", "type": "Orden de venta", "doc_date": "2026-03-01",
             "partner_code": "C-1", "partner_name": "Client", "warehouse_code": "YARD",
             "priority": "Alta", "ship_to": "1 High Street", "comments": "Fragile",
+            "ship_to_address": {
+                "name": "Ana Ruiz", "company": "Obras SA", "line1": "Calle Mayor 1",
+                "line2": "Nave 2", "city": "Madrid", "state": "MD", "zip_code": "28001",
+                "country": "ES", "phone": "910 000", "email": "ana@example.com",
+            },
+            "carrier_code": "DHL", "service_code": "EXPRESS",
             "lines": [
                 {"item_code": "BRICK", "qty": 4, "external_ref": "10"},
                 {"item_code": "CEMENT", "qty": 2, "batch": "L-1"},
@@ -96,6 +102,7 @@ TRANSFERS = KindExample(
         {
             "external_ref": "TR-1", "from_warehouse": "YARD", "to_warehouse": "SHOP",
             "priority": 3, "reason": "Refill", "due_at": "2026-03-01T09:30:00+01:00",
+            "ship_to_address": {"city": "Bath", "country": "GB"}, "carrier_code": "DHL",
             "lines": [
                 {"item_code": "BRICK", "qty": 7, "external_ref": "A-1"},
                 {"item_code": "CEMENT", "qty": 1, "batch_num": "L-1"},

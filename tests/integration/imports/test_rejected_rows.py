@@ -128,18 +128,24 @@ PROBLEMS_OF_ENTRIES: set[ReportedProblem] = {
 
 ORDER: list[object] = [
     "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
-    "priority",
+    "priority", "ship_to_address.city", "ship_to_address.country",
 ]  # fmt: skip
 EXITS: Rows = [
     ORDER,
-    ["A", "sale_order", "2026-03-01", "C-1", "YARD", "BRICK", "1", "baja"],
-    ["B", "sale_order", "2026-03-01", "C-1", "YARD", "BRICK", "1", "urgent"],
+    ["A", "sale_order", "2026-03-01", "C-1", "YARD", "BRICK", "1", "baja", "Bath", "GB"],
+    ["B", "sale_order", "2026-03-01", "C-1", "YARD", "BRICK", "1", "urgent", "x" * 101, "Spain"],
     ["C", "sale_order", "2026-03-01", "C-1", "YARD", "BRICK", "1", "alta"],
     ["", "sale_order", "2026-03-01", "C-1", "YARD", "BRICK", "2", "alta"],
     ["D", "sale_order", "2026-03-01", "C-1", "SHOP", "BRICK", "1", ""],
 ]
 PROBLEMS_OF_EXITS: set[ReportedProblem] = {
     (3, "priority", "must be one of Alta, Normal, Baja"),
+    (3, "ship_to_address.city", "must have at most 100 characters"),
+    (
+        3,
+        "ship_to_address.country",
+        "must be a country code of two capital letters (ISO 3166-1), such as ES",
+    ),
     (
         4,
         "external_ref",

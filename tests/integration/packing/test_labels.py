@@ -80,6 +80,27 @@ def test_label_of_a_closed_unit_takes_one_read(
         assert shown in _text(slip).replace("\r\n", " ")
 
 
+def test_label_and_slip_show_the_structured_address(packing: PackingScenario) -> None:
+    packing.yard.stock("BRICK", 1)
+    address = {
+        "name": "Ana Ruiz", "company": "Obras SA", "line1": "Calle Mayor 1", "line2": "Nave 2",
+        "city": "Madrid", "state": "MD", "zip_code": "28001", "country": "ES", "phone": "910 000",
+        "email": "ana@example.com",
+    }  # fmt: skip
+    head = {"ship_to_address": address, "ship_to": "Elsewhere", "partner_name": "Builder"}
+    document = packing.yard.order(("BRICK", 1), head=head)
+    packing.picked(document, ("BRICK", 1))
+    order = packing.order(document)["id"]
+    unit = packing.unit(order)
+    packing.put(unit, "BRICK", 1)
+
+    for text in (_text(_label(packing, unit)), _label(packing, unit, "zpl").content.decode(),
+                 _text(_slip(packing, order))):  # fmt: skip
+        for part in address.values():
+            assert part in text, part
+        assert "Elsewhere" not in text
+
+
 @pytest.mark.parametrize("is_closed", [False, True])
 def test_label_of_a_pallet_sums_the_goods_of_its_cartons(
     packing: PackingScenario, aws_faults: AwsFaults, *, is_closed: bool

@@ -9,6 +9,7 @@ from tests.stack import Stack
 
 BRINDLEY = {
     "name": "Brindley Electrical Contractors Ltd",
+    "code": "C-1001",
     "document_type": "V",
     "document_id": 999_000_100,
     "email": "Orders@brindley-electrical.example",
@@ -16,6 +17,7 @@ BRINDLEY = {
 }
 HALDEN = {
     "name": "Halden Switchgear GmbH",
+    "code": "V-1001",
     "description": "Circuit protection\nand boards",
     "email": "export@halden-switchgear.example",
     "phone": "+49 30 901820",

@@ -610,6 +610,16 @@ def test_document_without_priority_counts_as_normal_in_a_picking(yard: Warehouse
     assert yard.picking(order(None), order(None))["priority"] is None
 
 
+def test_picking_of_one_document_takes_its_carrier(yard: WarehouseScenario) -> None:
+    def order() -> int:
+        return yard.order(("BRICK", 1), head={"carrier_code": "DHL"})
+
+    assert yard.picking(order())["carrier_code"] == "DHL"
+    assert yard.picking(order(), carrier_code=None)["carrier_code"] == "DHL"
+    assert yard.picking(order(), carrier_code="UPS")["carrier_code"] == "UPS"
+    assert yard.picking(order(), order())["carrier_code"] is None
+
+
 # Repeated requests
 
 

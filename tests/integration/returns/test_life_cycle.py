@@ -112,6 +112,7 @@ def test_everything_comes_back_and_is_decided_on(scenario: ReturnScenario, stack
 
 def test_goods_go_back_to_their_provider(scenario: ReturnScenario, stack: Stack) -> None:
     erp = scenario.erp
+    erp.post("/providers", {"name": "Drill Works", "code": "P-9"}).ok(201)
     number = scenario.received(
         {"qty": 4}, {"qty": 2, "item_code": "DRILL", "serials": ["S-1", "S-3"]}
     )
@@ -123,6 +124,7 @@ def test_goods_go_back_to_their_provider(scenario: ReturnScenario, stack: Stack)
     ).ok()
     [document] = erp.get("/exit-documents", query={"external_ref": f"RT-{number}/1"}).data
     assert (document["type"], document["card_code"]) == ("return_to_provider", "P-9")
+    assert document["card_name"] == "Drill Works"
     assert document["status"] == "assigned"
     assert [(line["item_code"], line["qty"]) for line in document["lines"]] == [
         ("BRICK", 3), ("DRILL", 2)
@@ -164,7 +166,10 @@ def test_master_data_is_in_use_until_the_return_ends(
         assert erp.post("/warehouse-positions", body).status == 201
     scenario.yard.change_settings(blind_returns=True)
     blind = {"exit_document_id": None, "warehouse_code": "SHOP", "partner_code": "C-9"}
+    client = {"name": "Plumber", "document_id": 9, "code": "C-9"}
+    scenario.erp.post("/clients", client).ok(201)
     cancelled, ended = (scenario.expected((code, 1), **blind) for code in ("PIPE", "VALVE"))
+    assert scenario.shown(ended)["card_name"] == "Plumber"
     assert not _unused(stack, "PIPE", "VALVE")
     assert _registered(stack) == {f"return#{cancelled}", f"return#{ended}"}
 

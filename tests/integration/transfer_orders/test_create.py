@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from shared.warehouse.work.address import ShipToAddress
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.stack import Stack, event_attributes
 from tests.transfer_scenario import PATH, TransferScenario
 
 BRICKS = ("BRICK", 100)
+NO_ADDRESS = dict.fromkeys(ShipToAddress.__annotations__)
 
 
 def test_draft_is_returned_with_all_fields(transfer_scenario: TransferScenario) -> None:
@@ -18,6 +20,9 @@ def test_draft_is_returned_with_all_fields(transfer_scenario: TransferScenario) 
         priority=1,
         reason="Restock\nbefore Easter",
         due_at="2026-03-05T09:00:00+01:00",
+        ship_to_address={"city": "Bath", "country": "GB"},
+        carrier_code="DHL",
+        service_code="EXPRESS",
         lines=[
             {"item_code": "BRICK", "qty": 12.5},
             {
@@ -70,6 +75,9 @@ def test_draft_is_returned_with_all_fields(transfer_scenario: TransferScenario) 
         "vehicle_plate": None,
         "carrier_id": None,
         "external_ref": "MOVE-1",
+        "ship_to_address": {**NO_ADDRESS, "city": "Bath", "country": "GB"},
+        "carrier_code": "DHL",
+        "service_code": "EXPRESS",
         "source": "api",
         "picking_id": None,
         "receipt_id": None,
@@ -112,16 +120,20 @@ def test_ids_of_lines_rise_over_all_orders(
 
 
 def test_client_releases_at_once_with_a_picker(transfer_scenario: TransferScenario) -> None:
-    refused = transfer_scenario.draft(BRICKS, release=True)
+    refused = transfer_scenario.draft(BRICKS, release=True, carrier_code="DHL")
     assert refused.problems == {
         "picker_id": "is required when an integration client releases an order"
     }
     assert transfer_scenario.erp.walk(PATH) == []
 
-    released = transfer_scenario.draft(BRICKS, release=True, picker_id=7).ok(201)
+    released = transfer_scenario.draft(BRICKS, release=True, picker_id=7, carrier_code="DHL").ok(
+        201
+    )
 
     assert (released["status"], released["priority"]) == ("released", 2)
     assert released["headline"] == "YARD → SHOP, 1 line"
+    picking = transfer_scenario.erp.get(f"/pickings/{released['picking_id']}").data
+    assert picking["carrier_code"] == "DHL"
 
 
 def test_user_releases_without_a_picker(transfer_scenario: TransferScenario, stack: Stack) -> None:

@@ -34,6 +34,7 @@ from tests.integration.user_grants.oauth_requests import (
     request_token,
 )
 from tests.integration.user_grants.test_refresh_grant import INVALID_TOKENS
+from tests.stack import Stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,6 +104,13 @@ def test_one_address_cannot_lock_a_user_out_of_other_addresses(
     assert request_token(user.form(), address="203.0.113.8").status == 200
 
 
+def test_refused_attempts_are_not_counted(user: ExampleUser) -> None:
+    """Attempts refused at one address must not lock the user out elsewhere."""
+    for _ in range(PER_USER_ALL_ADDRESSES + 20):
+        guess(user)
+    assert request_token(user.form(), address="198.51.100.1").status == 200
+
+
 def test_address_has_a_hundred_failures_per_minute(
     user: ExampleUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,6 +121,15 @@ def test_address_has_a_hundred_failures_per_minute(
     assert outcomes == [INVALID_GRANT] * 8 + [RATE_LIMITED]
     assert request_token(user.form(), address="2001:db8:1:2:ffff::1").outcome == RATE_LIMITED
     assert request_token(user.form(), address="2001:db8:1:3::1").status == 200
+
+
+def test_invalid_refresh_tokens_are_limited_per_address(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
+    token = INVALID_TOKENS["no session"]
+    assert [refresh(token).outcome for _ in range(4)] == [INVALID_GRANT] * 3 + [RATE_LIMITED]
 
 
 def test_failures_with_one_kind_of_credential_refuse_no_other_kind(

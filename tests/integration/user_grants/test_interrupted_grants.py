@@ -9,7 +9,7 @@ import pytest
 from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.clock import Clock
-from tests.faults import AwsFaults
+from tests.faults import AwsFaults, Fault
 from tests.integration.user_grants.oauth_requests import (
     INVALID_GRANT,
     ExampleUser,
@@ -23,6 +23,11 @@ from tests.integration.user_grants.oauth_requests import (
 from tests.integration.user_grants.test_refresh_grant import reused_sessions
 from tests.sampling import deadly_calls
 from tests.stack import Stack
+
+INTERRUPTIONS: dict[str, Callable[[int], Fault]] = {
+    "before": faults.kill_before,
+    "after": faults.kill_after,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -38,14 +43,13 @@ class Interruptions:
     stack: Stack
     aws_faults: AwsFaults
 
-    def of(self, family: str, action: Callable[[], object]) -> Iterator[bool]:
+    def of(self, family: str, action: Callable[[], object], cut: str) -> Iterator[bool]:
         """Yield after each interruption whether the call that commits had taken effect."""
         calls, restore = self._calls(action)
-        for kill in (faults.kill_before, faults.kill_after):
-            for at in deadly_calls(f"{family} {kill.__name__}", calls, every=6):
-                restore()
-                assert self.aws_faults.kills(kill(at), action)
-                yield (at, kill) == (len(calls) - 1, faults.kill_after)
+        for at in deadly_calls(f"{family} {cut}", calls, every=6):
+            restore()
+            assert self.aws_faults.kills(INTERRUPTIONS[cut](at), action)
+            yield (at, cut) == (len(calls) - 1, "after")
 
     def lost(self, family: str, action: Callable[[], object]) -> Iterator[None]:
         """Yield after each run of the action in which the response of a call was lost."""
@@ -76,11 +80,12 @@ def interruptions(stack: Stack, aws_faults: AwsFaults) -> Interruptions:
     return Interruptions(stack, aws_faults)
 
 
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
 def test_interrupted_sign_in_can_be_repeated(
-    two_step_user: ExampleUser, interruptions: Interruptions
+    cut: str, two_step_user: ExampleUser, interruptions: Interruptions
 ) -> None:
     user = two_step_user
-    for _ in interruptions.of("sign-in", lambda: user.sign_in(otp=user.code())):
+    for _ in interruptions.of("sign-in", lambda: user.sign_in(otp=user.code()), cut):
         # the code may be used up, the next one is valid
         again = user.sign_in(otp=user.code(periods=1))
         assert again.status == 200
@@ -88,11 +93,12 @@ def test_interrupted_sign_in_can_be_repeated(
         assert is_accepted(refresh(again.refresh_token).access_token)
 
 
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
 def test_interrupted_refresh_leaves_one_usable_token(
-    user: ExampleUser, interruptions: Interruptions
+    cut: str, user: ExampleUser, interruptions: Interruptions
 ) -> None:
     first = user.sign_in()
-    for is_done in interruptions.of("refresh", lambda: refresh(first.refresh_token)):
+    for is_done in interruptions.of("refresh", lambda: refresh(first.refresh_token), cut):
         again = refresh(first.refresh_token)
         if is_done:
             # the token was rotated, so its next use is a reuse
@@ -106,23 +112,25 @@ def test_interrupted_refresh_leaves_one_usable_token(
         assert user.sign_in().status == 200
 
 
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
 def test_interrupted_reuse_detection_is_completed_by_the_next_reuse(
-    user: ExampleUser, interruptions: Interruptions
+    cut: str, user: ExampleUser, interruptions: Interruptions
 ) -> None:
     first = user.sign_in()
     second = refresh(first.refresh_token)
-    for _ in interruptions.of("reuse", lambda: refresh(first.refresh_token)):
+    for _ in interruptions.of("reuse", lambda: refresh(first.refresh_token), cut):
         assert refresh(first.refresh_token).outcome == INVALID_GRANT
         assert refresh(second.refresh_token).outcome == INVALID_GRANT
         assert not is_accepted(second.access_token)
         assert len(reused_sessions()) == len(revocation_entries()) == 1
 
 
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
 def test_interrupted_revocation_can_be_repeated(
-    user: ExampleUser, interruptions: Interruptions
+    cut: str, user: ExampleUser, interruptions: Interruptions
 ) -> None:
     first = user.sign_in()
-    for _ in interruptions.of("revocation", lambda: revoke(first.refresh_token)):
+    for _ in interruptions.of("revocation", lambda: revoke(first.refresh_token), cut):
         assert revoke(first.refresh_token).status == 200
         assert refresh(first.refresh_token).outcome == INVALID_GRANT
         assert not is_accepted(first.access_token)

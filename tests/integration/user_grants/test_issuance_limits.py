@@ -129,18 +129,13 @@ def test_agreed_limit_applies_at_once(client: Credentials) -> None:
 
 
 def test_each_client_and_user_has_a_limit_of_its_own(
-    client: Credentials, user: ExampleUser, aws_faults: AwsFaults
+    client: Credentials, user: ExampleUser
 ) -> None:
     for _ in range(LEAST_PER_MINUTE):
         client_token(client)
         user.sign_in()
 
-    with aws_faults.recorded() as seen:
-        assert client_token(client).outcome == user.sign_in().outcome == RATE_LIMITED
-    assert "Sign" not in seen.operations, "a refused request costs no signature"
-    # The limit is shown only to callers with the right secret.
-    assert client_token(client, client_secret="wrong").outcome == (401, "invalid_client")
-    assert request_token(user.form(password="wrong")).outcome == INVALID_GRANT
+    assert client_token(client).outcome == user.sign_in().outcome == RATE_LIMITED
     assert client_token(create_client("acme", "Shop")).status == 200
     assert create_example_user("berta").sign_in().status == 200
 
@@ -166,6 +161,40 @@ def test_only_successful_requests_count(client: Credentials, user: ExampleUser) 
 
     assert all(client_token(client).status == 200 for _ in range(LEAST_PER_MINUTE))
     assert all(user.sign_in().status == 200 for _ in range(LEAST_PER_MINUTE))
+
+
+def test_limit_is_shown_only_to_callers_with_the_right_secret(
+    client: Credentials, user: ExampleUser
+) -> None:
+    for _ in range(LEAST_PER_MINUTE):
+        client_token(client)
+        user.sign_in()
+
+    assert client_token(client, client_secret="wrong").outcome == (401, "invalid_client")
+    assert request_token(user.form(password="wrong")).outcome == INVALID_GRANT
+
+
+def test_refused_request_costs_no_signature(
+    client: Credentials, user: ExampleUser, aws_faults: AwsFaults
+) -> None:
+    for _ in range(LEAST_PER_MINUTE):
+        client_token(client)
+        user.sign_in()
+
+    with aws_faults.recorded() as seen:
+        assert client_token(client).outcome == user.sign_in().outcome == RATE_LIMITED
+
+    assert "Sign" not in seen.operations
+
+
+def test_counting_costs_no_round_trip(client: Credentials, aws_faults: AwsFaults) -> None:
+    client_token(client)
+    aws_faults.latency = 0.03  # so that concurrent calls overlap
+    with aws_faults.recorded() as seen:
+        client_token(client)
+
+    assert seen.round_trips == 3
+    assert sorted(seen.operations) == ["BatchGetItem", "GenerateMac", "Sign", "UpdateItem"]
 
 
 def test_concurrent_requests_do_not_exceed_the_limit(

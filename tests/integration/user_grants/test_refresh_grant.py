@@ -1,11 +1,15 @@
 """The refresh token grant and the rotation of refresh tokens."""
 
+import pytest
+
 from operations.api_clients import create_client, create_mobile_client, revoke_client
 from operations.provisioning import set_address
 from shared.identity.audit.models import AuditParameters
 from shared.identity.audit.service import list_entries
+from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import operator_store
-from shared.identity.users.sessions import LIFETIME
+from shared.identity.tenancy.directory import directory
+from shared.identity.users.sessions import LIFETIME, session_from_item, session_key
 from tests.cases import each_case
 from tests.clock import Clock
 from tests.faults import AwsFaults
@@ -13,6 +17,7 @@ from tests.integration.user_grants.oauth_requests import (
     INVALID_GRANT,
     ExampleUser,
     caller_of,
+    create_example_user,
     enable_two_step,
     is_accepted,
     refresh,
@@ -183,6 +188,19 @@ def test_refreshed_token_keeps_the_second_factor_of_the_session(user: ExampleUse
 # AWS calls
 
 
+def test_many_reuses_add_one_revocation_entry_per_user(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revocations, "SOFT_LIMIT", 2)
+    for _ in range(5):
+        first = user.sign_in()
+        refresh(first.refresh_token)
+        refresh(first.refresh_token)
+        directory.clear()
+    assert len(revocation_entries()) == 3
+    assert f"user:{user.id}" in set(revocation_entries())
+
+
 def test_warm_refresh_takes_five_round_trips(user: ExampleUser, aws_faults: AwsFaults) -> None:
     token = refresh(user.sign_in().refresh_token).refresh_token
     with aws_faults.recorded() as made:
@@ -196,3 +214,15 @@ def test_warm_refresh_takes_five_round_trips(user: ExampleUser, aws_faults: AwsF
         "UpdateItem",  # the token is counted, concurrently with the read of the roles
     ]
     assert made.round_trips <= 5
+
+
+def test_session_is_stored_with_its_expiry(user: ExampleUser) -> None:
+    answer = user.sign_in()
+    session = caller_of(answer.access_token).session
+    assert session
+    item = operator_store("acme").get(session_key(session))
+    assert item
+    found = session_from_item(item)
+    assert found
+    assert found.expires_at - found.created_at == LIFETIME
+    assert create_example_user("berta").id != found.user_id == user.id

@@ -147,6 +147,11 @@ def test_administrator_is_found_among_many_users(
     assert company.administrators() == [late]
 
 
+def test_invalid_change_reports_its_problems(company: _Company) -> None:
+    boss = company.user("boss", company.admins)
+    assert company.change(boss, is_active=False, name="").status == 422
+
+
 # At the same time
 
 type Pair = Callable[[_Company, int, int], tuple[Act, Act]]

@@ -1,7 +1,17 @@
 """Password resets and password changes, and the sessions that they end."""
 
+import hashlib
+import json
+from collections import Counter
+
+import pytest
+
+from shared.identity.auth import attempt_limits
 from shared.identity.users import passwords
 from shared.identity.users.repository import read_account
+from tests.clock import Clock
+from tests.concurrency import run_concurrently
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.user_grants.oauth_requests import (
     ExampleUser,
@@ -10,6 +20,7 @@ from tests.integration.user_grants.oauth_requests import (
     refresh,
 )
 from tests.integration.users.user_requests import (
+    CONCURRENCY,
     as_user,
     audit_entries,
     create_user,
@@ -135,3 +146,66 @@ def _sign_in_with(person: ExampleUser, password: str) -> None:
     assert person.sign_in().outcome == (400, "invalid_grant")
     person.password = password
     assert person.sign_in().status == 200
+
+
+def test_checks_of_the_current_password_are_limited(stack: Stack, erp: Erp, clock: Clock) -> None:
+    clock.freeze()
+    maria, ana = create_user(erp), create_user(erp, "ana")
+    caller, wrong = as_user(stack, maria), {**_CHANGE, "current_password": "wrong"}
+    statuses = [
+        caller.post("/users/me/password", wrong).status for _ in range(attempt_limits.PER_USER + 5)
+    ]
+    assert Counter(statuses) == {422: attempt_limits.PER_USER, 429: 5}
+
+    refused = caller.post("/users/me/password", _CHANGE)
+
+    assert (refused.status, refused.code) == (429, "rate_limited")
+    assert as_user(stack, ana).post("/users/me/password", _CHANGE).status == 200
+    clock.advance(int(refused.headers["Retry-After"]))
+    assert caller.post("/users/me/password", _CHANGE).status == 200
+
+
+def test_one_of_several_concurrent_password_changes_succeeds(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
+    """The other requests fail, because the current password has changed."""
+    user = create_user(erp)
+    caller = as_user(stack, user)
+    aws_faults.latency = 0.01
+    chosen = [f"{number} green bottles hanging" for number in range(CONCURRENCY)]
+
+    answers = run_concurrently(
+        CONCURRENCY,
+        lambda number: caller.post(
+            "/users/me/password", {**_CHANGE, "new_password": chosen[number]}
+        ),
+    )
+
+    statuses = Counter(answer.status for answer in answers)
+    assert statuses[200] == 1
+    assert statuses[422] + statuses[429] + statuses[401] == CONCURRENCY - 1
+    assert statuses[422] <= attempt_limits.PER_USER
+    won = next(number for number, answer in enumerate(answers) if answer.status == 200)
+    assert has_password(stack, user, chosen[won])
+
+
+@pytest.mark.parametrize("route", ["password", "reset-password"])
+def test_stored_fingerprint_does_not_help_to_guess_the_password(
+    stack: Stack, erp: Erp, route: str
+) -> None:
+    user = create_user(erp)
+    own = route == "password"
+    body = _CHANGE if own else {"password": _NEW}
+    who = as_user(stack, user) if own else erp
+    path = f"/users/{user}/{route}"
+
+    assert who.post(path, body, key="k").status == 200
+
+    canonical = json.dumps(["POST", path, body], sort_keys=True).encode()
+    records = [
+        item for item in stack.items() if item["PK"]["S"].endswith("#k") and "fingerprint" in item
+    ]
+    assert len(records) == 1
+    fast = hashlib.sha256(canonical).hexdigest()
+    assert records[0]["fingerprint"]["S"] != fast
+    assert len(records[0]["fingerprint"]["S"]) == len(fast)

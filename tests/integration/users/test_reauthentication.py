@@ -1,5 +1,6 @@
 """Changes of a second factor that need a password or code with the token, and what they end."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ from shared.identity.users import code_checks, credentials, repository
 from shared.identity.users.code_checks import UNHINDERED
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
+from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.user_grants.oauth_requests import (
@@ -32,6 +34,7 @@ from tests.integration.users.user_requests import (
     create_user,
     enrol,
 )
+from tests.integration.write_users import PASSWORD
 from tests.stack import Stack
 
 type _Guess = Callable[[], int]
@@ -188,6 +191,21 @@ def test_users_need_password_or_code_to_disable_their_own(stack: Stack, anna: Ex
     assert _disable(caller, otp=anna.code()).data["two_step"] is False
 
 
+@pytest.mark.parametrize("choose", ["code", "recovery code", "password"])
+def test_each_credential_disables_two_step_verification(
+    stack: Stack, anna: ExampleUser, choose: str
+) -> None:
+    enable_two_step(anna)
+    caller = _as(stack, anna.sign_in(otp=anna.recovery_codes[0]))
+    body = {
+        "code": {"otp": anna.code()},
+        "recovery code": {"otp": anna.recovery_codes[1]},
+        "password": {"password": anna.password},
+    }[choose]
+
+    assert _disable(caller, **body).data["two_step"] is False
+
+
 def _replace_codes(caller: Erp, user: int | str = "me", **body: object) -> Response:
     return caller.post(f"/users/{user}/totp/recovery-codes", body)
 
@@ -300,6 +318,28 @@ def test_guesses_of_an_administrator_are_recorded_with_the_administrator(
     assert {entry["target"]["id"] for entry in failed + locked} == {str(anna.id)}
 
 
+def test_concurrent_guesses_do_not_exceed_the_limit(
+    stack: Stack, anna: ExampleUser, aws_faults: AwsFaults
+) -> None:
+    caller = _as(stack, anna.sign_in())
+    aws_faults.latency = 0.005
+
+    statuses = Counter(
+        run_concurrently(
+            attempt_limits.PER_USER + 2, lambda _: enrol(caller, password=_WRONG).status
+        )
+    )
+
+    assert set(statuses) == {422, 429}
+    assert statuses[422] <= attempt_limits.PER_USER
+
+
+def test_right_credentials_do_not_count(stack: Stack, anna: ExampleUser) -> None:
+    caller = _as(stack, anna.sign_in())
+    for _ in range(attempt_limits.PER_USER + 2):
+        assert enrol(caller, password=anna.password).status == 200
+
+
 # The stored response of the enrolment
 
 
@@ -337,6 +377,18 @@ def test_confirmation_deletes_no_record_of_a_later_request_with_the_same_key(
     assert confirm_totp(erp, user, code_of(secret)).status == 200
 
     assert len(_records(stack, "reused")) == 1
+
+
+def test_password_is_neither_stored_nor_logged(
+    stack: Stack, erp: Erp, capsys: pytest.CaptureFixture[str]
+) -> None:
+    user = create_user(erp)
+    caller = as_user(stack, user)
+    assert enrol(caller, key="enrol").status == 200
+    assert _disable(caller, password=PASSWORD).status == 200
+    stored = repr(stack.items())
+    assert PASSWORD not in stored
+    assert PASSWORD not in "".join(capsys.readouterr())
 
 
 def test_wrong_codes_with_a_token_count_with_those_of_sign_ins(

@@ -1,5 +1,7 @@
 """Roles over HTTP."""
 
+from collections import Counter
+
 from shared.identity.users.repository import count_users_with_role
 from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults
@@ -41,6 +43,17 @@ def test_role_is_created_and_changed(erp: Erp) -> None:
     assert erp.get("/roles").data == [shown]
 
 
+def test_create_returns_all_problems(erp: Erp) -> None:
+    create_role(erp, "Équipe")
+    wrong = {"name": "EQUIPE", "description": 5, "permissions": ["exits.manage", "all", 7]}
+    assert erp.post("/roles", wrong).invalid_fields == [
+        "description", "permissions.1", "permissions.2", "name",
+    ]  # fmt: skip
+    assert erp.post("/roles", {}).invalid_fields == ["name", "permissions"]
+    repeated = {"name": "Twice", "permissions": ["exits.manage"] * 2}
+    assert erp.post("/roles", repeated).invalid_fields == ["permissions.1"]
+
+
 def test_names_are_unique_ignoring_case_and_accents(erp: Erp) -> None:
     team, other = create_role(erp, "Équipe"), create_role(erp, "Other")
 
@@ -50,6 +63,19 @@ def test_names_are_unique_ignoring_case_and_accents(erp: Erp) -> None:
     assert erp.patch(f"/roles/{other}", {"name": "equipe"}).status == 200
     assert erp.delete(f"/roles/{team}").status == 200
     create_role(erp, "team")
+
+
+def test_concurrent_creations_of_one_name_create_one_role(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
+    aws_faults.latency = 0.01
+    answers = run_concurrently(
+        CONCURRENCY, lambda number: erp.post("/roles", PACKERS, key=f"r-{number}")
+    )
+
+    assert Counter(answer.status for answer in answers) == {201: 1, 422: CONCURRENCY - 1}
+    assert len(erp.walk("/roles")) == 1
+    assert_counters_match(stack, read_stored_entities(stack))
 
 
 # Removed permissions

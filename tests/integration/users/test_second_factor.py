@@ -1,5 +1,6 @@
 """Two-step verification: enrolment, confirmation, use of codes, and disabling it."""
 
+from collections import Counter
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
@@ -99,6 +100,23 @@ def test_enrolling_again_replaces_the_pending_enrolment(erp: Erp, clock: Clock) 
         confirm_totp(erp, user, code_of(second["secret"], 1)),
     ):
         assert (answer.status, answer.code) == (409, "conflict")
+
+
+def test_one_of_several_concurrent_confirmations_succeeds(
+    erp: Erp, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    clock.freeze()
+    user = create_user(erp)
+    code = code_of(enrol(erp, user).data["secret"])
+    aws_faults.latency = 0.01
+
+    answers = run_concurrently(
+        CONCURRENCY, lambda number: confirm_totp(erp, user, code, key=f"c-{number}")
+    )
+
+    assert Counter(answer.status for answer in answers) == {200: 1, 409: CONCURRENCY - 1}
+    assert [entry["action"] for entry in audit_entries(erp, action="user.totp_enrolled")] != []
+    assert len(audit_entries(erp, action="user.totp_enrolled")) == 1
 
 
 # Use of codes

@@ -49,9 +49,9 @@ def _build(erp: Erp) -> None:
     scenario = TransferScenario(erp, yard)
     waves = WaveScenario(yard)
     _post(erp, "/product-categories", {"name": "Stone"})
-    client = {"name": "Brindley", "document_type": "V", "document_id": 999_000_100}
+    client = {"name": "Brindley", "document_type": "V", "document_id": 999_000_100, "code": "C-1"}
     _post(erp, "/clients", client)
-    _post(erp, "/providers", {"name": "Cable Works"})
+    _post(erp, "/providers", {"name": "Cable Works", "code": "V-1"})
     face = {"item_code": "BRICK", "warehouse_code": "YARD", "bin_code": "F-01", "minimum": 1}
     _post(erp, "/pick-faces", face)
     gtins = [{"gtin": _CEMENT}, {"gtin": "14006381333938", "units": 12}]
@@ -112,7 +112,7 @@ def _receive(erp: Erp) -> None:
 
 def _pick(yard: Any) -> None:
     """Picking 1 is finalized and dispatched, 2 is for two orders and started, 3 finalized."""
-    one = yard.started(yard.order(("BRICK", 3)))
+    one = yard.started(yard.order(("BRICK", 3), head={"ship_to_address": {"city": "Bath"}}))
     assert yard.pick(one, "BRICK", 3).status == 200
     assert yard.act(one, "finalize").status == 200
     assert yard.erp.post("/exit-documents/1/dispatch").status == 200

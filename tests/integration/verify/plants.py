@@ -11,6 +11,7 @@ from shared.kernel.db.sequences import sequence_key
 from shared.kernel.fields import ZERO
 from shared.warehouse.catalog.repository import code_key, gtin_key
 from shared.warehouse.master_data.uses import assignment_key, stock_count_key
+from shared.warehouse.partners.codes import code_key as partner_key
 from shared.warehouse.stock.repository import row_key
 from shared.warehouse.warehouses.repository import position_key
 from tests.integration.verify import changes
@@ -295,5 +296,12 @@ _ROWS: tuple[tuple[str, str, Change], ...] = (
      edit_part("handling_unit", 1, "shipping", ship_to="Nowhere")),
     ("units_in_a_closed_unit", "packing.inside", edit("handling_unit", 2, inside=[1])),
     ("units_in_an_open_unit", "packing.inside", edit("handling_unit", 1, inside=[])),
+
+    # The codes of partners
+    ("alias_of_client_code_missing", "alias.missing", delete(partner_key("client", "C-1"))),
+    ("name_in_alias_of_provider", "alias.wrong",
+     change(partner_key("provider", "V-1"), name="Cables")),
+    ("code_that_no_provider_has", "alias.orphan",
+     put(partner_key("provider", "V-9"), {"id": 1, "name": "Cable Works"})),
 )  # fmt: skip
 PLANTS = [_plant(*row) for row in _ROWS]

@@ -82,6 +82,11 @@ class QueuedMessage:
     visible_at: float
     receives: int = 0
 
+    @property
+    def group(self) -> tuple[str, int]:
+        """Tenant and subscription."""
+        return self.body["tenant"], self.body["webhook"]
+
 
 @dataclass(slots=True)
 class EventPipeline:
@@ -131,9 +136,9 @@ class EventPipeline:
         """Return the entries that the stream has not passed yet."""
         return [one for one in read_outbox() if one.entry.id not in self._relayed]
 
-    def run_relay(self) -> None:
-        """Invoke the relay once with the new entries."""
-        batch = self.unrelayed()
+    def run_relay(self, limit: int = 100) -> None:
+        """Invoke the relay once with at most `limit` new entries."""
+        batch = self.unrelayed()[:limit]
         if not batch:
             return
         try:

@@ -10,7 +10,7 @@ from tests.tenant_cache import apply_now
 from tests.webhook_scenario import WebhookScenario, respond_204, respond_500
 
 
-def test_an_event_is_delivered_with_both_signatures_and_logged(webhooks: WebhookScenario) -> None:
+def test_an_event_is_delivered_with_both_signatures(webhooks: WebhookScenario) -> None:
     webhook = webhooks.subscribe("product.created")
     product = webhooks.create_product()
 
@@ -39,10 +39,17 @@ def test_an_event_is_delivered_with_both_signatures_and_logged(webhooks: Webhook
     StandardWebhook(webhook["secret"]).verify(sent.body, dict(sent.headers))
     signature = sent.headers["X-Service-Signature"]
     assert WebhookSignature.verify_header(sent.body.decode(), signature, webhook["secret"], 300)
+
+
+def test_a_delivery_is_logged_with_its_attempt(webhooks: WebhookScenario) -> None:
+    webhook = webhooks.subscribe("product.created")
+    product = webhooks.create_product()
+    webhooks.run_until_idle()
+
     (row,) = webhooks.deliveries(webhook["id"])
     (attempt,) = row.pop("attempts")
     assert row == {
-        "id": event["id"],
+        "id": webhooks.requests[0].event["id"],
         "webhook_id": webhook["id"],
         "event": "product.created",
         "status": "succeeded",
@@ -148,14 +155,30 @@ def test_a_deleted_subscription_receives_no_retry(webhooks: WebhookScenario) -> 
     assert webhooks.messages() == []
 
 
+def test_both_secrets_sign_until_the_overlap_ends(webhooks: WebhookScenario, clock: Clock) -> None:
+    webhook = webhooks.subscribe()
+    rotated = webhooks.erp.post(f"/webhooks/{webhook['id']}/rotate-secret").ok()
+    assert rotated.keys() == webhook.keys()
+    secrets = (rotated["secret"], webhook["secret"])
+    webhooks.create_product(1)
+    webhooks.run_until_idle()
+    for secret in secrets:
+        StandardWebhook(secret).verify(
+            webhooks.requests[0].body, dict(webhooks.requests[0].headers)
+        )
+
+    clock.advance(24 * 3600 + 1)
+    webhooks.create_product(2)
+    webhooks.run_until_idle()
+    assert webhooks.requests[1].headers["X-Service-Signature"].count("v1=") == 1
+
+
 def test_repeated_rotations_keep_up_to_three_previous_secrets(
     webhooks: WebhookScenario, clock: Clock
 ) -> None:
     webhook = webhooks.subscribe()
     path = f"/webhooks/{webhook['id']}/rotate-secret"
-    answers = [webhooks.erp.post(path).ok() for _ in range(2)]
-    assert all(answer.keys() == webhook.keys() for answer in answers)
-    rotated = [answer["secret"] for answer in answers]
+    rotated = [webhooks.erp.post(path).data["secret"] for _ in range(2)]
     webhooks.create_product(1)
     webhooks.run_until_idle()
     for secret in (*rotated, webhook["secret"]):
@@ -171,10 +194,18 @@ def test_repeated_rotations_keep_up_to_three_previous_secrets(
         "at most three previous secrets sign"
     )
 
-    clock.advance(24 * 3600 + 1)
+    clock.advance(24 * 3600)
+    webhooks.erp.post(path, {"overlap_hours": 0})
     webhooks.create_product(3)
     webhooks.run_until_idle()
     assert webhooks.requests[2].headers["X-Service-Signature"].count("v1=") == 1
+
+
+@pytest.mark.parametrize("hours", [-1, 169, 1.5, "24", None])
+def test_invalid_overlap_is_rejected(webhooks: WebhookScenario, hours: object) -> None:
+    path = f"/webhooks/{webhooks.subscribe()['id']}/rotate-secret"
+    refused = webhooks.erp.post(path, {"overlap_hours": hours})
+    assert refused.json()["error"]["field"] == "overlap_hours"
 
 
 def test_a_test_event_is_delivered_only_to_its_subscription(webhooks: WebhookScenario) -> None:

@@ -1,7 +1,8 @@
 """The list of deliveries: the newest 500, with pages, sort orders and filters."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -16,11 +17,14 @@ from shared.kernel.clock import instant, now_ms
 from shared.kernel.events.kinds import AnyEventKind
 from tests.clock import Clock
 from tests.gateway import Response
+from tests.lists.spec import NO_MOMENT
+from tests.stack import ADDRESS
 from tests.webhook_scenario import WebhookScenario, respond_500
 
 _STATUSES: Sequence[DeliveryStatus] = ("pending", "retrying", "succeeded", "failed", "cancelled")
 _KINDS: Sequence[AnyEventKind] = ("product.created", "product.updated", "webhook.test")
 _ROWS = 26
+_NO_NUMBER = ("0", "-1", "abc", "1.5", "", "1e3", "٣")
 
 
 def _event(number: int) -> str:
@@ -30,7 +34,7 @@ def _event(number: int) -> str:
 def _log_deliveries(
     webhooks: WebhookScenario, webhook: int, numbers: range
 ) -> list[StoredDelivery]:
-    """Log deliveries of events at intervals of one second, oldest first."""
+    """DeliveryLog deliveries of events at intervals of one second, oldest first."""
     now = now_ms()
     logged = [
         StoredDelivery(
@@ -83,28 +87,91 @@ def log(webhooks: WebhookScenario) -> DeliveryLog:
     return DeliveryLog(webhooks)
 
 
+def _parameters(link: str | None) -> Mapping[str, str] | None:
+    """Return the query parameters of a link without the opaque cursor."""
+    if link is None:
+        return None
+    assert link.startswith(ADDRESS)
+    query = dict(parse_qsl(urlsplit(link).query))
+    query.pop("cursor", None)
+    return query
+
+
+def test_the_response_has_the_envelope_of_all_lists(log: DeliveryLog) -> None:
+    body = log.get(per_page=10, page=2).json()
+
+    assert set(body) == {"data", "links", "meta"}
+    assert {name: _parameters(link) for name, link in body["links"].items()} == {
+        "first": {"per_page": "10", "page": "1"},
+        "last": {"per_page": "10", "page": "3"},
+        "prev": {"per_page": "10", "page": "1"},
+        "next": {"per_page": "10", "page": "3"},
+    }
+    meta = dict(body["meta"])
+    buttons = meta.pop("links")
+    assert meta == {
+        "current_page": 2,
+        "from": 11,
+        "last_page": 3,
+        "path": ADDRESS + log.path,
+        "per_page": 10,
+        "to": 20,
+        "total": _ROWS,
+    }
+    assert [one["label"] for one in buttons if one["active"]] == ["2"]
+    assert (buttons[0]["url"], buttons[-1]["url"]) == (body["links"]["prev"], body["links"]["next"])
+
+
+def test_an_empty_log_is_one_empty_page(webhooks: WebhookScenario) -> None:
+    body = webhooks.erp.get(f"/webhooks/{webhooks.subscribe()['id']}/deliveries").json()
+    assert body["data"] == []
+    assert body["links"]["prev"] is body["links"]["next"] is None
+    assert (body["meta"]["total"], body["meta"]["last_page"]) == (0, 1)
+    assert body["meta"]["from"] is body["meta"]["to"] is None
+
+
 def test_pages_by_number(log: DeliveryLog) -> None:
     expected = log.expected()
-    assert [row["id"] for row in log.get().data] == expected[:25]
     for page in (1, 2, 3, 4, 99):
         answer = log.get(per_page=10, page=page)
         assert [row["id"] for row in answer.data] == expected[(page - 1) * 10 : page * 10]
         assert (answer.json()["links"]["next"] is None) == (page >= 3)
-        assert answer.json()["meta"]["total"] == _ROWS
 
 
-def test_filters_and_both_sort_orders(log: DeliveryLog) -> None:
-    queries: list[Mapping[str, str]] = [
-        {},
-        *({"status": status} for status in _STATUSES),
-        *({"event": kind} for kind in _KINDS),
-        *({"event": kind, "status": "failed"} for kind in _KINDS),
-    ]
-    for query in queries:
-        expected = log.expected(**query)
-        assert expected
-        assert log.ids(**query) == log.ids(sort="-created_at", **query) == expected
-        assert log.ids(sort="created_at", **query) == expected[::-1]
+def test_page_size_is_limited_to_100(log: DeliveryLog) -> None:
+    for size in (1, 25, 26, 100, 1000):
+        answer = log.get(per_page=size)
+        assert len(answer.data) == min(size, _ROWS)
+        assert answer.json()["meta"]["per_page"] == min(size, 100)
+
+
+def test_default_page_has_25_rows_newest_first(log: DeliveryLog) -> None:
+    answer = log.get()
+    assert [row["id"] for row in answer.data] == log.expected()[:25]
+    assert answer.data == log.get(sort="-created_at", per_page=25, page=1).data
+
+
+def test_both_sort_orders(log: DeliveryLog) -> None:
+    assert log.ids() == log.ids(sort="-created_at") == log.expected()
+    assert log.ids(sort="created_at") == log.expected()[::-1]
+
+
+def test_filter_by_status_in_both_sort_orders(log: DeliveryLog) -> None:
+    for status in _STATUSES:
+        expected = log.expected(status=status)
+        assert 0 < len(expected) < _ROWS
+        assert log.ids(status=status) == expected
+        assert log.ids(status=status, sort="created_at") == expected[::-1]
+
+
+def test_filter_by_event(log: DeliveryLog) -> None:
+    for kind in _KINDS:
+        assert log.ids(event=kind) == log.expected(event=kind) != []
+        failed = log.expected(event=kind, status="failed")
+        assert log.ids(event=kind, status="failed") == failed != []
+
+
+def test_filter_by_an_event_without_deliveries_is_empty(log: DeliveryLog) -> None:
     assert log.ids(event="wave.planned") == []
 
 
@@ -113,17 +180,37 @@ def test_filter_by_updated_since(log: DeliveryLog) -> None:
     for moment in moments:
         since = [one.id for one in reversed(log.logged) if one.updated_at >= moment]
         assert log.ids(updated_since=moment) == since
-    assert 0 < len(since) < _ROWS
+    assert 0 < len(log.ids(updated_since=moments[-1])) < _ROWS
+    assert log.ids(updated_since=moments[-1].replace("Z", "+00:00")) == since
 
 
-def test_invalid_parameters_are_reported_together(log: DeliveryLog) -> None:
-    for wrong in (
-        {"page": "0", "sort": "id", "status": "done", "event": "x", "updated_since": "now"},
-        {"sort": "updated_at", "status": "Failed", "event": "webhook.tests"},
-        {"sort": "", "status": "", "event": ""},
-    ):
-        answer = log.webhooks.erp.get(log.path, query=wrong)
-        assert set(answer.invalid_fields) == set(wrong)
+def test_unknown_parameters_are_ignored(log: DeliveryLog) -> None:
+    assert log.ids(color="red", webhook_id="2") == log.expected()
+
+
+@pytest.mark.parametrize(
+    ("parameter", "values"),
+    [
+        ("page", _NO_NUMBER),
+        ("per_page", _NO_NUMBER),
+        ("sort", ("", "-", "id", "updated_at", "--created_at", "Created_at")),
+        ("updated_since", NO_MOMENT),
+        ("status", ("", "Failed", "done", "failed,retrying")),
+        ("event", ("", "product", "Product.created", "webhook.tests")),
+    ],
+)
+def test_invalid_parameter_is_rejected_with_its_name(
+    log: DeliveryLog, parameter: str, values: Sequence[str]
+) -> None:
+    for value in values:
+        answer = log.webhooks.erp.get(log.path, query={parameter: value})
+        assert answer.invalid_fields == [parameter], value
+
+
+def test_all_invalid_parameters_are_reported_together(log: DeliveryLog) -> None:
+    wrong = {"page": "0", "sort": "id", "status": "done", "event": "x", "updated_since": "now"}
+    answer = log.webhooks.erp.get(log.path, query=wrong)
+    assert set(answer.invalid_fields) == set(wrong)
 
 
 def _walk(log: DeliveryLog, answer: Response) -> Iterator[str]:
@@ -213,9 +300,20 @@ def test_a_failed_attempt_is_listed_until_its_expiry(
     assert webhooks.erp.get(f"/webhooks/{webhook}/deliveries/{row['id']}").status == 404
 
 
-def test_deliveries_are_found_at_their_subscription_by_a_valid_id(log: DeliveryLog) -> None:
-    event = log.expected()[0]
+def test_deliveries_are_visible_only_to_their_tenant_and_subscription(log: DeliveryLog) -> None:
+    event, neighbour = log.expected()[0], log.webhooks.stack.erp("beta")
     assert log.webhooks.erp.get(f"{log.path}/{event}").status == 200
     assert log.webhooks.erp.get(f"/webhooks/2/deliveries/{event}").status == 404
-    for name in ("evt_1", "req_" + 32 * "0", _event(1).upper(), _event(0) + "0"):
-        assert log.webhooks.erp.get(f"{log.path}/{name}").code == "not_found", name
+    for path in (log.path, f"{log.path}/{event}"):
+        assert neighbour.get(path).status == 404
+    assert log.webhooks.erp.get("/webhooks/99/deliveries").status == 404
+
+    assert log.webhooks.erp.delete(f"/webhooks/{log.webhook}").status == 200
+    assert log.webhooks.erp.get(log.path).status == 410
+    assert log.webhooks.erp.get(f"{log.path}/{event}").status == 410
+
+
+@pytest.mark.parametrize("name", ["evt_1", "req_" + 32 * "0", _event(1).upper(), _event(0) + "0"])
+def test_an_invalid_delivery_id_is_not_found(log: DeliveryLog, name: str) -> None:
+    answer: Any = log.webhooks.erp.get(f"{log.path}/{name}")
+    assert (answer.status, answer.code) == (404, "not_found")

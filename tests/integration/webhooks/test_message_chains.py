@@ -14,7 +14,7 @@ from shared.integration.webhooks.repository import record_slow_endpoint
 from shared.kernel.config import config
 from shared.kernel.queue import MAX_DELAY_SECONDS
 from tests.clock import Clock
-from tests.webhook_scenario import EndpointStub, WaitingMessage, WebhookScenario, respond_500
+from tests.webhook_scenario import SentRequest, WaitingMessage, WebhookScenario, respond_500
 
 MAX_CHAIN = 12
 """Invocations in a chain, well below the 16 of Lambda."""
@@ -22,10 +22,9 @@ _EARLY_SECONDS = 59
 """EventBridge Scheduler has a precision of 60 s."""
 
 
-def respond_503_for(seconds: int) -> EndpointStub:
-    """Return an endpoint that asks for a later attempt."""
-    return lambda _: AttemptResult(
-        milliseconds=5, status=503, error="responded with status 503", retry_after=seconds
+def respond_503_for_a_day(_: SentRequest) -> AttemptResult:
+    return AttemptResult(
+        milliseconds=5, status=503, error="responded with status 503", retry_after=86_400
     )
 
 
@@ -72,14 +71,8 @@ def first_message(webhooks: WebhookScenario) -> WaitingMessage:
     return message
 
 
-def fail_attempts(
-    webhooks: WebhookScenario, clock: Clock, count: int, endpoint: EndpointStub
-) -> WaitingMessage:
-    """Fail the first attempts of a delivery; return the message of the next one."""
-    webhooks.subscribe()
-    webhooks.endpoint = endpoint
-    webhooks.create_product()
-    webhooks.run_relay()
+def fail_attempts(webhooks: WebhookScenario, clock: Clock, count: int) -> WaitingMessage:
+    """Fail the first attempts; return the message of the next one."""
     while len(webhooks.requests) < count:
         (message,) = webhooks.waiting()
         clock.advance(message.delay + 1)
@@ -105,16 +98,17 @@ def test_no_chain_of_a_delivery_comes_near_the_limit_of_lambda(
 def test_a_wait_above_15_minutes_is_one_schedule_and_no_message(
     webhooks: WebhookScenario, clock: Clock
 ) -> None:
-    message = fail_attempts(webhooks, clock, 3, respond_500)
+    webhooks.subscribe()
+    webhooks.endpoint = respond_500
+    webhooks.create_product()
+    webhooks.run_relay()
+    message = fail_attempts(webhooks, clock, 3)
 
     assert message.scheduled
     assert 1800 <= message.delay <= 1.1 * 1800 + 1
     ((name, schedule),) = webhooks.schedules().items()
     assert len(name) == 64
     assert schedule.schedule_expression_timezone == "UTC"
-    time = schedule.schedule_expression.removeprefix("at(").removesuffix(")")
-    sent_at = datetime.fromisoformat(time).replace(tzinfo=UTC).timestamp()
-    assert sent_at - 1 < message.body["due"] / 1000 <= sent_at, "never early"
     assert schedule.flexible_time_window == {"Mode": "OFF"}
     assert schedule.action_after_completion == "DELETE"
     assert schedule.target["RoleArn"] == config().webhook_schedule_role
@@ -122,21 +116,39 @@ def test_a_wait_above_15_minutes_is_one_schedule_and_no_message(
     assert message.group == f"{webhooks.slug}.1"
 
 
+def test_a_schedule_is_never_early(webhooks: WebhookScenario, clock: Clock) -> None:
+    webhooks.subscribe()
+    webhooks.endpoint = respond_503_for_a_day
+    webhooks.create_product()
+    webhooks.run_relay()
+    message = fail_attempts(webhooks, clock, 1)
+
+    (schedule,) = webhooks.schedules().values()
+    time = schedule.schedule_expression.removeprefix("at(").removesuffix(")")
+    sent_at = datetime.fromisoformat(time).replace(tzinfo=UTC).timestamp()
+    assert sent_at - 1 < message.body["due"] / 1000 <= sent_at
+
+
 @pytest.mark.parametrize("wait", [MAX_DELAY_SECONDS - 1, MAX_DELAY_SECONDS + 2])
 def test_the_delay_of_sqs_decides_between_queue_and_schedule(
     webhooks: WebhookScenario, clock: Clock, wait: int
 ) -> None:
     clock.freeze()
-    message = fail_attempts(webhooks, clock, 1, respond_503_for(wait))
+    webhooks.subscribe()
+    webhooks.endpoint = lambda _: AttemptResult(
+        milliseconds=5, status=503, error="responded with status 503", retry_after=wait
+    )
+    webhooks.create_product()
+    webhooks.run_relay()
 
-    assert message.scheduled == (wait > MAX_DELAY_SECONDS)
+    assert fail_attempts(webhooks, clock, 1).scheduled == (wait > MAX_DELAY_SECONDS)
 
 
 def test_a_repeated_message_creates_no_second_schedule(
     webhooks: WebhookScenario,
 ) -> None:
     webhooks.subscribe()
-    webhooks.endpoint = respond_503_for(86_400)
+    webhooks.endpoint = respond_503_for_a_day
     webhooks.create_product()
     webhooks.run_relay()
     assert webhooks.run_worker(*webhooks.take_messages()) == []  # moves to the slow queue

@@ -168,17 +168,8 @@ def test_loss_of_the_right_lists_subscriptions_and_deactivates_them_on_request(
 def test_deactivation_needs_a_change_that_can_take_the_right_away(
     webhooks: WebhookScenario,
 ) -> None:
-    client = f"/api-clients/{new_client(webhooks)[0]}"
-    role, user = f"/roles/{create_role(webhooks.erp)}", f"/users/{create_user(webhooks.erp)}"
-    for path, body, fields in (
-        (client, {"name": ""}, ["name", "deactivate_webhooks"]),
-        (role, {"name": ""}, ["name", "deactivate_webhooks"]),
-        (user, {"email": "x"}, ["email", "deactivate_webhooks"]),
-        (user, {"email": "x", "is_active": True}, ["email", "deactivate_webhooks"]),
-        (user, {"is_active": "no"}, ["is_active"]),
-    ):
-        refused = webhooks.erp.patch(path, {**body, **_DEACTIVATE})
-        assert refused.invalid_fields == fields, body
-    for path in (client, user):
-        refused = webhooks.erp.delete(path, {"deactivate_webhooks": "yes"})
-        assert refused.invalid_fields == ["deactivate_webhooks"], path
+    client_id, _ = new_client(webhooks)
+    role = create_role(webhooks.erp)
+    for path in (f"/api-clients/{client_id}", f"/roles/{role}"):
+        refused = webhooks.erp.patch(path, {"name": "", **_DEACTIVATE})
+        assert refused.invalid_fields == ["name", "deactivate_webhooks"]

@@ -94,6 +94,30 @@ def test_concurrent_duplicate_messages_do_not_lose_the_next_task(webhooks: Webho
     assert following["attempt"] == 2
 
 
+def test_duplicate_messages_cause_one_attempt(webhooks: WebhookScenario) -> None:
+    webhook = webhooks.subscribe()
+    message = take_slow_message(webhooks)
+    assert webhooks.run_worker(message) == []
+    assert webhooks.run_worker(message) == []
+    assert webhooks.run_worker(message, receives=2) == []
+    assert len(webhooks.requests) == 1
+    assert len(webhooks.deliveries(webhook["id"])[0]["attempts"]) == 1
+
+
+def test_a_crash_after_the_log_entry_does_not_lose_the_next_task(webhooks: WebhookScenario) -> None:
+    webhooks.subscribe()
+    webhooks.endpoint = respond_500
+    message = take_slow_message(webhooks)
+    assert webhooks.run_worker(message) == []
+    (following,) = webhooks.take_messages()  # lost in a crash
+
+    assert webhooks.run_worker(message, receives=2) == []
+
+    (sent_again,) = webhooks.take_messages()
+    assert sent_again["attempt"] == following["attempt"] == 2
+    assert sent_again["due"] == following["due"]
+
+
 def test_an_overdue_message_from_the_dead_letter_queue_sends_the_next_task(
     webhooks: WebhookScenario, clock: Clock
 ) -> None:
@@ -104,7 +128,6 @@ def test_an_overdue_message_from_the_dead_letter_queue_sends_the_next_task(
     webhooks.take_messages()  # lost
     assert webhooks.run_worker(message) == []
     assert webhooks.messages() == [], "the next task is not overdue yet"
-    assert len(webhooks.requests) == 1
 
     clock.advance(3600)
     assert webhooks.run_worker(message) == []
@@ -147,6 +170,11 @@ def test_only_the_failed_messages_of_a_batch_are_reported(webhooks: WebhookScena
     failed = webhooks.run_worker(*messages, {"not": "a task"})
     assert failed == ["m1", "m3"]
     assert len(webhooks.requests) == 3
+
+
+def test_a_batch_that_fails_as_a_whole_is_reported_message_by_message(
+    webhooks: WebhookScenario,
+) -> None:
     assert webhooks.run_worker({"not": "a task"}, {"not": "a task"}) == ["m0", "m1"]
 
 

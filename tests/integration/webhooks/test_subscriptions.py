@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from shared.http.idempotency import request_fingerprint
 from shared.integration.webhooks.repository import WEBHOOKS
 from shared.kernel.config import config
 from shared.kernel.sealing import unseal
@@ -129,19 +130,23 @@ def test_patch_changes_only_the_fields_sent(webhooks: WebhookScenario) -> None:
     assert webhooks.erp.patch(path, {}).status == 200
 
 
-def test_an_invalid_change_changes_nothing(webhooks: WebhookScenario) -> None:
-    path = f"/webhooks/{webhooks.subscribe()['id']}"
-    before = webhooks.erp.get(path).data
-    invalid: dict[str, Any] = {
-        "url": "https://private.example.com/",
-        "events": [],
-        "is_active": None,
-    }
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({"url": "https://private.example.com/", "events": [], "is_active": "no"},
+         {"url", "events", "is_active"}),
+        ({"url": None}, {"url"}),
+        ({"events": None, "is_active": None}, {"events", "is_active"}),
+    ],
+)  # fmt: skip
+def test_an_invalid_change_changes_nothing(
+    webhooks: WebhookScenario, body: dict[str, Any], fields: set[str]
+) -> None:
+    created = webhooks.subscribe()
+    before = webhooks.get(created["id"])
 
-    assert webhooks.erp.patch(path, invalid).problems.keys() == invalid.keys()
-    rotation = webhooks.erp.post(f"{path}/rotate-secret", {"overlap_hours": 169})
-    assert rotation.invalid_fields == ["overlap_hours"]
-    assert webhooks.erp.get(path).data == before
+    assert webhooks.erp.patch(f"/webhooks/{created['id']}", body).problems.keys() == fields
+    assert webhooks.get(created["id"]) == before
 
 
 def test_deliveries_do_not_make_the_etag_of_a_change_stale(webhooks: WebhookScenario) -> None:
@@ -157,6 +162,21 @@ def test_deliveries_do_not_make_the_etag_of_a_change_stale(webhooks: WebhookScen
     stale = webhooks.erp.patch(path, {"is_active": False}, headers={"If-Match": first})
     assert (stale.status, stale.code) == (409, "stale_state")
     webhooks.erp.patch(path, {"is_active": False}, headers={"If-Match": "*"}).ok()
+
+
+def test_the_fingerprint_of_a_request_with_a_secret_is_not_a_plain_hash(
+    webhooks: WebhookScenario,
+) -> None:
+    body = {"url": URL, "events": ["wave.planned"], "secret": "CorrectHorse2026"}
+    assert webhooks.erp.post("/webhooks", body, key="k").status == 201
+
+    plain = request_fingerprint("POST", "/webhooks", body)
+    records = [
+        item for item in webhooks.stack.items() if item["PK"]["S"].startswith("idempotency#")
+    ]
+    assert len(records) == 1
+    assert records[0]["fingerprint"]["S"] != plain
+    assert len(records[0]["fingerprint"]["S"]) == len(plain)
 
 
 def test_a_deleted_subscription_is_gone(webhooks: WebhookScenario) -> None:

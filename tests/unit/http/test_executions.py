@@ -21,7 +21,7 @@ from shared.http.slow_requests import Slots, slot_count, with_slot
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.errors import RateLimited
-from tests.rate_limit_simulation import WindowItem, calling_client
+from tests.rate_limit_simulation import WindowItem
 
 _MINUTES = 2
 _PER_MINUTE = 6_000
@@ -45,7 +45,13 @@ class _Company:
 
     @cached_property
     def callers(self) -> list[Caller]:
-        return [calling_client(self.slug, name) for name in "abcde"]
+        nothing = frozenset[str]()
+        return [
+            Caller(
+                self.slug, one, "client", one, nothing, nothing, second_factor=True, token_id="t"
+            )
+            for one in "abcde"
+        ]
 
     def caller(self, number: int) -> Caller:
         return self.callers[number % len(self.callers)]

@@ -38,6 +38,69 @@ def test_spare_budget_is_five_percent_of_the_limit(limit: int, tokens: int) -> N
     assert spare_budget(limit) == tokens
 
 
+def test_first_lease_takes_half_of_the_spare_budget() -> None:
+    item, budget = new_window()
+
+    assert budget.take(120, item.lease)
+
+    assert (item.state.leased, item.state.spare) == (1 + 3, 3)
+    assert budget.remaining(120) == 119
+
+
+def test_single_environment_takes_the_whole_spare_budget() -> None:
+    item, budget = new_window()
+
+    taken = [budget.take(120, item.lease) for _ in range(5)]
+
+    assert taken == [True] * 5
+    assert item.lease_requests == 2
+    assert (item.state.leased, item.state.spare) == (4 + 1 + 6, 6)
+    assert budget.remaining(120) == 115
+
+
+def test_known_environments_take_equal_shares() -> None:
+    item, budgets = WindowItem(), [LocalBudget(0, expected=3) for _ in range(3)]
+
+    assert all(budget.take(300, item.lease) for budget in budgets)
+    assert item.state == WindowState(3 * (1 + 5), 3 * 5, 3)
+
+    other = LocalBudget(0)
+    assert other.take(300, item.lease), "a fourth environment gets one token only"
+    assert item.state == WindowState(3 * (1 + 5) + 1, 3 * 5, 4)
+    assert all(budgets[0].take(300, item.lease) for _ in range(5 + 1 + 5 + 1))
+    assert item.state.spare == 2 * 5 + 4, "a quarter, since four environments are known"
+
+
+def test_environment_returns_a_share_that_is_too_large() -> None:
+    item, budget, other = WindowItem(), LocalBudget(0), LocalBudget(0)
+    assert budget.take(120, item.lease)
+    assert other.take(120, item.lease)
+    assert item.state.spare == 3 + 3
+
+    assert all(budget.take(120, item.lease) for _ in range(4))
+
+    assert item.lease_requests == 2 + 2, "the first lease expected one environment"
+    assert item.state.spare == 3, "spare tokens of the other environment"
+
+
+def test_number_of_environments_is_expected_in_the_next_window() -> None:
+    item, budget = new_window()
+    budget.take(120, item.lease)
+
+    following = WindowItem()
+    assert budget.next_window(1).take(120, following.lease)
+    assert following.state == WindowState(1 + 6, 6, 1)
+
+
+def test_lease_without_spare_budget_grants_one_token() -> None:
+    item, budgets = WindowItem(), [LocalBudget(0) for _ in range(20)]
+
+    assert all(budget.take(120, item.lease) for budget in budgets)
+
+    assert item.state.spare == spare_budget(120)
+    assert item.state.leased == 20 + spare_budget(120)
+
+
 def test_exhausted_limit_is_cached() -> None:
     item, budget = new_window()
     assert all(budget.take(19, item.lease) for _ in range(19))
@@ -57,6 +120,15 @@ def test_raised_limit_applies_immediately() -> None:
     assert budget.remaining(120) == 100
 
 
+def test_lowered_limit_applies_immediately() -> None:
+    item, budget, other = WindowItem(), LocalBudget(0), LocalBudget(0)
+    for _ in range(40):
+        budget.take(120, item.lease)
+
+    assert not other.take(20, item.lease)
+    assert other.remaining(20) == 0
+
+
 def test_leased_tokens_are_not_used_above_a_lowered_limit() -> None:
     item, budget = WindowItem(), LocalBudget(0, expected=1)
     assert budget.take(5_000, item.lease)
@@ -67,6 +139,25 @@ def test_leased_tokens_are_not_used_above_a_lowered_limit() -> None:
     assert taken == [True] * 9 + [False] * 21
     assert budget.remaining(10) == 0
     assert budget.take(5_000, item.lease), "the lease is usable with the higher limit"
+
+
+def test_lowered_limit_counts_requests_of_other_environments() -> None:
+    item, budget, other = WindowItem(), LocalBudget(0), LocalBudget(0)
+    budget.take(1_200, item.lease)
+    for _ in range(500):
+        other.take(1_200, item.lease)
+
+    assert not budget.take(120, item.lease)
+
+
+def test_unused_tokens_stay_spare_under_a_lowered_limit() -> None:
+    item, budget = WindowItem(), LocalBudget(0, expected=1)
+    budget.take(1_200, item.lease)
+
+    assert budget.take(600, item.lease)
+
+    assert item.state == WindowState(1 + 60 + 1, 60, 1)
+    assert budget.remaining(600) == 600 - 2
 
 
 @given(

@@ -3,6 +3,7 @@
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from shared.http.rate_limit_leases import LeaseRequest, LeaseResult, LocalBudget
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.errors import ServiceError
-from tests.rate_limit_simulation import ENVIRONMENT_COUNT, PATTERNS, WindowItem, calling_client
+from tests.rate_limit_simulation import ENVIRONMENT_COUNT, PATTERNS, WindowItem
 from tests.sampling import is_complete, sampled
 
 SEEDS = sampled("seeds of both limits", range(3), every=3)
@@ -29,8 +30,12 @@ def tenant_of(limit: int) -> Tenant:
     )
 
 
+@cache
 def client(number: int) -> Caller:
-    return calling_client("acme", f"c{number}")
+    name = f"c{number}"
+    return Caller(
+        "acme", name, "client", name, frozenset(), frozenset(), second_factor=True, token_id="t"
+    )
 
 
 @dataclass(slots=True)

@@ -130,7 +130,7 @@ def test_the_instructions_name_the_fields_that_rows_have_in_common() -> None:
     text = " ".join(str(row[0]) for row in instructions(ORDERS, "es").values if row[0])
     text = " ".join(text.split())
     assert "Las filas que coinciden en Referencia y Tipo van juntas" in text
-    assert "Enviar a y Comentarios deben ser iguales en todas" in text
+    assert "Servicio del transportista y Comentarios deben ser iguales en todas" in text
 
 
 def test_the_instructions_cover_only_the_cell_types_of_the_kind() -> None:

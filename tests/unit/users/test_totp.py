@@ -1,9 +1,11 @@
-"""TOTP codes, compared with the test vectors of RFC 6238."""
+"""TOTP codes, compared with the test vectors of RFC 6238 and RFC 4226."""
 
 import base64
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shared.identity.users import totp
 from tests.cases import each_case
@@ -27,6 +29,14 @@ _STEP = _NOW // 30
 def test_codes_match_rfc_6238(seconds: int, code: str) -> None:
     # the vectors have eight digits; a code is the last six
     assert totp.code_at(_RFC_SECRET, seconds // 30) == code[-6:]
+
+
+def test_codes_match_rfc_4226() -> None:
+    codes = [totp.code_at(_RFC_SECRET, counter) for counter in range(10)]
+    assert codes == [
+        "755224", "287082", "359152", "969429", "338314",
+        "254676", "287922", "162583", "399871", "520489",
+    ]  # fmt: skip
 
 
 @each_case(
@@ -54,6 +64,14 @@ def test_only_unused_codes_of_adjacent_periods_are_accepted(used: int, accepted:
 )
 def test_malformed_code_is_refused(code: str) -> None:
     assert totp.accepted_step(_RFC_SECRET, code, _NOW, 0) is None
+
+
+@given(st.binary(min_size=20, max_size=20), st.integers(0, 2**40))
+def test_code_has_six_digits(secret: bytes, step: int) -> None:
+    code = totp.code_at(secret, step)
+    assert len(code) == 6
+    assert code.isascii()
+    assert code.isdigit()
 
 
 def test_secrets_are_unique_and_long_enough() -> None:

@@ -88,10 +88,8 @@ def test_localhost_is_rejected_by_default() -> None:
 
 
 @pytest.mark.parametrize("status", ["200 OK", "201 Created", "202", "204 No Content", "299 Odd"])
-@pytest.mark.parametrize("certified", [HOST, "*.example.com"])
-def test_every_2xx_status_is_a_success(internet: FakeInternet, certified: str, status: str) -> None:
-    with internet.endpoint(responding(answer(status)), certified=certified):
-        result = post(URL)
+def test_every_2xx_status_is_a_success(internet: FakeInternet, status: str) -> None:
+    result = internet.post(responding(answer(status)))
 
     assert (result.status, result.error) == (int(status[:3]), None)
 
@@ -282,6 +280,11 @@ def test_a_certificate_of_another_host_or_date_is_rejected(
 
     assert (result.status, result.error) == (None, error)
     assert b"".join(received) == b""
+
+
+def test_a_wildcard_certificate_is_accepted(internet: FakeInternet) -> None:
+    with internet.endpoint(responding(answer("200 OK")), certified="*.example.com"):
+        assert post(URL).error is None
 
 
 def test_a_certificate_of_an_untrusted_authority_is_rejected(

@@ -16,6 +16,7 @@ from shared.integration.webhooks import http_client
 from shared.integration.webhooks.http_client import AttemptResult, post_event
 from shared.integration.webhooks.target_urls import TargetUrl
 from shared.kernel.clock import Deadline
+from tests.subprocesses import output_of
 from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL, FakeInternet
 from tests.unit.webhooks.loopback_server import (
     ConnectionHandler,
@@ -131,7 +132,6 @@ def test_an_unresponsive_resolver_times_out(internet: FakeInternet) -> None:
     with internet.resolver.paused():
         in_time(lambda seconds: post(URL, seconds=seconds), f"host {HOST} does not resolve in time")
     internet.resolver.wait_for_pending_queries()
-    assert not [thread for thread in threading.enumerate() if thread.name == "resolve"]
 
 
 def test_an_unresponsive_address_times_out(internet: FakeInternet) -> None:
@@ -169,6 +169,13 @@ def test_ipv6_addresses_are_not_tried(internet: FakeInternet) -> None:
 
     assert post(URL).error == "connection refused"
     assert internet.connections == [(ADDRESS, 443)]
+
+
+def test_a_refused_connection_is_reported(internet: FakeInternet) -> None:
+    internet.resolver.set_addresses(HOST, ADDRESS, SECOND_ADDRESS)
+
+    assert post(URL).error == "connection refused"
+    assert len(internet.connections) == 2
 
 
 @pytest.mark.usefixtures("internet")
@@ -319,6 +326,20 @@ def test_no_file_descriptors_and_threads_leak(internet: FakeInternet) -> None:
 
     assert "timed out after 0.03 s" in errors
     assert eventually(lambda: count() <= before)
+
+
+def test_peak_memory_is_bounded(internet: FakeInternet) -> None:
+    """The test measures the process, because tracemalloc does not include the memory of OpenSSL."""
+    tls = internet.authority.server(HOST)
+    long_headers, gigabyte = FLOODS["long headers"], FLOODS["a gigabyte"]
+    with serving(long_headers, tls) as first, serving(gigabyte, tls) as second:
+        ports = [str(first.port), str(second.port)]
+        probe = ("-m", "tests.unit.webhooks.peak_memory", *ports)
+        shown = output_of(*probe, SSL_CERT_FILE=str(internet.authority.file))
+
+    errors, grown = shown.splitlines()
+    assert errors == f"{TOO_LARGE}; None"
+    assert int(grown) < 4_000
 
 
 def in_time(

@@ -81,6 +81,13 @@ def test_a_new_secret_is_random_and_serves_both_schemes() -> None:
     verify_as_standard(first, headers, BODY)
 
 
+def test_during_a_rotation_both_secrets_verify(verify: Verify) -> None:
+    old, new = new_secret(), new_secret()
+    headers = signed(new, old)
+    verify(new, headers, BODY)
+    verify(old, headers, BODY)
+
+
 def test_after_a_rotation_the_old_secret_is_rejected(verify: Verify) -> None:
     old, new = new_secret(), new_secret()
     headers = signed(new)

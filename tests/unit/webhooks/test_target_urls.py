@@ -2,6 +2,8 @@
 
 import re
 import socket
+import threading
+import time
 from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
@@ -231,6 +233,20 @@ def test_a_host_that_does_not_resolve_is_rejected(answer: dict[str, Any]) -> Non
     ):
         resolve_addresses(HOOKS, seconds=1)
     assert resolved.call_args.args == ("hooks.example.com", 443)
+
+
+def test_an_unresponsive_resolver_times_out(resolver: FakeResolver) -> None:
+    began = time.monotonic()
+
+    with (
+        resolver.paused(),
+        pytest.raises(InvalidTarget, match=r"^host hooks.example.com does not resolve in time$"),
+    ):
+        resolve_addresses(HOOKS, seconds=0.05)
+
+    assert time.monotonic() - began < 60
+    resolver.wait_for_pending_queries()
+    assert not [thread for thread in threading.enumerate() if thread.name == "resolve"]
 
 
 def test_localhost_resolves_to_loopback_addresses(resolver: FakeResolver) -> None:

@@ -27,7 +27,7 @@ class Column:
     Attributes:
         words: Header, description and example of the columns that the kind of import may have.
         field: The field of the request body that the cell fills; `line_external_ref` fills the
-            field `external_ref` of a line.
+            field `external_ref` of a line, `ship_to_address.city` the part `city` of an object.
         cell_type: How the cell is converted.
         required: Whether the file must have the column.
         is_line_field: Whether `field` belongs to a line of the document, not to its head.

@@ -203,7 +203,7 @@ class RowGrouper:
                     problem = RowProblem(self._indexes[name], name, message)
                     group.problems.setdefault(row.number, []).append(problem)
             lines.append(line)
-        group.body["lines"] = lines
+        group.body = {**_with_objects(group.body), "lines": lines}
         reference = self._layout.group_by[0]
         if reference not in group.body:  # single requests of some kinds do without one
             add_problem(group, Problem(reference, "is required"), self._indexes)
@@ -297,10 +297,21 @@ def _cell(row: Row, index: int) -> Cell:
     return row.cells[index] if index < len(row.cells) else None
 
 
+def _with_objects(cells: Mapping[str, object]) -> dict[str, object]:
+    """Return a body in which the fields with a path, such as `address.city`, are objects."""
+    body: dict[str, object] = {}
+    for path, value in cells.items():
+        name, _, part = path.partition(".")
+        inner = body.setdefault(name, {} if part else value)
+        if part and isinstance(inner, dict):
+            inner[part] = value
+    return body
+
+
 def _origin(group: RowGroup, path: str, indexes: Mapping[str, int]) -> tuple[Row, str]:
     """Return the row and the field of the column that a path of the body comes from."""
     parts = path.split(".")
     if parts[0] == "lines" and len(parts) > 2 and parts[1].isdigit():  # noqa: PLR2004 - lines.N.field
         prefixed = f"{LINE_PREFIX}{parts[2]}"
         return group.rows[int(parts[1])], prefixed if prefixed in indexes else parts[2]
-    return group.rows[0], parts[0]
+    return group.rows[0], path if path in indexes else parts[0]

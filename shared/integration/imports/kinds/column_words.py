@@ -33,6 +33,14 @@ WORDS: Mapping[str, ColumnWords] = {
         BilingualText("Code of the position.", "Código de la ubicación."),
         BilingualText("A-01-01", "A-01-01"),
     ),
+    "carrier_code": ColumnWords(
+        BilingualText("Carrier code", "Código de transportista"),
+        BilingualText(
+            "Code of the carrier that will take the goods.",
+            "Código del transportista que llevará la mercancía.",
+        ),
+        BilingualText("DHL", "DHL"),
+    ),
     "comments": ColumnWords(
         BilingualText("Comments", "Comentarios"),
         BilingualText("Free text.", "Texto libre."),
@@ -209,12 +217,18 @@ WORDS: Mapping[str, ColumnWords] = {
     ),
     "partner_name": ColumnWords(
         BilingualText("Partner name", "Nombre de cliente o proveedor"),
-        BilingualText("Name of the provider.", "Nombre del proveedor."),
+        BilingualText(
+            "Name of the provider; by default that of the provider with the code.",
+            "Nombre del proveedor; por defecto, el del proveedor con el código.",
+        ),
         BilingualText("Example company", "Empresa de ejemplo"),
     ),
     "exit_documents.partner_name": ColumnWords(
         BilingualText("Partner name", "Nombre de cliente o proveedor"),
-        BilingualText("Name of the client.", "Nombre del cliente."),
+        BilingualText(
+            "Name of the client; by default that of the client with the code.",
+            "Nombre del cliente; por defecto, el del cliente con el código.",
+        ),
         BilingualText("Example company", "Empresa de ejemplo"),
     ),
     "priority": ColumnWords(
@@ -269,10 +283,70 @@ WORDS: Mapping[str, ColumnWords] = {
         ),
         BilingualText("S-001, S-002", "S-001, S-002"),
     ),
+    "service_code": ColumnWords(
+        BilingualText("Carrier service", "Servicio del transportista"),
+        BilingualText(
+            "Code of the service of the carrier.", "Código del servicio del transportista."
+        ),
+        BilingualText("EXPRESS", "EXPRESS"),
+    ),
     "ship_to": ColumnWords(
         BilingualText("Ship to", "Enviar a"),
         BilingualText("Delivery address.", "Dirección de entrega."),
         BilingualText("1 Example Street", "Calle Ejemplo 1"),
+    ),
+    "ship_to_address.city": ColumnWords(
+        BilingualText("Ship to city", "Ciudad de entrega"),
+        BilingualText("City of the delivery address.", "Ciudad de la dirección de entrega."),
+        BilingualText("Madrid", "Madrid"),
+    ),
+    "ship_to_address.company": ColumnWords(
+        BilingualText("Ship to company", "Empresa de entrega"),
+        BilingualText("Company that receives the goods.", "Empresa que recibe la mercancía."),
+        BilingualText("Example company", "Empresa de ejemplo"),
+    ),
+    "ship_to_address.country": ColumnWords(
+        BilingualText("Ship to country", "País de entrega"),
+        BilingualText(
+            "Country code of two capital letters (ISO 3166-1), such as ES.",
+            "Código de país de dos letras mayúsculas (ISO 3166-1), como ES.",
+        ),
+        BilingualText("ES", "ES"),
+    ),
+    "ship_to_address.email": ColumnWords(
+        BilingualText("Ship to email", "Correo electrónico de entrega"),
+        BilingualText("Email address of the recipient.", "Correo electrónico del destinatario."),
+        BilingualText("ana@example.com", "ana@example.com"),
+    ),
+    "ship_to_address.line1": ColumnWords(
+        BilingualText("Ship to address line 1", "Dirección de entrega, línea 1"),
+        BilingualText("Street and number.", "Calle y número."),
+        BilingualText("1 Example Street", "Calle Ejemplo 1"),
+    ),
+    "ship_to_address.line2": ColumnWords(
+        BilingualText("Ship to address line 2", "Dirección de entrega, línea 2"),
+        BilingualText("Floor, unit or building.", "Piso, puerta o edificio."),
+        BilingualText("2nd floor", "2.º piso"),
+    ),
+    "ship_to_address.name": ColumnWords(
+        BilingualText("Ship to name", "Nombre de entrega"),
+        BilingualText("Person who receives the goods.", "Persona que recibe la mercancía."),
+        BilingualText("Ana García", "Ana García"),
+    ),
+    "ship_to_address.phone": ColumnWords(
+        BilingualText("Ship to phone", "Teléfono de entrega"),
+        BilingualText("Telephone of the recipient.", "Teléfono del destinatario."),
+        BilingualText("+34 910 000 000", "+34 910 000 000"),
+    ),
+    "ship_to_address.state": ColumnWords(
+        BilingualText("Ship to state", "Provincia de entrega"),
+        BilingualText("State or province.", "Estado o provincia."),
+        BilingualText("Madrid", "Madrid"),
+    ),
+    "ship_to_address.zip_code": ColumnWords(
+        BilingualText("Ship to postal code", "Código postal de entrega"),
+        BilingualText("Postal code.", "Código postal."),
+        BilingualText("28001", "28001"),
     ),
     "to_warehouse": ColumnWords(
         BilingualText("To warehouse", "Almacén de destino"),

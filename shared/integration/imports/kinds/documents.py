@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 
 from shared.integration.imports.files.columns import AmbiguousHeader, Column, FileLayout
 from shared.integration.imports.kinds.column_words import TITLES
-from shared.integration.imports.kinds.importer import ReferencedImporter
+from shared.integration.imports.kinds.importer import ApplyOptions, ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
+    ADDRESS_COLUMNS,
     LINE_ITEM_CODE,
     LINE_QUANTITY,
     LINE_REFERENCE,
@@ -39,6 +40,11 @@ class _DocumentImporter(ReferencedImporter):
     def keys(self, draft: Any) -> list[Key]:
         """See Importer."""
         return documents.document_keys(self.id_sequence, draft)
+
+    def keys_to_validate(self, draft: Any, options: ApplyOptions) -> list[Key]:
+        """See Importer."""
+        del options
+        return documents.keys_to_examine(self.id_sequence, draft)
 
     def examine(self, tx: Transaction, draft: Any) -> tuple[int | None, Sequence[Problem]]:
         """See ReferencedImporter."""
@@ -145,6 +151,7 @@ class ExitDocumentImporter(_DocumentImporter):
             ),
         ),
         Column(_EXIT_WORDS, "ship_to", aliases=("address", "dirección")),
+        *ADDRESS_COLUMNS,
     )
     model = ExitDraft
     id_sequence = "exit"

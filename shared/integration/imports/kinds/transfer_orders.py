@@ -6,6 +6,7 @@ from shared.integration.imports.files.columns import Column, FileLayout
 from shared.integration.imports.kinds.column_words import TITLES
 from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
+    ADDRESS_COLUMNS,
     LINE_ITEM_CODE,
     LINE_QUANTITY,
     LINE_REFERENCE,
@@ -32,6 +33,7 @@ _COLUMNS = (
     Column(_WORDS, "priority", "integer"),
     Column(_WORDS, "reason"),
     Column(_WORDS, "due_at", "datetime", aliases=("due", "fecha de entrega")),
+    *ADDRESS_COLUMNS,
     LINE_ITEM_CODE,
     LINE_QUANTITY,
     LINE_UNIT,

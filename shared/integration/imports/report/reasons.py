@@ -31,6 +31,9 @@ _SPANISH: Mapping[str, str] = {
         f"tiene más cifras de las que conserva un número; {_COMO_TEXTO}"
     ),
     "must be an object": "debe ser un objeto",
+    "must be a country code of two capital letters (ISO 3166-1), such as ES": (
+        "debe ser un código de país de dos letras mayúsculas (ISO 3166-1), como ES"
+    ),
     "must be one of {}": "debe ser uno de estos valores: {}",
     "must be true or false": "debe ser verdadero o falso",
     "must be yes or no": "debe ser sí o no",
