@@ -247,7 +247,6 @@ const words = {
     level_no: "Level number",
     line1: "Address line 1",
     line2: "Address line 2",
-    line_external_ref: "Line reference",
     line_num: "Line",
     lines_count: "Lines",
     lost_qty: "Lost quantity",

@@ -314,7 +314,6 @@ const words = {
     limits: "Límites",
     line1: "Dirección, línea 1",
     line2: "Dirección, línea 2",
-    line_external_ref: "Referencia de línea",
     line_num: "Línea",
     lines: "Líneas",
     lines_count: "Líneas",

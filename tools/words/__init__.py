@@ -12,6 +12,8 @@ type Entries = Mapping[str, Mapping[str, Any]]
 
 FILE = Path(__file__).parent / "words.toml"
 LANGUAGES = ("en", "es")
+_COLUMNS_ONLY = frozenset({"line_external_ref"})
+"""Names of columns of imports that no field of the interface has."""
 _OF_FIELDS = {*LANGUAGES, "hint", "description", "schemas", "example", "column"}
 
 
@@ -76,7 +78,11 @@ def descriptions() -> dict[str, str]:
 def of_console(language: str) -> dict[str, dict[str, str]]:
     """Return the tables of the console in a language: table → name → words, if it has any."""
     # The console shows the parts of objects by their own names.
-    fields = {name: entry for name, entry in words()["fields"].items() if "." not in name}
+    fields = {
+        name: entry
+        for name, entry in words()["fields"].items()
+        if "." not in name and name not in _COLUMNS_ONLY
+    }
     hints = {name: entry["hint"] for name, entry in fields.items() if "hint" in entry}
     tables = {**words(), "fields": fields, "hints": hints}
     order = ("texts", "subjects", "fields", "hints", "values", "actions", "errors")
