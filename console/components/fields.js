@@ -7,7 +7,7 @@
 
 import { calls } from '../core/app.js';
 import { useLoaded } from '../core/use.js';
-import { useId, useRef, useState } from '../vendor/hooks.js';
+import { useId, useMemo, useRef, useState } from '../vendor/hooks.js';
 import { fieldHint, fieldLabel, text, valueLabel } from '../core/words.js';
 import { h } from '../vendor/preact.js';
 import { hasSuggestions, Suggestions, useSearched } from './suggestions.js';
@@ -57,6 +57,9 @@ function FieldInput(props) {
   const { field } = props;
   if (field.type === 'object') {
     return h(ObjectInput, props);
+  }
+  if (field.type === 'texts') {
+    return h(TextsInput, props);
   }
   if (field.type === 'array' && field.items?.type === 'object') {
     return h(RowsInput, props);
@@ -251,6 +254,32 @@ function ObjectInput({ field, entry, onChange, problems, path }) {
     h('legend', {}, fieldLabel(field.name)),
     h(Fields, { fields: field.fields ?? [], draft, onChange, problems, path: `${path}.` }),
   ]);
+}
+
+/** The fields of a row of `texts`. */
+const TEXT = /** @type {const} */ ([
+  { name: 'name', type: 'text', isRequired: true, maxLength: 40 },
+  { name: 'value', type: 'text', maxLength: 500 },
+]);
+
+/**
+ * Texts by names: a row for each. The problem of a name stands at its row.
+ *
+ * @param {InputProps} props
+ */
+function TextsInput({ field, entry, problems, path, ...props }) {
+  const rows = Array.isArray(entry) ? /** @type {Draft[]} */ (entry) : [];
+  const placed = useMemo(
+    () =>
+      problems.map((problem) => {
+        const at = rows.findIndex(({ name }) => problem.field === `${path}.${String(name ?? '').trim()}`);
+        return at === -1 ? problem : { ...problem, field: `${path}.${at}.value` };
+      }),
+    [problems],
+  );
+  /** @type {Field} */
+  const ofRows = { ...field, type: 'array', items: { type: 'object', fields: TEXT } };
+  return h(RowsInput, { ...props, field: ofRows, entry: rows, problems: placed, path });
 }
 
 /** @param {InputProps} props */

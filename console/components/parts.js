@@ -22,6 +22,9 @@ export function Value({ field, value }) {
   if (field.type === 'object' && field.fields?.length === 0) {
     return h(Parts, { fields: [], values: /** @type {Record<string, unknown>} */ (value) });
   }
+  if (field.type === 'texts') {
+    return h(Texts, { texts: /** @type {Record<string, string>} */ (value) });
+  }
   if (field.type === 'choice' && field.name === 'status') {
     return h('span', { class: `status ${value}` }, valueLabel(value));
   }
@@ -29,6 +32,19 @@ export function Value({ field, value }) {
     return h('time', { dateTime: String(value) }, plain(field, value));
   }
   return plain(field, value);
+}
+
+/**
+ * Texts by the names that people chose for them, as a table.
+ *
+ * @param {object} props
+ * @param {Readonly<Record<string, string>>} props.texts
+ */
+function Texts({ texts }) {
+  const rows = Object.entries(texts).map(([name, value]) =>
+    h('tr', { key: name }, [h('th', { scope: 'row' }, name), h('td', {}, value)]),
+  );
+  return h('table', { class: 'texts' }, h('tbody', {}, rows));
 }
 
 /** @param {unknown} value */

@@ -42,6 +42,10 @@ export function plain(field, value) {
       return valueLabel(value);
     case 'array':
       return listText(field, /** @type {readonly unknown[]} */ (value));
+    case 'texts':
+      return Object.entries(/** @type {Record<string, string>} */ (value))
+        .map(([name, one]) => `${name}: ${one}`)
+        .join(', ');
     case 'object':
       return nameOf(/** @type {Record<string, unknown>} */ (value));
     default:

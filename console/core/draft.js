@@ -46,7 +46,13 @@ export function changesOf(fields, before, after) {
   const changes = {};
   for (const field of fields) {
     const entry = after[field.name];
-    if (JSON.stringify(entry) !== JSON.stringify(before[field.name])) {
+    if (JSON.stringify(entry) === JSON.stringify(before[field.name])) {
+      continue;
+    }
+    if (field.type === 'texts') {
+      const removed = Object.keys(textsOf(before[field.name])).map((name) => [name, null]);
+      changes[field.name] = { ...Object.fromEntries(removed), ...textsOf(entry) };
+    } else {
       changes[field.name] = valueOf(field, entry) ?? (field.type === 'array' ? [] : null);
     }
   }
@@ -80,6 +86,10 @@ export function draftOf(fields, resource) {
 function valueOf(field, entry) {
   if (entry === undefined || entry === '') {
     return undefined;
+  }
+  if (field.type === 'texts') {
+    const texts = textsOf(entry);
+    return Object.keys(texts).length > 0 ? texts : undefined;
   }
   if (typeof entry !== 'string') {
     return valueOfParts(field, entry);
@@ -118,6 +128,21 @@ function valueOfParts(field, entry) {
   }
   const body = bodyOf(field.fields ?? [], entry);
   return Object.keys(body).length > 0 ? body : undefined;
+}
+
+/**
+ * Return the texts that the rows of a draft have, by their names.
+ *
+ * @param {Entry | undefined} entry
+ * @returns {Record<string, string>}
+ */
+function textsOf(entry) {
+  const rows = Array.isArray(entry) ? /** @type {Draft[]} */ (entry) : [];
+  return Object.fromEntries(
+    rows
+      .map(({ name, value }) => [String(name ?? '').trim(), String(value ?? '')])
+      .filter(([name, value]) => name !== '' || value !== ''),
+  );
 }
 
 /**
@@ -162,6 +187,9 @@ function entryOf(field, value) {
       return value.map((one) => draftOf(items.fields ?? [], one));
     }
     return items?.type === 'text' ? value.join('\n') : value.map(String);
+  }
+  if (field.type === 'texts') {
+    return Object.entries(value).map(([name, text]) => ({ name, value: text }));
   }
   if (field.type === 'object') {
     return draftOf(field.fields ?? [], /** @type {Record<string, unknown>} */ (value));

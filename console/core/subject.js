@@ -9,7 +9,7 @@
  * @typedef {object} Field
  * @property {string} name
  * @property {'text' | 'number' | 'integer' | 'boolean' | 'date' | 'date-time' | 'choice' | 'file'
- *   | 'object' | 'array'} type
+ *   | 'object' | 'array' | 'texts'} type `texts`: an object of texts by names that people choose
  * @property {boolean} [isRequired]
  * @property {boolean} [isNullable]
  * @property {readonly (string | number)[]} [choices]

@@ -12,6 +12,7 @@ const subject = {
     {"name": "document_id", "type": "integer"},
     {"name": "email", "type": "text"},
     {"name": "phone", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"}
    ],
@@ -37,6 +38,7 @@ const subject = {
     {"name": "document_id", "type": "integer"},
     {"name": "email", "type": "text"},
     {"name": "phone", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"}
    ]
@@ -52,7 +54,8 @@ const subject = {
     {"name": "document_type", "type": "text", "isNullable": true},
     {"name": "document_id", "isRequired": true, "type": "integer", "minimum": 1, "maximum": 9007199254740991},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
-    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50}
+    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "PUT /clients/{id}": {
@@ -64,7 +67,8 @@ const subject = {
     {"name": "document_type", "type": "text", "isNullable": true},
     {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 9007199254740991},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
-    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50}
+    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "PATCH /clients/{id}": {
@@ -76,7 +80,8 @@ const subject = {
     {"name": "document_type", "type": "text", "isNullable": true},
     {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 9007199254740991},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
-    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50}
+    {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "DELETE /clients/{id}": {"permission": "exits.manage", "name": "delete_client"}

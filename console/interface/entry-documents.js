@@ -16,9 +16,10 @@ const subject = {
     {"name": "doc_date", "type": "date"},
     {"name": "due_date", "type": "date"},
     {"name": "comments", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}, {"name": "metadata", "type": "texts"}]}}
    ],
    "filters": [
     {"name": "updated_since", "type": "date-time"},
@@ -48,9 +49,10 @@ const subject = {
     {"name": "doc_date", "type": "date"},
     {"name": "due_date", "type": "date"},
     {"name": "comments", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}, {"name": "metadata", "type": "texts"}]}},
     {"name": "differences", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "kind", "type": "choice", "choices": ["unexpected_serial", "missing_serial", "unexpected_batch", "missing_batch"]}, {"name": "value", "type": "text"}]}}
    ]
   }
@@ -68,7 +70,8 @@ const subject = {
     {"name": "partner_name", "type": "text", "isNullable": true, "maxLength": 200},
     {"name": "warehouse_code", "isRequired": true, "type": "text", "maxLength": 50},
     {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000},
-    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}, {"name": "destination_bin", "type": "text", "isNullable": true, "maxLength": 50}]}}
+    {"name": "metadata", "type": "texts"},
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}, {"name": "metadata", "type": "texts"}, {"name": "destination_bin", "type": "text", "isNullable": true, "maxLength": 50}]}}
    ]
   },
   "PATCH /entry-documents/{id}": {
@@ -78,7 +81,8 @@ const subject = {
     {"name": "due_date", "type": "date", "isNullable": true},
     {"name": "partner_name", "type": "text", "isNullable": true, "maxLength": 200},
     {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000},
-    {"name": "lines", "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "minimum": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}, {"name": "line_num", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999}, {"name": "destination_bin", "type": "text", "isNullable": true, "maxLength": 50}]}}
+    {"name": "metadata", "type": "texts"},
+    {"name": "lines", "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "minimum": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}, {"name": "metadata", "type": "texts"}, {"name": "line_num", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999}, {"name": "destination_bin", "type": "text", "isNullable": true, "maxLength": 50}]}}
    ]
   },
   "POST /entry-documents/{id}/close": {"permission": "entries.manage", "name": "close_entry_document"}

@@ -16,6 +16,7 @@ const subject = {
     {"name": "doc_date", "type": "date"},
     {"name": "due_date", "type": "date"},
     {"name": "comments", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "priority", "type": "integer", "choices": [1, 2, 3]},
     {"name": "ship_to", "type": "text"},
     {"name": "ship_to_address", "type": "object", "fields": [{"name": "name", "type": "text"}, {"name": "company", "type": "text"}, {"name": "line1", "type": "text"}, {"name": "line2", "type": "text"}, {"name": "city", "type": "text"}, {"name": "state", "type": "text"}, {"name": "zip_code", "type": "text"}, {"name": "country", "type": "text"}, {"name": "phone", "type": "text"}, {"name": "email", "type": "text"}]},
@@ -23,7 +24,7 @@ const subject = {
     {"name": "service_code", "type": "text"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}, {"name": "metadata", "type": "texts"}]}}
    ],
    "filters": [
     {"name": "updated_since", "type": "date-time"},
@@ -54,6 +55,7 @@ const subject = {
     {"name": "doc_date", "type": "date"},
     {"name": "due_date", "type": "date"},
     {"name": "comments", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "priority", "type": "integer", "choices": [1, 2, 3]},
     {"name": "ship_to", "type": "text"},
     {"name": "ship_to_address", "type": "object", "fields": [{"name": "name", "type": "text"}, {"name": "company", "type": "text"}, {"name": "line1", "type": "text"}, {"name": "line2", "type": "text"}, {"name": "city", "type": "text"}, {"name": "state", "type": "text"}, {"name": "zip_code", "type": "text"}, {"name": "country", "type": "text"}, {"name": "phone", "type": "text"}, {"name": "email", "type": "text"}]},
@@ -61,7 +63,7 @@ const subject = {
     {"name": "service_code", "type": "text"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "open_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "whs_code", "type": "text"}, {"name": "status", "type": "choice", "choices": ["open", "partial", "complete", "closed"]}, {"name": "metadata", "type": "texts"}]}}
    ]
   }
  },
@@ -78,12 +80,13 @@ const subject = {
     {"name": "partner_name", "type": "text", "isNullable": true, "maxLength": 200},
     {"name": "warehouse_code", "isRequired": true, "type": "text", "maxLength": 50},
     {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "metadata", "type": "texts"},
     {"name": "priority", "type": "choice", "choices": ["Alta", "Normal", "Baja"], "isNullable": true},
     {"name": "ship_to", "type": "text", "isNullable": true, "maxLength": 2000},
     {"name": "ship_to_address", "type": "object", "fields": [{"name": "name", "type": "text", "isNullable": true, "maxLength": 100}, {"name": "company", "type": "text", "isNullable": true, "maxLength": 100}, {"name": "line1", "type": "text", "isNullable": true, "maxLength": 100}, {"name": "line2", "type": "text", "isNullable": true, "maxLength": 100}, {"name": "city", "type": "text", "isNullable": true, "maxLength": 100}, {"name": "state", "type": "text", "isNullable": true, "maxLength": 100}, {"name": "zip_code", "type": "text", "isNullable": true, "maxLength": 100}, {"name": "country", "type": "text", "isNullable": true}, {"name": "phone", "type": "text", "isNullable": true, "maxLength": 100}, {"name": "email", "type": "text", "isNullable": true, "maxLength": 100}], "isNullable": true},
     {"name": "carrier_code", "type": "text", "isNullable": true, "maxLength": 20},
     {"name": "service_code", "type": "text", "isNullable": true, "maxLength": 20},
-    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}]}}
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}, {"name": "metadata", "type": "texts"}]}}
    ]
   },
   "PATCH /exit-documents/{id}": {
@@ -93,9 +96,10 @@ const subject = {
     {"name": "due_date", "type": "date", "isNullable": true},
     {"name": "partner_name", "type": "text", "isNullable": true, "maxLength": 200},
     {"name": "comments", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "metadata", "type": "texts"},
     {"name": "priority", "type": "choice", "choices": ["Alta", "Normal", "Baja"], "isNullable": true},
     {"name": "ship_to", "type": "text", "isNullable": true, "maxLength": 2000},
-    {"name": "lines", "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "minimum": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}, {"name": "line_num", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999}]}}
+    {"name": "lines", "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "minimum": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}, {"name": "metadata", "type": "texts"}, {"name": "line_num", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999}]}}
    ]
   },
   "POST /exit-documents/{id}/close": {"permission": "exits.manage", "name": "close_exit_document"},

@@ -17,6 +17,7 @@ const subject = {
     {"name": "sales_unit", "type": "text"},
     {"name": "purchase_unit", "type": "text"},
     {"name": "inventory_item", "type": "boolean"},
+    {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"}
    ],
@@ -48,6 +49,7 @@ const subject = {
     {"name": "sales_unit", "type": "text"},
     {"name": "purchase_unit", "type": "text"},
     {"name": "inventory_item", "type": "boolean"},
+    {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"}
    ]
@@ -79,7 +81,8 @@ const subject = {
     {"name": "man_ser_num", "type": "boolean", "isNullable": true},
     {"name": "sales_unit", "type": "text", "isNullable": true, "maxLength": 32},
     {"name": "purchase_unit", "type": "text", "isNullable": true, "maxLength": 32},
-    {"name": "inventory_item", "type": "boolean", "isNullable": true}
+    {"name": "inventory_item", "type": "boolean", "isNullable": true},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "PUT /products/{id}": {
@@ -96,7 +99,8 @@ const subject = {
     {"name": "man_ser_num", "type": "boolean", "isNullable": true},
     {"name": "sales_unit", "type": "text", "isNullable": true, "maxLength": 32},
     {"name": "purchase_unit", "type": "text", "isNullable": true, "maxLength": 32},
-    {"name": "inventory_item", "type": "boolean", "isNullable": true}
+    {"name": "inventory_item", "type": "boolean", "isNullable": true},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "PATCH /products/{id}": {
@@ -113,7 +117,8 @@ const subject = {
     {"name": "man_ser_num", "type": "boolean", "isNullable": true},
     {"name": "sales_unit", "type": "text", "isNullable": true, "maxLength": 32},
     {"name": "purchase_unit", "type": "text", "isNullable": true, "maxLength": 32},
-    {"name": "inventory_item", "type": "boolean", "isNullable": true}
+    {"name": "inventory_item", "type": "boolean", "isNullable": true},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "DELETE /products/{id}": {"permission": "inventory.manage", "name": "delete_product"},

@@ -12,6 +12,7 @@ const subject = {
     {"name": "phone", "type": "text"},
     {"name": "description", "type": "text"},
     {"name": "paymentinfo", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"}
    ],
@@ -36,6 +37,7 @@ const subject = {
     {"name": "phone", "type": "text"},
     {"name": "description", "type": "text"},
     {"name": "paymentinfo", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"}
    ]
@@ -51,7 +53,8 @@ const subject = {
     {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
     {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},
-    {"name": "paymentinfo", "type": "text", "isNullable": true, "maxLength": 2000}
+    {"name": "paymentinfo", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "PUT /providers/{id}": {
@@ -63,7 +66,8 @@ const subject = {
     {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
     {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},
-    {"name": "paymentinfo", "type": "text", "isNullable": true, "maxLength": 2000}
+    {"name": "paymentinfo", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "PATCH /providers/{id}": {
@@ -75,7 +79,8 @@ const subject = {
     {"name": "description", "type": "text", "isNullable": true, "maxLength": 2000},
     {"name": "email", "type": "text", "isNullable": true, "maxLength": 254},
     {"name": "phone", "type": "text", "isNullable": true, "maxLength": 50},
-    {"name": "paymentinfo", "type": "text", "isNullable": true, "maxLength": 2000}
+    {"name": "paymentinfo", "type": "text", "isNullable": true, "maxLength": 2000},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "DELETE /providers/{id}": {"permission": "entries.manage", "name": "delete_provider"}

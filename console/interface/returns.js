@@ -18,6 +18,7 @@ const subject = {
     {"name": "warehouse_code", "type": "text"},
     {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
     {"name": "reason", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
     {"name": "received_at", "type": "date-time"},
     {"name": "dispositioned_at", "type": "date-time"},
@@ -54,12 +55,13 @@ const subject = {
     {"name": "warehouse_code", "type": "text"},
     {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
     {"name": "reason", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "operator", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]},
     {"name": "received_at", "type": "date-time"},
     {"name": "dispositioned_at", "type": "date-time"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "product_name", "type": "text"}, {"name": "reason", "type": "choice", "choices": ["damaged", "defective", "wrong_item", "not_wanted", "other"]}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "restocked_qty", "type": "number"}, {"name": "quarantined_qty", "type": "number"}, {"name": "scrapped_qty", "type": "number"}, {"name": "lost_qty", "type": "number"}, {"name": "returned_to_provider_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "received", "short", "dispositioned", "cancelled"]}]}},
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "product_name", "type": "text"}, {"name": "reason", "type": "choice", "choices": ["damaged", "defective", "wrong_item", "not_wanted", "other"]}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "restocked_qty", "type": "number"}, {"name": "quarantined_qty", "type": "number"}, {"name": "scrapped_qty", "type": "number"}, {"name": "lost_qty", "type": "number"}, {"name": "returned_to_provider_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "received", "short", "dispositioned", "cancelled"]}, {"name": "metadata", "type": "texts"}]}},
     {"name": "differences", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "kind", "type": "text"}, {"name": "value", "type": "text"}]}}
    ]
   }
@@ -74,7 +76,8 @@ const subject = {
     {"name": "warehouse_code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "partner_code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "reason", "type": "text", "isNullable": true, "maxLength": 2000},
-    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "gtin", "type": "text", "isNullable": true}, {"name": "reason", "type": "choice", "choices": ["damaged", "defective", "wrong_item", "not_wanted", "other"], "isNullable": true}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}]}}
+    {"name": "metadata", "type": "texts"},
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "gtin", "type": "text", "isNullable": true}, {"name": "reason", "type": "choice", "choices": ["damaged", "defective", "wrong_item", "not_wanted", "other"], "isNullable": true}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}, {"name": "metadata", "type": "texts"}]}}
    ]
   },
   "POST /returns/{id}/lines": {

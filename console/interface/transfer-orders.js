@@ -30,13 +30,14 @@ const subject = {
     {"name": "ship_to_address", "type": "object", "fields": [{"name": "name", "type": "text"}, {"name": "company", "type": "text"}, {"name": "line1", "type": "text"}, {"name": "line2", "type": "text"}, {"name": "city", "type": "text"}, {"name": "state", "type": "text"}, {"name": "zip_code", "type": "text"}, {"name": "country", "type": "text"}, {"name": "phone", "type": "text"}, {"name": "email", "type": "text"}]},
     {"name": "carrier_code", "type": "text"},
     {"name": "service_code", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "source", "type": "choice", "choices": ["web", "api", "import", "sap"]},
     {"name": "picking_id", "type": "integer"},
     {"name": "receipt_id", "type": "integer"},
     {"name": "sap", "type": "object", "fields": []},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}, {"name": "metadata", "type": "texts"}]}}
    ],
    "filters": [
     {"name": "updated_since", "type": "date-time"},
@@ -81,13 +82,14 @@ const subject = {
     {"name": "ship_to_address", "type": "object", "fields": [{"name": "name", "type": "text"}, {"name": "company", "type": "text"}, {"name": "line1", "type": "text"}, {"name": "line2", "type": "text"}, {"name": "city", "type": "text"}, {"name": "state", "type": "text"}, {"name": "zip_code", "type": "text"}, {"name": "country", "type": "text"}, {"name": "phone", "type": "text"}, {"name": "email", "type": "text"}]},
     {"name": "carrier_code", "type": "text"},
     {"name": "service_code", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "source", "type": "choice", "choices": ["web", "api", "import", "sap"]},
     {"name": "picking_id", "type": "integer"},
     {"name": "receipt_id", "type": "integer"},
     {"name": "sap", "type": "object", "fields": []},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
-    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}]}}
+    {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "unit", "type": "text"}, {"name": "unit_qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "dispatched_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short", "in_transit", "received", "cancelled"]}, {"name": "metadata", "type": "texts"}]}}
    ]
   }
  },
@@ -107,7 +109,8 @@ const subject = {
     {"name": "service_code", "type": "text", "isNullable": true, "maxLength": 20},
     {"name": "release", "type": "boolean", "isNullable": true},
     {"name": "picker_id", "type": "integer", "isNullable": true, "minimum": 1, "maximum": 999999999999},
-    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch_num", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expected_series", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "expected_batches", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}]}}
+    {"name": "metadata", "type": "texts"},
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 1000, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "batch_num", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "expected_series", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "expected_batches", "type": "array", "isNullable": true, "items": {"type": "text", "maxLength": 50}}, {"name": "external_ref", "type": "text", "isNullable": true, "maxLength": 64}, {"name": "metadata", "type": "texts"}]}}
    ]
   },
   "POST /transfer-orders/{id}/release": {

@@ -17,6 +17,7 @@ const subject = {
     {"name": "state", "type": "text"},
     {"name": "zip_code", "type": "text"},
     {"name": "country", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
     {"name": "positions_count", "type": "integer"}
@@ -47,6 +48,7 @@ const subject = {
     {"name": "state", "type": "text"},
     {"name": "zip_code", "type": "text"},
     {"name": "country", "type": "text"},
+    {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"},
     {"name": "positions_count", "type": "integer"},
@@ -87,7 +89,8 @@ const subject = {
     {"name": "zip_code", "type": "text", "isNullable": true, "maxLength": 255},
     {"name": "country", "type": "text", "isNullable": true, "maxLength": 255},
     {"name": "whs_code", "isRequired": true, "type": "text", "maxLength": 50},
-    {"name": "name", "isRequired": true, "type": "text", "maxLength": 200}
+    {"name": "name", "isRequired": true, "type": "text", "maxLength": 200},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "PUT /warehouses/{id}": {
@@ -104,7 +107,8 @@ const subject = {
     {"name": "zip_code", "type": "text", "isNullable": true, "maxLength": 255},
     {"name": "country", "type": "text", "isNullable": true, "maxLength": 255},
     {"name": "whs_code", "type": "text", "maxLength": 50},
-    {"name": "name", "type": "text", "maxLength": 200}
+    {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "PATCH /warehouses/{id}": {
@@ -121,7 +125,8 @@ const subject = {
     {"name": "zip_code", "type": "text", "isNullable": true, "maxLength": 255},
     {"name": "country", "type": "text", "isNullable": true, "maxLength": 255},
     {"name": "whs_code", "type": "text", "maxLength": 50},
-    {"name": "name", "type": "text", "maxLength": 200}
+    {"name": "name", "type": "text", "maxLength": 200},
+    {"name": "metadata", "type": "texts"}
    ]
   },
   "DELETE /warehouses/{id}": {"permission": "inventory.manage", "name": "delete_warehouse"},

@@ -254,6 +254,7 @@ const words = {
     man_ser_num: "Managed by serial number",
     max_orders: "Maximum of pickings",
     max_weight_kg: "Maximum weight (kg)",
+    metadata: "Metadata",
     mobile_clients: "Mobile applications",
     next_attempt_at: "Next attempt",
     object: "Kind of resource",
@@ -352,6 +353,7 @@ const words = {
   },
   hints: {
     counted_qty: "Fill in the counted quantity, or the quantity to add or to remove.",
+    metadata: "Texts of your own system, by name.",
     naming_mask: "Such as {aisle}-{rack}-{level}-{slot}. Each combination of the values below becomes a position.",
     picking_ids: "Their ids, or a rule that finds the pickings.",
     timezone: "Such as Europe/Madrid.",

@@ -325,6 +325,7 @@ const words = {
     max_weight_kg: "Peso máximo (kg)",
     maximum: "Máximo",
     message: "Mensaje",
+    metadata: "Metadatos",
     method: "Método",
     metrics: "Métricas",
     minimum: "Mínimo",
@@ -530,6 +531,7 @@ const words = {
   },
   hints: {
     counted_qty: "Indique la cantidad contada, o la cantidad que se añade o se retira.",
+    metadata: "Textos de su propio sistema, por nombre.",
     naming_mask: "Por ejemplo {aisle}-{rack}-{level}-{slot}. Cada combinación de los valores de abajo será una ubicación.",
     picking_ids: "Sus números, o una regla que encuentre las órdenes.",
     timezone: "Por ejemplo Europe/Madrid.",

@@ -278,6 +278,25 @@ type Email = Annotated[
 """An e-mail address in ASCII, with a domain of at least two labels, up to 254 characters."""
 
 
+def with_problems_of(
+    validate: ValidatorFunctionWrapHandler, value: Any, found: Sequence[InitErrorDetails]
+) -> Any:
+    """Return the valid value; report the problems `found` together with those that it has."""
+    problems = [*found]
+    try:
+        valid = validate(value)
+    except ValidationError as error:
+        problems += [
+            InitErrorDetails(
+                type=one["type"], loc=one["loc"], input=one["input"], ctx=one.get("ctx", {})
+            )
+            for one in error.errors()
+        ]
+    if problems:
+        raise ValidationError.from_exception_data("value", problems)
+    return valid
+
+
 def distinct(most: int) -> WrapValidator:
     """Return a validator that rejects repeated entries of a list of at most `most` entries.
 
@@ -292,18 +311,7 @@ def distinct(most: int) -> WrapValidator:
             for at, entry in enumerate(given)
             if entry in given[:at]
         ]
-        try:
-            valid = entries(value)
-        except ValidationError as error:
-            problems += [
-                InitErrorDetails(
-                    type=one["type"], loc=one["loc"], input=one["input"], ctx=one.get("ctx", {})
-                )
-                for one in error.errors()
-            ]
-        if problems:
-            raise ValidationError.from_exception_data("list", problems)
-        return valid
+        return with_problems_of(entries, value, problems)
 
     return WrapValidator(check)
 

@@ -51,6 +51,33 @@ test('a draft becomes a body of the types of the interface, without empty fields
   assert.deepEqual(bodyOf(FIELDS, {}), {});
 });
 
+test('texts by names are rows: sent as an object, and removed with null', () => {
+  /** @type {import('../../console/core/subject.js').Field[]} */
+  const fields = [{ name: 'metadata', type: 'texts' }];
+  const before = draftOf(fields, { metadata: { a: '1', b: '2', c: '' } });
+  assert.deepEqual(before, {
+    metadata: [
+      { name: 'a', value: '1' },
+      { name: 'b', value: '2' },
+      { name: 'c', value: '' },
+    ],
+  });
+  assert.deepEqual(bodyOf(fields, before), { metadata: { a: '1', b: '2', c: '' } });
+  assert.deepEqual(bodyOf(fields, { metadata: [{}, { name: ' d ', value: 'x' }, { value: 'y' }] }), {
+    metadata: { d: 'x', '': 'y' },
+  });
+  assert.deepEqual(bodyOf(fields, { metadata: [{}] }), {});
+  assert.deepEqual(changesOf(fields, before, before), {});
+  /** @type {import('../../console/components/fields.js').Draft} */
+  const after = { metadata: [{ name: 'b', value: '3' }, { name: 'e' }] };
+  assert.deepEqual(changesOf(fields, before, after), {
+    metadata: { a: null, b: '3', c: null, e: '' },
+  });
+  assert.deepEqual(changesOf(fields, draftOf(fields, { metadata: {} }), after), {
+    metadata: { b: '3', e: '' },
+  });
+});
+
 test('what is no number is sent as it was written: the service names the field', () => {
   assert.deepEqual(bodyOf(FIELDS, { qty: 'many', ids: 'x' }), { qty: 'many', ids: ['x'] });
 });

@@ -44,6 +44,7 @@ def _line(line_num: int, number: int) -> dict[str, Any]:
         "open_qty": 8.5,
         "done_qty": 3.5,
         "status": _LINE_STATUSES[(number + line_num) % 4],
+        "metadata": {"erp_line": str(line_num)},
     }
 
 
@@ -61,6 +62,7 @@ def _document(number: int, times: spec.Times, types: Sequence[str], **more: Any)
             "due_date": spec.unless(number, 2, f"2026-04-{number % 20 + 10}"),
             "comments": spec.unless(number, 4, "Ring the bell\nat gate 4."),
             "whs_code": f"W{number % 3 + 1}",
+            "metadata": {"erp_id": str(number)},
             "lines": [_line(line_num, number) for line_num in range(1, number % 3 + 2)],
             **more,
         }
@@ -117,6 +119,8 @@ _FIELDS = """
     number: lines.qty lines.unit_qty? lines.open_qty
     string: doc_num?! type external_ref?! source?! status?! card_code?! card_name? comments?
     string: lines.external_ref? lines.item_code?! lines.unit? lines.whs_code?! lines.status?!
+    string: metadata.erp_id lines.metadata.erp_line
+    object: metadata lines.metadata
     array: lines
     date: doc_date?! due_date?
     date-time: created_at?! updated_at?!

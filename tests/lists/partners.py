@@ -33,6 +33,7 @@ def _client(number: int, times: spec.Times) -> Client:
         document_id=_document_id(number),
         email=spec.unless(number, 5, _email(number)),
         phone=spec.unless(number, 2, "+58 212 555 0111"),
+        metadata={"erp_id": str(number)},
     )
 
 
@@ -45,6 +46,7 @@ def _provider(number: int, times: spec.Times) -> Provider:
         phone=spec.unless(number, 2, "555-0111"),
         description=spec.unless(number, 3, "Cables\nand conduits"),
         paymentinfo=spec.unless(number, 4, "30 days net"),
+        metadata={"erp_id": str(number)},
     )
 
 
@@ -67,7 +69,8 @@ CLIENT_LIST = spec.Listed(
     ],
     fields=spec.fields("""
         integer: id document_id?!
-        string: name code? document_type? email? phone?
+        string: name code? document_type? email? phone? metadata.erp_id
+        object: metadata
         date-time: created_at?! updated_at?!
     """),
     filters={
@@ -93,7 +96,8 @@ PROVIDER_LIST = spec.Listed(
     aliases=lambda provider: _code_aliases("provider", provider.code),
     fields=spec.fields("""
         integer: id
-        string: name code? email? phone? description? paymentinfo?
+        string: name code? email? phone? description? paymentinfo? metadata.erp_id
+        object: metadata
         date-time: created_at?! updated_at?!
     """),
     filters={

@@ -28,6 +28,7 @@ def _product(number: int, times: spec.Times) -> Product:
         sales_unit=spec.unless(number, 3, "piece"),
         purchase_unit=spec.unless(number, 6, "box"),
         inventory_item=number % 13 != 0,
+        metadata={"erp_id": str(number)},
     )
 
 
@@ -42,6 +43,8 @@ PRODUCT_LIST = spec.Listed(
     fields=spec.fields("""
         integer: id
         string: item_code sku name barcode? type? image_url? sales_unit? purchase_unit?
+        string: metadata.erp_id
+        object: metadata
         boolean: man_btch_num man_ser_num inventory_item
         date-time: created_at?! updated_at?!
     """),

@@ -31,6 +31,7 @@ def _return(number: int, times: spec.Times) -> StoredReturn:
             "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
             "source": _SOURCES[number % 4],
             "reason": spec.unless(number, 5, "Wrong address"),
+            "metadata": {"erp_id": str(number)},
             "operator": spec.unless(number, 2, {"id": 7, "name": "Ana Ruiz"}),
             "received_at": spec.unless(number, 3, times.updated(number)),
             "dispositioned_at": spec.unless(number, 4, times.updated(number)),
@@ -48,8 +49,8 @@ RETURN_LIST = spec.Listed(
     fields=spec.fields("""
         integer: id exit_document_id? operator.id
         string: object code status status_label external_ref? exit_doc_num? card_code card_name?
-        string: warehouse_code source reason? operator.name?!
-        object: operator?
+        string: warehouse_code source reason? operator.name?! metadata.erp_id
+        object: operator? metadata
         date-time: received_at? dispositioned_at? created_at updated_at
     """),
     filters={

@@ -50,6 +50,7 @@ def _order(number: int, times: spec.Times) -> StoredTransferOrder:
             "received_at": spec.unless(number, 4, times.updated(number)),
             "closed_at": spec.unless(number, 5, times.updated(number)),
             "close_reason": spec.unless(number, 5, "Lost on the way"),
+            "metadata": {"erp_id": str(number)},
             "seal_number": spec.unless(number, 2, "SEAL-9"),
             "vehicle_plate": spec.unless(number, 3, "241-D-1"),
             "carrier_id": spec.unless(number, 4, 5),
@@ -74,7 +75,8 @@ TRANSFER_ORDER_LIST = spec.Listed(
         string: carrier_code? service_code?
         boolean: has_discrepancy
         array: lines?-
-        object: from to units sap?-
+        string: metadata.erp_id
+        object: from to units sap?- metadata
         date-time: due_at? dispatched_at? received_at? closed_at? created_at updated_at
     """),
     filters={

@@ -50,6 +50,7 @@ def _warehouse(number: int, times: spec.Times) -> StoredWarehouse:
         state=spec.unless(number, 2, "V"),
         zip_code=spec.unless(number, 4, "2340000"),
         country=spec.unless(number, 5, "CL"),
+        metadata={"erp_id": str(number)},
     )
 
 
@@ -60,6 +61,8 @@ WAREHOUSE_LIST = spec.Listed(
     fields=spec.fields("""
         integer: id positions_count
         string: whs_code name site_code? timezone? street? block? city? state? zip_code? country?
+        string: metadata.erp_id
+        object: metadata
         boolean: is_virtual
         date-time: created_at?! updated_at?!
     """),

@@ -34,6 +34,7 @@ FLOORS = (
     "shared.kernel.validation",
     "shared.kernel.differences",
     "shared.kernel.fields",
+    "shared.kernel.metadata",
     "shared.kernel.calendar_days",
     "shared.kernel.company",
     "shared.kernel.db",

@@ -131,7 +131,7 @@ def _field(schema: Schema, seen: tuple[str, ...] = ()) -> dict[str, Any]:
     for ours, theirs in _LIMITS.items():
         if theirs in schema:
             field[ours] = schema[theirs]
-    if kind == "object":
+    if field["type"] == "object":
         required = schema.get("required", ())
         field["fields"] = [
             {
@@ -160,7 +160,8 @@ def _type(kind: str, schema: Schema) -> str:
     if kind == "string":
         written = {"date": "date", "date-time": "date-time", "binary": "file"}
         return "choice" if "enum" in schema else written.get(schema.get("format", ""), "text")
-    return kind
+    others = schema.get("additionalProperties")
+    return "texts" if isinstance(others, dict) and "string" in others.get("type", ()) else kind
 
 
 def _union(variants: list[Schema], seen: tuple[str, ...]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from shared.integration.webhooks import http_client, target_urls
 from shared.integration.webhooks import models as webhook_models
 from shared.integration.webhooks import repository as webhook_repository
 from shared.integration.webhooks import rules as webhook_rules
-from shared.kernel import fields, list_parameters
+from shared.kernel import fields, list_parameters, metadata
 from shared.kernel.db import claim, facets, items
 from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.lists import bounds as list_bounds
@@ -254,6 +254,8 @@ def _data() -> str:
 | positions in the detail of a warehouse | {_plain(warehouses._IN_DETAIL)}; use `GET /warehouse-positions` for more | the rest is left out |
 | positions of one `POST /warehouse-positions/bulk` | {_plain(MAX_BULK)} | 422 |
 | products of one position as a pick face | {_plain(pick_faces.MAX_PRODUCTS)} | 422 |
+| names of `metadata` · its bytes as JSON · characters of a text | {_dotted(metadata.MAX_NAMES, metadata.MAX_BYTES, metadata.MAX_CHARACTERS)} | 422 |
+| the same of a line | {_dotted(metadata.MAX_LINE_NAMES, metadata.MAX_LINE_BYTES, metadata.MAX_CHARACTERS)} | 422 |
 | GTINs of a product · units of one | {_dotted(catalog.MAX_GTINS, catalog.MAX_UNITS)} | 422 |
 | units of measure of a product | {catalog.MAX_UNITS_OF_MEASURE} | 422 |
 | lines of a document, a receipt, a picking, a transfer order and a return | {_lines()} | 422; a receipt: 409 `conflict` |

@@ -70,6 +70,14 @@ _RULES: Mapping[BilingualText, set[CellType]] = {
     ): set(),
 }
 """Rule → the cell types that it concerns. An empty set means every file."""
+_METADATA_RULE = BilingualText(
+    "A column metadata.NAME, with a name of your choice, keeps texts of your own system.",
+    "Una columna metadata.NOMBRE, con un nombre a su elección, guarda textos de su propio sistema.",
+)
+_LINE_METADATA_RULE = BilingualText(
+    "A column lines.metadata.NAME keeps those of a line.",
+    "Una columna lines.metadata.NOMBRE guarda los de una línea.",
+)
 
 
 def _file_rules(layout: FileLayout, language: Language) -> Iterator[str]:
@@ -79,6 +87,10 @@ def _file_rules(layout: FileLayout, language: Language) -> Iterator[str]:
     for rule, concerned in _RULES.items():
         if not concerned or concerned & cell_types:
             yield rule.in_(language)
+    if layout.has_metadata:
+        yield _METADATA_RULE.in_(language)
+        if layout.group_by:
+            yield _LINE_METADATA_RULE.in_(language)
     yield _row_limits().in_(language)
 
 

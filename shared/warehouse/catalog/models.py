@@ -26,6 +26,7 @@ from shared.kernel.fields import (
     Word,
 )
 from shared.kernel.list_parameters import ListParameters, Search, Text
+from shared.kernel.metadata import Metadata, MetadataChange, stored_metadata
 from shared.warehouse.gs1.numbers import gtin_problem
 
 _ADDRESS = re.compile(r"https?://[^\s\x00-\x20\x7f\"<>\\^`{|}]+")
@@ -61,6 +62,7 @@ class ProductCreate(Input):
     sales_unit: Word | None = None
     purchase_unit: Word | None = None
     inventory_item: bool | None = None
+    metadata: Metadata = Field(default={})
 
 
 class ProductChange(ProductCreate):
@@ -69,6 +71,7 @@ class ProductChange(ProductCreate):
     item_code: Code = ""
     sku: Code = ""
     name: Name = ""
+    metadata: MetadataChange = Field(default={})  # type: ignore[assignment]
 
 
 class Product(Stored):
@@ -86,6 +89,7 @@ class Product(Stored):
     sales_unit: str | None = None
     purchase_unit: str | None = None
     inventory_item: bool = True
+    metadata: dict[str, str] = Field(default_factory=dict)
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -170,8 +174,9 @@ class Packaging(Stored):
 
 
 class StoredProduct(Product):
-    """A product as stored. Few products have a packaging, so it is stored only if there is one."""
+    """A product as stored. Packaging and metadata are left out of the JSON if there is none."""
 
+    metadata: dict[str, str] = stored_metadata()
     packaging: Packaging | None = Field(default=None, exclude_if=operator.not_)
 
 

@@ -12,6 +12,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
+from shared.kernel.metadata import merge, merge_problems
 from shared.kernel.references import drop_code, give_up_code, present_aliases, rename_alias
 from shared.kernel.validation import Checked, ensure_valid, invalid_fields
 from shared.warehouse.catalog import repository, rules, views
@@ -112,8 +113,10 @@ def change_product(
     renamed = code != before.item_code
     if renamed:
         found += _taken_code_problems(tx.store, change, code, number)
+    found += merge_problems(before.metadata, change)
     change = ensure_valid(change, found)
-    values = {"item_code": code, "sku": code, **rules.values(change)}
+    own = merge(rules.values(change), before.metadata)
+    values = {"item_code": code, "sku": code, **own}
     after = before.model_copy(update=values)
     fixed = rules.changes_identity(before, after)
     mark = _retire(tx, before, _FIXED_IN_USE) if fixed else None

@@ -6,6 +6,7 @@ from typing import Any
 
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
+from shared.kernel.metadata import merge
 from shared.kernel.validation import Checked, problems_of
 from shared.warehouse.catalog.lines import numbered
 from shared.warehouse.documents import rules
@@ -142,7 +143,8 @@ def _with_quantity(line: DocumentLine, qty: Decimal) -> DocumentLine:
 
 def changed(document: Document, change: EntryChange | ExitChange, known: MasterData) -> Document:
     """Return the document after a valid change, with the status that follows."""
-    after = with_quantities(document, change).model_copy(update=changed_fields(change))
+    fields = merge(changed_fields(change), document.metadata)
+    after = with_quantities(document, change).model_copy(update=fields)
     if not changes_lines(change, document):
         return after
     sent = [line for line in change.lines if line.line_num is None]

@@ -4,6 +4,7 @@ from shared.kernel import references
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
+from shared.kernel.metadata import merge_problems
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse.catalog.lines import LineProblems, ensure_no_problems
 from shared.warehouse.catalog.unit_quantities import lines_in_base_units
@@ -47,6 +48,7 @@ def change_document(
     present = change_rules.with_quantities(document, change).lines
     of_goods = rules.examine_new_lines(added, document.whs_code, known, present)
     problems = [
+        *merge_problems(document.metadata, change),
         *change_rules.line_problems(kind, document, change, known),
         *of_goods.invalid,
         *service.wrong_dates(tx.store, kind, added, known),

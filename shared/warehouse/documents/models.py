@@ -25,6 +25,7 @@ from shared.kernel.fields import (
     Timestamp,
 )
 from shared.kernel.list_parameters import ListParameters, Text
+from shared.kernel.metadata import LineMetadata, Metadata, MetadataChange, stored_metadata
 from shared.warehouse.catalog.models import CountedLine, UnitGoods
 from shared.warehouse.documents.vocabulary import (
     EntryType,
@@ -59,6 +60,7 @@ class LineDraft(UnitGoods):
     expiry_date: Day | None = None
     serials: list[Code] | None = None
     external_ref: LineReference | None = None
+    metadata: LineMetadata = Field(default={})
 
 
 class EntryLineDraft(LineDraft):
@@ -78,6 +80,7 @@ class DocumentDraft(Input):
     partner_name: Name | None = None
     warehouse_code: Code
     comments: Note | None = None
+    metadata: Metadata = Field(default={})
 
 
 class EntryDraft(DocumentDraft):
@@ -119,6 +122,7 @@ class DocumentChange(Input):
     due_date: Day | None = None
     partner_name: Name | None = None
     comments: Note | None = None
+    metadata: MetadataChange = Field(default={})
 
 
 class EntryChange(DocumentChange):
@@ -165,6 +169,7 @@ class DocumentLine(CountedLine):
     expiry_date: str | None = None
     serials: list[str] = Field(default_factory=list)
     bin_code: str | None = None
+    metadata: dict[str, str] = stored_metadata()
 
     @property
     def staged_qty(self) -> Decimal:
@@ -205,6 +210,7 @@ class Document(Stored):
     dispatched_works: list[int] = Field(default_factory=list, exclude_if=operator.not_)
     named: dict[str, list[int]] = Field(default_factory=dict)
     import_id: int | None = None
+    metadata: dict[str, str] = stored_metadata()
     lines: list[DocumentLine]
 
     @property
@@ -248,6 +254,7 @@ class EntryDocumentLine(TypedDict):
     received_qty: Number
     whs_code: str
     status: DocumentLineStatus
+    metadata: dict[str, str]
 
 
 class ExitDocumentLine(TypedDict):
@@ -263,6 +270,7 @@ class ExitDocumentLine(TypedDict):
     picked_qty: Number
     whs_code: str
     status: DocumentLineStatus
+    metadata: dict[str, str]
 
 
 class ShippedLine(TypedDict):
@@ -284,6 +292,7 @@ class _DocumentView(Stored):
     doc_date: StoredDay
     due_date: StoredDay | None
     comments: str | None
+    metadata: dict[str, str]
 
 
 class EntryDocument(_DocumentView):

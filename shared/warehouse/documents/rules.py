@@ -105,6 +105,7 @@ def new_document(
         doc_date=draft.doc_date,
         due_date=draft.due_date,
         comments=draft.comments,
+        metadata=draft.metadata,
         import_id=import_id,
         whs_code=draft.warehouse_code,
         created_at=now,
@@ -148,6 +149,7 @@ def new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLin
         expiry_date=line.expiry_date,
         serials=line.serials or [],
         bin_code=destination_bin(line),
+        metadata=line.metadata,
     )
 
 

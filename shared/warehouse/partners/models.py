@@ -17,6 +17,7 @@ from shared.kernel.fields import (
     Timestamp,
 )
 from shared.kernel.list_parameters import Integer, ListParameters, Search, Text
+from shared.kernel.metadata import Metadata, MetadataChange
 
 _MAX_DOCUMENT_ID = 2**53 - 1
 
@@ -47,6 +48,7 @@ class ClientCreate(Input):
     document_id: DocumentId
     email: Email | None = None
     phone: Phone | None = None
+    metadata: Metadata = Field(default={})
 
 
 class ClientChange(ClientCreate):
@@ -54,6 +56,7 @@ class ClientChange(ClientCreate):
 
     name: Name = ""
     document_id: DocumentId = 0
+    metadata: MetadataChange = Field(default={})  # type: ignore[assignment]
 
 
 class Client(Stored):
@@ -66,6 +69,7 @@ class Client(Stored):
     document_id: int
     email: str | None = None
     phone: str | None = None
+    metadata: dict[str, str] = Field(default_factory=dict)
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -79,12 +83,14 @@ class ProviderCreate(Input):
     email: Email | None = None
     phone: Phone | None = None
     paymentinfo: Note | None = None
+    metadata: Metadata = Field(default={})
 
 
 class ProviderChange(ProviderCreate):
     """A change of a provider. Fields that are not sent stay as they are."""
 
     name: Name = ""
+    metadata: MetadataChange = Field(default={})  # type: ignore[assignment]
 
 
 class Provider(Stored):
@@ -97,6 +103,7 @@ class Provider(Stored):
     phone: str | None = None
     description: str | None = None
     paymentinfo: str | None = None
+    metadata: dict[str, str] = Field(default_factory=dict)
     created_at: Timestamp
     updated_at: Timestamp
 

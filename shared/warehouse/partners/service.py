@@ -12,6 +12,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
+from shared.kernel.metadata import merge, merge_problems
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.partners import repository
 from shared.warehouse.partners.codes import PartnerKind, code_key
@@ -42,7 +43,8 @@ def change_client(tx: Transaction, number: int, change: Checked[ClientChange]) -
     before = record.entity
     wanted = _new_keys("client", change, before)
     found = _taken_problems(tx.store, "client", wanted, number)
-    sent = ensure_valid(change, found).model_dump(exclude_unset=True)
+    found += merge_problems(before.metadata, change)
+    sent = merge(ensure_valid(change, found).model_dump(exclude_unset=True), before.metadata)
     changed = CLIENTS.update(tx, record, sent)
     _replace_aliases(tx, *map(repository.client_aliases, (before, changed.entity)))
     return changed
@@ -78,7 +80,8 @@ def change_provider(
     before = record.entity
     wanted = _new_keys("provider", change, before)
     found = _taken_problems(tx.store, "provider", wanted, number)
-    sent = ensure_valid(change, found).model_dump(exclude_unset=True)
+    found += merge_problems(before.metadata, change)
+    sent = merge(ensure_valid(change, found).model_dump(exclude_unset=True), before.metadata)
     changed = PROVIDERS.update(tx, record, sent)
     _replace_aliases(tx, *map(repository.provider_aliases, (before, changed.entity)))
     return changed

@@ -21,6 +21,7 @@ from shared.kernel.fields import (
     Timestamp,
 )
 from shared.kernel.list_parameters import IdParameter, PeriodParameters, Text
+from shared.kernel.metadata import LineMetadata, Metadata, stored_metadata
 from shared.warehouse.catalog.models import CountedLine, GoodsDraft
 from shared.warehouse.documents.models import Source
 from shared.warehouse.work.models import Operator
@@ -59,6 +60,7 @@ class ReturnLineDraft(GoodsDraft):
     batch: Code | None = None
     serials: list[Code] | None = None
     external_ref: LineReference | None = None
+    metadata: LineMetadata = Field(default={})
 
 
 class ReturnDraft(Input):
@@ -81,6 +83,7 @@ class ReturnDraft(Input):
         " blind return.",
     )
     reason: Note | None = None
+    metadata: Metadata = Field(default={})
     lines: Annotated[list[ReturnLineDraft], Field(min_length=1, max_length=MAX_LINES)]
 
 
@@ -165,6 +168,7 @@ class StoredReturnLine(CountedLine):
     scrapped_qty: Number = ZERO
     lost_qty: Number = ZERO
     returned_to_provider_qty: Number = ZERO
+    metadata: dict[str, str] = stored_metadata()
 
     @property
     def received_qty(self) -> Decimal:
@@ -201,6 +205,7 @@ class StoredReturn(Stored):
     updated_at: Timestamp
     import_id: int | None = None
     provider_documents: list[int] = Field(default_factory=list)
+    metadata: dict[str, str] = stored_metadata()
     lines: list[StoredReturnLine]
 
 
@@ -257,6 +262,7 @@ class ReturnLine(TypedDict):
     batch_num: str | None
     serial_numbers: list[str]
     status: ReturnLineStatus
+    metadata: dict[str, str]
 
 
 class Return(Stored):
@@ -275,6 +281,7 @@ class Return(Stored):
     warehouse_code: str
     source: Source
     reason: str | None
+    metadata: dict[str, str]
     operator: Operator | None
     received_at: Timestamp | None
     dispositioned_at: Timestamp | None

@@ -125,6 +125,7 @@ def new_return(  # noqa: PLR0913, PLR0917 - the facts of a return
         whs_code=warehouse.whs_code,
         source="api" if import_id is None else "import",
         reason=draft.reason,
+        metadata=draft.metadata,
         import_id=import_id,
         created_at=now,
         updated_at=now,
@@ -158,6 +159,7 @@ def _new_line(
         unit_qty=line.unit_qty,
         batch_num=line.batch,
         serials=line.serials or [],
+        metadata=line.metadata,
     )
 
 

@@ -78,7 +78,7 @@ def create_return(
         known, found = _known(tx, named, document, found)
         counted = lines_in_base_units(named, found)
         findings = _findings(tx.store, counted, known, origin)
-        if findings.all:
+        if findings.all and not isinstance(named, InvalidBody):
             _ensure_not_created_meanwhile(tx.store, counted.external_ref)
         draft = ensure_no_problems(counted, findings)
     number = tx.next_id(RETURNS.kind)

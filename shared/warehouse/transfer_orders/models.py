@@ -23,6 +23,7 @@ from shared.kernel.fields import (
     Word,
 )
 from shared.kernel.list_parameters import PeriodParameters, Text
+from shared.kernel.metadata import LineMetadata, Metadata, stored_metadata
 from shared.warehouse.catalog.models import CountedLine, UnitGoods
 from shared.warehouse.stock.models import ShelfStatus
 from shared.warehouse.work.address import (
@@ -75,6 +76,7 @@ class TransferLineDraft(UnitGoods):
     expected_series: list[Code] | None = None
     expected_batches: list[Code] | None = None
     external_ref: LineReference | None = None
+    metadata: LineMetadata = Field(default={})
 
 
 class TransferOrderDraft(Input):
@@ -95,6 +97,7 @@ class TransferOrderDraft(Input):
     picker_id: Identifier | None = Field(
         default=None, description="Who picks; required when an integration client releases."
     )
+    metadata: Metadata = Field(default={})
     lines: Annotated[list[TransferLineDraft], Field(min_length=1, max_length=MAX_LINES)]
 
 
@@ -167,6 +170,7 @@ class StoredTransferLine(CountedLine):
     expected_batches: list[str] = Field(default_factory=list)
     serials: list[str] = Field(default_factory=list)
     transit: list[InTransitGoods] = Field(default_factory=list)
+    metadata: dict[str, str] = stored_metadata()
 
 
 class TransferPlace(Stored):
@@ -203,6 +207,7 @@ class StoredTransferOrder(Stored):
     carrier_id: int | None = None
     created_at: Timestamp
     updated_at: Timestamp
+    metadata: dict[str, str] = stored_metadata()
     lines: list[StoredTransferLine]
 
 
@@ -232,6 +237,7 @@ class TransferOrderLine(TypedDict):
     batch_num: str | None
     serial_numbers: list[str]
     status: OrderLineStatus
+    metadata: dict[str, str]
 
 
 class TransferOrder(Stored):
@@ -264,6 +270,7 @@ class TransferOrder(Stored):
     ship_to_address: ShipToAddress | None
     carrier_code: str | None
     service_code: str | None
+    metadata: dict[str, str]
     source: OrderSource
     picking_id: int | None
     receipt_id: int | None

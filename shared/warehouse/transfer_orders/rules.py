@@ -93,6 +93,7 @@ def new_order(  # noqa: PLR0913, PLR0917 - the facts of an order
         ship_to_address=stored_address(draft.ship_to_address),
         carrier_code=draft.carrier_code,
         service_code=draft.service_code,
+        metadata=draft.metadata,
         source=source,
         created_at=now,
         updated_at=now,
@@ -139,4 +140,5 @@ def _new_line(
         batch_num=line.batch_num,
         expected_series=line.expected_series or [],
         expected_batches=line.expected_batches or [],
+        metadata=line.metadata,
     )

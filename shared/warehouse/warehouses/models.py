@@ -24,6 +24,7 @@ from shared.kernel.fields import (
     Word,
 )
 from shared.kernel.list_parameters import IdParameter, ListParameters, Search, Text
+from shared.kernel.metadata import Metadata, MetadataChange, stored_metadata
 
 MAX_BULK = 1000
 """Maximum number of positions of one bulk request."""
@@ -56,6 +57,7 @@ class WarehouseCreate(_WarehouseFields):
 
     whs_code: Code
     name: Name
+    metadata: Metadata = Field(default={})
 
 
 class WarehouseChange(_WarehouseFields):
@@ -63,6 +65,7 @@ class WarehouseChange(_WarehouseFields):
 
     whs_code: Code = ""
     name: Name = ""
+    metadata: MetadataChange = Field(default={})
 
 
 class StoredWarehouse(Stored):
@@ -80,6 +83,7 @@ class StoredWarehouse(Stored):
     state: str | None = None
     zip_code: str | None = None
     country: str | None = None
+    metadata: dict[str, str] = stored_metadata()
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -87,6 +91,7 @@ class StoredWarehouse(Stored):
 class Warehouse(StoredWarehouse):
     """A warehouse."""
 
+    metadata: dict[str, str]
     positions_count: int
 
 

@@ -9,6 +9,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
+from shared.kernel.metadata import merge, merge_problems
 from shared.kernel.references import (
     drop_code,
     give_up_code,
@@ -78,10 +79,9 @@ def change_warehouse(
     record, positions = _read_warehouse(tx.store, number)
     before = record.entity
     renamed = "whs_code" in change.model_fields_set and change.whs_code != before.whs_code
-    change = ensure_valid(
-        change, _code_problems(tx.store, change.whs_code, number) if renamed else []
-    )
-    values = StoredWarehouse.values_of(change)
+    found = _code_problems(tx.store, change.whs_code, number) if renamed else []
+    change = ensure_valid(change, [*found, *merge_problems(before.metadata, change)])
+    values = merge(StoredWarehouse.values_of(change), before.metadata)
     after = before.model_copy(update=values)
     if renamed:
         mark = _retire_warehouse(tx, before, "cannot change its code")

@@ -50,8 +50,16 @@ def test_entry_document_has_all_its_fields(yard: WarehouseScenario) -> None:
         "doc_date": "2026-03-01",
         "due_date": "2026-03-15",
         "comments": "two pallets\nmind the step",
+        "metadata": {},
         "lines": [
-            {**line, **in_base_units, "received_qty": 0, "whs_code": "YARD", "status": "open"}
+            {
+                **line,
+                **in_base_units,
+                "received_qty": 0,
+                "whs_code": "YARD",
+                "status": "open",
+                "metadata": {},
+            }
             for line in lines
         ],
         "differences": [],

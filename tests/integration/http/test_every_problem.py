@@ -29,6 +29,8 @@ _ROUTES = {
 _OF_JSON = [name for name, operation in _ROUTES.items() if not operation.is_form]
 _WRONG_TYPE: Mapping[str, Any] = {}
 """A value that no field accepts which is not an object itself."""
+_NO_METADATA = 5
+"""A value of a wrong type for metadata, which is an object."""
 _UNKNOWN_ID = 987_654
 _UNKNOWN_CODE = "NO-SUCH"
 
@@ -107,6 +109,10 @@ def _unknown(name: str) -> Any:
     return _UNKNOWN_ID if name.endswith("_id") else _UNKNOWN_CODE
 
 
+def _wrong_value(path: str) -> object:
+    return _NO_METADATA if path.endswith("metadata") else _WRONG_TYPE
+
+
 def _unreported(wanted: set[str], reported: list[str]) -> set[str]:
     """Return the paths without a problem; one of an entry of a list counts for the list."""
     return {
@@ -142,7 +148,7 @@ def test_every_field_that_looks_like_a_reference_is_classified() -> None:
 def test_every_field_of_a_wrong_type_is_a_problem(route: str) -> None:
     body = _ROUTES[route].body
     assert body is not None
-    wrong = {path: _WRONG_TYPE for path, _ in _fields(body)}
+    wrong = {path: _wrong_value(path) for path, _ in _fields(body)}
     reported = [problem.field for problem in problems_of(check(body, _body(wrong)))]
     assert _unreported(set(wrong), reported) == set()
 
@@ -158,7 +164,7 @@ def test_every_field_of_a_wrong_type_is_reported_at_once(route: str, stack: Stac
     operation = _ROUTES[route]
     assert operation.body is not None
     values = EXAMPLES[route].prepared(stack.erp())
-    wrong = {path: _WRONG_TYPE for path, _ in _fields(operation.body)}
+    wrong = {path: _wrong_value(path) for path, _ in _fields(operation.body)}
     if operation.is_form:
         answer = _send(route, stack, values, Form({"kind": "", "options[on_duplicate]": "?"}))
         wanted = {"kind", "file", "options.on_duplicate"}
@@ -208,7 +214,7 @@ def test_unknown_references_are_reported_with_the_fields_of_a_wrong_type(
             values[path] = _unknown(name)
             wanted.add(path)
         elif name not in others:
-            values[path] = _WRONG_TYPE
+            values[path] = _wrong_value(path)
             wanted.add(path)
         elif (present := _value(valid, path)) is not None:
             values[path] = present

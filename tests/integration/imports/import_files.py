@@ -9,6 +9,7 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.worksheet.worksheet import Worksheet
 
+from shared.integration.imports.files.columns import metadata_column, metadata_name
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.languages import Language
 from shared.integration.imports.models import ImportKind
@@ -49,6 +50,8 @@ def table(
         for column in importer_of(kind).layout.columns
         if any(column.field in row for row in rows)
     ]
+    names = dict.fromkeys(name for row in rows for name in row if metadata_name(name) is not None)
+    columns += map(metadata_column, names)
     if reverse_columns:
         columns.reverse()
     header: list[object] = [column.header.in_(language) for column in columns]
@@ -96,9 +99,17 @@ def document_rows(body: Mapping[str, Any]) -> Iterator[dict[str, object]]:
     """Yield a row for each line of a document or transfer order."""
     head = dict(_head_cells(body))
     for line in body["lines"]:
-        cells = {name: cell_value(value) for name, value in line.items()}
-        reference = cells.pop("external_ref", None)
-        yield {**head, **cells, **({"line_external_ref": reference} if reference else {})}
+        yield {**head, **cells(line, of_line=True)}
+
+
+def cells(body: Mapping[str, Any], *, of_line: bool = False) -> dict[str, object]:
+    """Return a body or line as cells, by field; metadata has a cell for each name."""
+    prefix = "lines.metadata." if of_line else "metadata."
+    texts = {prefix + name: text for name, text in body.get("metadata", {}).items()}
+    others = {name: cell_value(value) for name, value in body.items() if name != "metadata"}
+    if of_line and "external_ref" in others:
+        others["line_external_ref"] = others.pop("external_ref")
+    return {**others, **texts}
 
 
 def _head_cells(body: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.integration.imports.models import ImportKind
-from tests.integration.imports.import_files import RowValues, cell_value, document_rows
+from tests.integration.imports.import_files import RowValues, cells, document_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class KindExample:
             if "lines" in body:
                 yield from document_rows(body)
             else:
-                yield {name: cell_value(value) for name, value in body.items()}
+                yield cells(body)
 
 
 PRODUCTS = KindExample(
@@ -36,6 +36,7 @@ PRODUCTS = KindExample(
             "item_code": "0042", "name": "Trowel, small", "barcode": "4006381333931",
             "type": "tool", "image_url": "https://example.com/t.png", "sales_unit": "UN",
             "purchase_unit": "BOX", "man_btch_num": True, "inventory_item": True,
+            "metadata": {"ERP.id-7": "0017", "memo": "a ñ"},
         },
         {"item_code": "1E5", "name": 'Caña 2½"', "man_ser_num": True},
         {"item_code": "CALL-OUT", "name": "=2+3", "inventory_item": False},
@@ -50,10 +51,12 @@ ENTRIES = KindExample(
             "external_ref": "PO-1", "type": "purchase_order", "doc_date": "2026-03-01",
             "due_date": "2026-03-09", "partner_code": "007", "partner_name": "Müller & Söhne",
             "warehouse_code": "YARD", "comments": "Ring twice",
+            "metadata": {"Buyer": "007"},
             "lines": [
                 {
                     "item_code": "BRICK", "qty": 12.5, "destination_bin": "A-01",
                     "external_ref": "10",
+                    "metadata": {"pos": "10"},
                 },
                 {"item_code": "CEMENT", "qty": 3, "batch": "L-1", "expiry_date": "2027-01-31"},
                 {"item_code": "DRILL", "qty": 2, "serials": ["S-1", "S-2"]},
@@ -81,8 +84,9 @@ EXITS = KindExample(
                 "country": "ES", "phone": "910 000", "email": "ana@example.com",
             },
             "carrier_code": "DHL", "service_code": "EXPRESS",
+            "metadata": {"shop": "es"},
             "lines": [
-                {"item_code": "BRICK", "qty": 4, "external_ref": "10"},
+                {"item_code": "BRICK", "qty": 4, "external_ref": "10", "metadata": {"x.y": "1"}},
                 {"item_code": "CEMENT", "qty": 2, "batch": "L-1"},
                 {"item_code": "DRILL", "qty": 1, "serials": ["S-1"]},
             ],
@@ -103,8 +107,9 @@ TRANSFERS = KindExample(
             "external_ref": "TR-1", "from_warehouse": "YARD", "to_warehouse": "SHOP",
             "priority": 3, "reason": "Refill", "due_at": "2026-03-01T09:30:00+01:00",
             "ship_to_address": {"city": "Bath", "country": "GB"}, "carrier_code": "DHL",
+            "metadata": {"truck": "2"},
             "lines": [
-                {"item_code": "BRICK", "qty": 7, "external_ref": "A-1"},
+                {"item_code": "BRICK", "qty": 7, "external_ref": "A-1", "metadata": {"pos": "10"}},
                 {"item_code": "CEMENT", "qty": 1, "batch_num": "L-1"},
                 {"item_code": "CEMENT", "qty": 2, "expected_batches": ["L-2", "L-3"]},
                 {"item_code": "DRILL", "qty": 2, "expected_series": ["S-1", "S-2"]},
@@ -123,8 +128,12 @@ RETURNS = KindExample(
     [
         {
             "external_ref": "RMA-1", "warehouse_code": "YARD", "partner_code": "C-1",
+            "metadata": {"ticket": "9"},
             "lines": [
-                {"item_code": "BRICK", "qty": 7, "reason": "not_wanted", "external_ref": "1"},
+                {
+                    "item_code": "BRICK", "qty": 7, "reason": "not_wanted", "external_ref": "1",
+                    "metadata": {"pos": "1"},
+                },
                 {"item_code": "CEMENT", "qty": 1.5, "batch": "L-1"},
                 {"item_code": "DRILL", "qty": 2, "serials": ["S-1", "S-2"], "reason": "defective"},
             ],

@@ -127,6 +127,8 @@ def filled_in(example: KindExample, language: Language) -> bytes:
     sheet = book.worksheets[0]
     columns = {str(one.value).rstrip(" *"): column for column, one in enumerate(sheet[1], 1)}
     header, *rows = table(example.kind, example.rows(), language=language)
+    for title in map(str, header):  # a template has no columns of metadata
+        sheet.cell(1, columns.setdefault(title, len(columns) + 1)).value = title
     for number, row in enumerate(rows, 3):
         for name, value in zip(header, row, strict=True):
             cell = sheet.cell(number, columns[str(name)])

@@ -45,6 +45,24 @@ CASES: Mapping[str, tuple[ImportKind, Rows, list[str]]] = {
             "The required column Quantity (qty) is missing.",
         ],
     ),
+    "names that metadata cannot have, and one twice": (
+        "products",
+        [
+            ["item_code", "name", "metadata.a b", "metadata.", "Metadata. x", "metadata.x"],
+            ["A", "Good", "1", "2", "3", "4"],
+        ],
+        [
+            (
+                "The headers 'Metadata. x' (column 5) and 'metadata.x' (column 6) are both for"
+                " metadata.x (metadata.x); keep one of them."
+            ),
+            *(
+                f"The header {header!r} (column {column}) must be named with 1 to 40 letters,"
+                " digits, dots, _ or -."
+                for column, header in ((3, "metadata.a b"), (4, "metadata."))
+            ),
+        ],
+    ),
     "a column twice": (
         "products",
         [["item_code", "name", "Item code", "Nombre"], ["A", "Good", "B", "Better"]],

@@ -38,7 +38,7 @@ def test_partner_has_all_its_fields(erp: Erp, stack: Stack, path: str, whole: Fi
     assert answer.headers["Location"] == f"{stack.tenant().base_url}{path}/1"
     times = {name: created[name] for name in ("created_at", "updated_at")}
     assert times["created_at"] == times["updated_at"]
-    assert created == {**whole, "id": 1, **times}
+    assert created == {**whole, "id": 1, "metadata": {}, **times}
     assert erp.get(f"{path}/1").data == created
     assert erp.walk(path) == [created]
 

@@ -31,6 +31,7 @@ def test_everything_comes_back_and_is_decided_on(scenario: ReturnScenario, stack
         "warehouse_code": "YARD",
         "source": "api",
         "reason": "Wrong address",
+        "metadata": {},
         "operator": None,
         "lines": made.data["lines"],
         "differences": [],
@@ -60,6 +61,7 @@ def test_everything_comes_back_and_is_decided_on(scenario: ReturnScenario, stack
         "batch_num": None,
         "serial_numbers": [],
         "status": "open",
+        "metadata": {},
     }
 
     shown = scenario.receive(

@@ -78,6 +78,7 @@ def test_draft_is_returned_with_all_fields(transfer_scenario: TransferScenario) 
         "ship_to_address": {**NO_ADDRESS, "city": "Bath", "country": "GB"},
         "carrier_code": "DHL",
         "service_code": "EXPRESS",
+        "metadata": {},
         "source": "api",
         "picking_id": None,
         "receipt_id": None,
@@ -92,6 +93,7 @@ def test_draft_is_returned_with_all_fields(transfer_scenario: TransferScenario) 
                 "product_id": products[line["item_code"]],
                 **line,
                 **nothing,
+                "metadata": {},
             }
             for position, line in enumerate(lines)
         ],

@@ -33,7 +33,7 @@ def test_warehouse_has_all_its_fields(erp: Erp, stack: Stack) -> None:
     assert answer.headers["Location"] == f"{stack.tenant().base_url}/warehouses/1"
     times = {name: created[name] for name in ("created_at", "updated_at")}
     assert times["created_at"] == times["updated_at"]
-    assert created == {**body, "id": 1, "positions_count": 0, **times}
+    assert created == {**body, "id": 1, "metadata": {}, "positions_count": 0, **times}
     assert erp.get("/warehouses/1").data == {**created, "positions": []}
     assert erp.walk("/warehouses") == [created]
 

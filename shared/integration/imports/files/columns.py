@@ -9,6 +9,7 @@ from typing import Literal
 
 from shared.integration.imports.languages import BilingualText, ColumnWords
 from shared.kernel.db.facets import fold
+from shared.kernel.metadata import name_problem
 from shared.warehouse.documents.vocabulary import DocumentKind
 
 type CellType = Literal["text", "list", "decimal", "integer", "date", "datetime", "boolean"]
@@ -68,7 +69,9 @@ class Column:
     @property
     def body_field(self) -> str:
         """The name of the field in the body or in its line."""
-        return self.field.removeprefix(LINE_PREFIX) if self.is_line_field else self.field
+        if not self.is_line_field:
+            return self.field
+        return self.field.removeprefix(LINE_PREFIX).removeprefix("lines.")
 
     def documented_headers(self) -> set[str]:
         """Return the name of the field and both headers, as `normalize_header` writes them."""
@@ -98,6 +101,23 @@ class AmbiguousHeader:
     beside: Sequence[str]
 
 
+METADATA, LINE_METADATA = "metadata.", "lines.metadata."
+"""Prefixes of the headers of columns of metadata, which a name follows."""
+
+
+def metadata_column(field: str) -> Column:
+    """Return the column of a name of metadata."""
+    title = BilingualText(field, field)
+    words = {field: ColumnWords(title, title, title)}
+    return Column(words, field, is_line_field=field.startswith(LINE_METADATA))
+
+
+def metadata_name(field: str) -> str | None:
+    """Return the name of metadata that a field of a row is; None for another field."""
+    name = field.removeprefix("lines.").removeprefix(METADATA)
+    return name if field in {METADATA + name, LINE_METADATA + name} else None
+
+
 @dataclass(frozen=True)
 class FileLayout:
     """The columns of the files of one import kind.
@@ -110,6 +130,7 @@ class FileLayout:
         unique_fields: Fields whose combination must be unique within a file without `group_by`.
         document_kind: The kind of document whose types the column `type` accepts.
         ambiguous: Headers that mean a column only beside other columns.
+        has_metadata: Whether what the rows create has metadata, and its lines, too.
     """
 
     title: BilingualText
@@ -118,6 +139,7 @@ class FileLayout:
     unique_fields: Sequence[str] = ()
     document_kind: DocumentKind | None = None
     ambiguous: Sequence[AmbiguousHeader] = ()
+    has_metadata: bool = True
 
     @cached_property
     def by_header(self) -> Mapping[str, Column]:
@@ -139,11 +161,13 @@ class FoundColumns:
             be equal to those of an earlier column of the same field are at the end.
         repeated: The columns that are there more than once, with the indexes.
         ambiguous: The ambiguous headers that the file does not determine, with their indexes.
+        misnamed: The indexes of the columns whose names metadata cannot have, with the reason.
     """
 
     columns: list[tuple[int, Column]] = field(default_factory=list)
     repeated: list[tuple[Column, Sequence[int]]] = field(default_factory=list)
     ambiguous: list[tuple[int, AmbiguousHeader]] = field(default_factory=list)
+    misnamed: list[tuple[int, str]] = field(default_factory=list)
 
     @property
     def fields(self) -> set[str]:
@@ -179,8 +203,26 @@ def find_columns(header: Sequence[str], layout: FileLayout) -> FoundColumns:
         column = layout.by_field[one.field]
         found.columns.append((indexes[0], column))
         found.repeated += [(column, indexes)] if len(indexes) > 1 else []
+    if layout.has_metadata:
+        _find_metadata(header, layout, found)
     found.columns = [*sorted(found.columns, key=itemgetter(0)), *equal]
     return found
+
+
+def _find_metadata(header: Sequence[str], layout: FileLayout, found: FoundColumns) -> None:
+    """Add the columns of metadata: `metadata.NAME`, and `lines.metadata.NAME` of lines."""
+    at: dict[str, list[int]] = {}
+    for index, title in enumerate(header):
+        for prefix in (METADATA, LINE_METADATA) if layout.group_by else (METADATA,):
+            if title.lower().startswith(prefix):
+                at.setdefault(prefix + title[len(prefix) :].strip(), []).append(index)
+    for name, indexes in at.items():
+        column = metadata_column(name)
+        if problem := name_problem(metadata_name(name) or ""):
+            found.misnamed.append((indexes[0], problem))
+        else:
+            found.columns.append((indexes[0], column))
+            found.repeated += [(column, indexes)] if len(indexes) > 1 else []
 
 
 def indexes_of(columns: Sequence[tuple[int, Column]]) -> dict[str, int]:

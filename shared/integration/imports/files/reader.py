@@ -266,6 +266,10 @@ def _header_errors(
             _ambiguous_error(header.cells[index], one, layout)
             for index, one in header.found.ambiguous
         ),
+        *(
+            f"The header {header.cells[index]!r} (column {index + 1}) {problem}."
+            for index, problem in header.found.misnamed
+        ),
     ]
     if not missing:
         return errors

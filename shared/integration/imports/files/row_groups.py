@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from shared.integration.imports.files.cells import Converter, cell_text, converters
-from shared.integration.imports.files.columns import LINE_PREFIX, CellType, Column, indexes_of
+from shared.integration.imports.files.columns import (
+    LINE_METADATA,
+    LINE_PREFIX,
+    METADATA,
+    CellType,
+    Column,
+    indexes_of,
+)
 from shared.integration.imports.files.reader import ParsedFile, is_blank
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import ImportKind
@@ -85,7 +92,8 @@ class RowGrouper:
         unique_fields = self._layout.unique_fields
         for row in self._file.rows:
             body, problems = self._read_row(row)
-            group = RowGroup([row], body, {row.number: problems} if problems else {})
+            found = {row.number: problems} if problems else {}
+            group = RowGroup([row], _with_objects(body), found)
             values = tuple(body.get(name) for name in unique_fields)
             if None not in values:
                 first = first_rows.setdefault(values, row.number)
@@ -202,7 +210,7 @@ class RowGrouper:
                     message = f"differs from row {first_rows[name]} of the same document"
                     problem = RowProblem(self._indexes[name], name, message)
                     group.problems.setdefault(row.number, []).append(problem)
-            lines.append(line)
+            lines.append(_with_objects(line))
         group.body = {**_with_objects(group.body), "lines": lines}
         reference = self._layout.group_by[0]
         if reference not in group.body:  # single requests of some kinds do without one
@@ -311,6 +319,10 @@ def _with_objects(cells: Mapping[str, object]) -> dict[str, object]:
 def _origin(group: RowGroup, path: str, indexes: Mapping[str, int]) -> tuple[Row, str]:
     """Return the row and the field of the column that a path of the body comes from."""
     parts = path.split(".")
+    head, _, name = path.partition(METADATA)
+    if name:
+        field = f"{LINE_METADATA if head else METADATA}{name}"
+        return group.rows[int(parts[1]) if head else 0], field
     if parts[0] == "lines" and len(parts) > 2 and parts[1].isdigit():  # noqa: PLR2004 - lines.N.field
         prefixed = f"{LINE_PREFIX}{parts[2]}"
         return group.rows[int(parts[1])], prefixed if prefixed in indexes else parts[2]

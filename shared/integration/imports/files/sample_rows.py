@@ -33,12 +33,15 @@ def is_sample_row(layout: FileLayout, values: Mapping[str, Cell]) -> bool:
     sample row, in any of the formats in which spreadsheet programs save it. `values` are the cells
     of the row by field.
     """
+    columns = layout.by_field
     given = {
         field: text
         for field, cell in values.items()
-        if (text := _comparable_text(cell, layout.by_field[field].cell_type))
+        if (
+            text := _comparable_text(cell, columns[field].cell_type if field in columns else "text")
+        )
     }
-    return all(
+    return given.keys() <= columns.keys() and all(
         given[column.field] in _examples(column) if column.field in given else not column.required
         for column in layout.columns
     )

@@ -37,6 +37,7 @@ class PickFaceImporter(Importer):
         TITLES["pick_faces"],
         _COLUMNS,
         unique_fields=("item_code", "warehouse_code", "bin_code"),
+        has_metadata=False,
     )
     model = PickFaceDraft
     id_sequence = "pick_face"

@@ -34,6 +34,8 @@ _SPANISH: Mapping[str, str] = {
     "must be a country code of two capital letters (ISO 3166-1), such as ES": (
         "debe ser un código de país de dos letras mayúsculas (ISO 3166-1), como ES"
     ),
+    "must have at most {} names, has {}": "debe tener como máximo {} nombres, tiene {}",
+    "must have at most {} bytes, has {}": "debe tener como máximo {} bytes, tiene {}",
     "must be one of {}": "debe ser uno de estos valores: {}",
     "must be true or false": "debe ser verdadero o falso",
     "must be yes or no": "debe ser sí o no",
