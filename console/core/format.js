@@ -1,6 +1,5 @@
 /**
- * Numbers, dates, times and addresses for people: in the language of the page and the time zone of
- * the company.
+ * Numbers, dates and times for people: in the language of the page and the time zone of the company.
  */
 
 /**
@@ -64,35 +63,6 @@ export function formatInstant(value, { language, timeZone }) {
     const zone = timeZone === undefined ? {} : { timeZone };
     return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', ...zone });
   }).format(instant);
-}
-
-/**
- * Return the lines of an address: who, where, and how to reach them.
- *
- * @param {any} address `ship_to_address` of the interface
- * @param {string} language in which the country is named
- * @returns {string[]}
- */
-export function postalLines(address, language) {
-  const { name, company, line1, line2, city, state, zip_code: code, country, phone, email } = address;
-  const lines = [
-    [company],
-    [name],
-    [line1],
-    [line2],
-    [[code, city].filter(Boolean).join(' '), state],
-    [countryName(country, language)],
-    [phone, email],
-  ];
-  return lines.map((parts) => parts.filter(Boolean).join(', ')).filter(Boolean);
-}
-
-/**
- * @param {unknown} code of two capital letters
- * @param {string} language
- */
-function countryName(code, language) {
-  return typeof code === 'string' ? new Intl.DisplayNames(language, { type: 'region' }).of(code) : '';
 }
 
 /** What a spreadsheet may read as the start of a formula: at the start of a cell, and after every

@@ -8,7 +8,7 @@ import { actionLabel, text } from '../core/words.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Notice } from '../components/notice.js';
-import { Definitions } from '../components/parts.js';
+import { Definitions } from '../components/definitions.js';
 import { Secrets, secretsOf } from '../components/secrets.js';
 import { Title } from '../components/title.js';
 import { ActionDialog } from './dialogs.js';

@@ -14,7 +14,7 @@ import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
-import { Definitions } from '../components/parts.js';
+import { Definitions } from '../components/definitions.js';
 import { Secrets, secretsOf } from '../components/secrets.js';
 import { Table } from '../components/table.js';
 import { Title } from '../components/title.js';

@@ -11,7 +11,7 @@ import { h } from '../vendor/preact.js';
 import { ChangeForm } from '../components/change.js';
 import { useAction } from '../components/form.js';
 import { Notice } from '../components/notice.js';
-import { Definitions } from '../components/parts.js';
+import { Definitions } from '../components/definitions.js';
 import { Title } from '../components/title.js';
 
 const CHANGE = 'PATCH /settings';

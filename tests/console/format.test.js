@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import {
-  csvFile, csvRow, formatDate, formatInstant, formatNumber, postalLines,
-} from '../../console/core/format.js';
+import { csvFile, csvRow, formatDate, formatInstant, formatNumber } from '../../console/core/format.js';
+import { postalLines } from '../../console/core/postal.js';
 
 const english = { language: 'en', timeZone: 'America/New_York' };
 const spanish = { language: 'es', timeZone: 'Europe/Madrid' };

@@ -14,8 +14,8 @@ import { subjectLabel, text } from '../../core/words.js';
 import { useMemo, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Floor, Movable } from '../../components/floor.js';
+import { Lazy } from '../../components/lazy.js';
 import { Notice } from '../../components/notice.js';
-import { LayoutFile } from '../../components/layout_file.js';
 
 /**
  * @typedef {import('../../core/plan.js').Place} Place
@@ -65,13 +65,17 @@ export function Panel({ resource, description }) {
   const isCut = [places, stock].some(({ result }) => (result?.length ?? 0) >= MOST_PAGES * PER_PAGE);
   return h('section', {}, [
     h('h2', {}, subjectLabel('map')),
-    h(LayoutFile, {
-      warehouse: { id, code },
-      write: description.actions['PUT /warehouses/{id}/layout'],
-      map,
-      etag,
-      places: places.result,
-      onPublished: layout.reload,
+    h(Lazy, {
+      load: () => import('../../components/layout_file.js'),
+      name: 'LayoutFile',
+      props: {
+        warehouse: { id, code },
+        write: description.actions['PUT /warehouses/{id}/layout'],
+        map,
+        etag,
+        places: places.result,
+        onPublished: layout.reload,
+      },
     }),
     h(Notice, { error: places.error ?? stock.error, onRetry: again }),
     isCut && h('p', { class: 'notice' }, text('map_cut', { count: MOST_PAGES * PER_PAGE })),

@@ -10,7 +10,7 @@ import { useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Lazy } from '../../components/lazy.js';
 import { Notice } from '../../components/notice.js';
-import { Definitions } from '../../components/parts.js';
+import { Definitions } from '../../components/definitions.js';
 import { Table } from '../../components/table.js';
 
 const CHANGE = 'PUT /products/{id}/packaging';
