@@ -20,6 +20,7 @@ from shared.warehouse.documents.models import (
 )
 from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
 from shared.warehouse.master_data.named_codes import MasterData
+from shared.warehouse.work.address import stored_address
 
 type NumberedChange = tuple[str, Checked[LineChange]]
 """An entry of `lines` with its path."""
@@ -28,9 +29,12 @@ _STORED_AS = {"partner_name": "card_name"}
 _DONE: Mapping[DocumentKind, str] = {"entry": "received", "exit": "picked"}
 
 
-def changed_fields(change: EntryChange | ExitChange) -> dict[str, Any]:
+def changed_fields(change: EntryChange | ExitChange, document: Document) -> dict[str, Any]:
     """Return the fields other than `lines` that a change sets, by the names of the stored ones."""
-    sent = change.model_dump(exclude_unset=True, exclude={"lines"})
+    sent = merge(change.model_dump(exclude_unset=True, exclude={"lines"}), document.metadata)
+    if isinstance(change, ExitChange) and "ship_to_address" in sent:
+        address, former = stored_address(change.ship_to_address), document.ship_to_address
+        sent["ship_to_address"] = address.in_place_of(former) if address and former else address
     return {_STORED_AS.get(name, name): value for name, value in sent.items()}
 
 
@@ -143,7 +147,7 @@ def _with_quantity(line: DocumentLine, qty: Decimal) -> DocumentLine:
 
 def changed(document: Document, change: EntryChange | ExitChange, known: MasterData) -> Document:
     """Return the document after a valid change, with the status that follows."""
-    fields = merge(changed_fields(change), document.metadata)
+    fields = changed_fields(change, document)
     after = with_quantities(document, change).model_copy(update=fields)
     if not changes_lines(change, document):
         return after

@@ -136,6 +136,9 @@ class ExitChange(DocumentChange):
 
     priority: Priority | None = None
     ship_to: Note | None = None
+    ship_to_address: ShipToAddressDraft | None = None
+    carrier_code: CarrierCode | None = None
+    service_code: CarrierCode | None = None
     lines: Annotated[list[LineChange], Field(max_length=MAX_LINES, default_factory=list)]
 
 

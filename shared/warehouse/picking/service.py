@@ -359,20 +359,23 @@ def change_exit_document(
 ) -> Record[Document]:
     """Change an exit document; see `change_document`.
 
-    Its pickings that have not ended get the priority and the due date that follow.
+    Its pickings that have not ended get the priority and the due date that follow, those of this
+    document alone its carrier, too.
     """
     before = documents.get_document(tx.store, "exit", number).entity
     changed = change_document(tx, "exit", number, change)
     names = [
         name
-        for name in ("priority", "due_date")
+        for name in ("priority", "due_date", "carrier_code")
         if getattr(before, name) != getattr(changed.entity, name)
     ]
     for record in PICKINGS.get_many(tx.store, before.works) if names else ():
         others = [one.id for one in record.entity.documents if one.id != number]
         all_documents = [changed, *documents.get_documents(tx.store, "exit", others)]
         follows = rules.urgency([one.entity for one in all_documents])
-        PICKINGS.update(tx, record, {name: follows[name] for name in names})
+        if not others:
+            follows["carrier_code"] = changed.entity.carrier_code
+        PICKINGS.update(tx, record, {name: follows[name] for name in names if name in follows})
     return changed
 
 

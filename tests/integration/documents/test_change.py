@@ -204,6 +204,57 @@ def test_priority_and_due_date_reach_the_pickings_that_have_not_ended(
     assert PICKINGS.get(stack.store(), number).entity.due_date == "2026-03-09"
 
 
+def test_address_carrier_and_metadata_change(yard: WarehouseScenario, stack: Stack) -> None:
+    yard.stock("BRICK", 9)
+    head = {
+        "carrier_code": "DHL",
+        "service_code": "EXPRESS",
+        "ship_to_address": {"name": "Ana", "city": "Bath"},
+        "metadata": {f"n{number}": "x" for number in range(50)},
+    }
+    document, first, other = (yard.order(("BRICK", 1), head=head) for _ in range(3))
+    path = f"/exit-documents/{document}"
+    both = yard.erp.post("/pickings", {"document_ids": [first, other], "carrier_code": "UPS"}).id
+    ended = yard.started(document)
+    yard.act(ended, "cancel").ok()
+    alone = yard.picking(document)["id"]
+
+    changed = yard.erp.patch(
+        path,
+        {
+            "ship_to_address": {"city": "Bristol", "country": "GB"},
+            "carrier_code": "SEUR",
+            "service_code": None,
+            "metadata": {"n0": None, "n1": None, "new": "y"},
+            "lines": [],
+        },
+    ).ok()
+
+    address = {name: text for name, text in changed["ship_to_address"].items() if text}
+    assert address == {"city": "Bristol", "country": "GB"}
+    assert (changed["carrier_code"], changed["service_code"]) == ("SEUR", None)
+    assert changed["metadata"] == {f"n{number}": "x" for number in range(2, 50)} | {"new": "y"}
+    assert yard.erp.get(path).data == changed
+    yard.erp.patch(f"/exit-documents/{first}", {"carrier_code": "SEUR"}).ok()
+    pickings = PICKINGS.get_many(stack.store(), [both, alone, ended])
+    carriers = [record.entity.carrier_code for record in pickings]
+    assert carriers == ["UPS", "SEUR", "DHL"]
+    refused = yard.erp.patch(
+        path,
+        {
+            "ship_to_address": {"country": "Spain"},
+            "carrier_code": "X" * 21,
+            "metadata": {"n0": "", "n1": ""},
+        },
+    )
+    assert refused.invalid_fields == ["ship_to_address.country", "carrier_code", "metadata"]
+    too_large = {"metadata": {f"n{number}": "x" * 500 for number in range(20)}}
+    assert yard.erp.patch(path, too_large).invalid_fields == ["metadata"]
+    cleared = yard.erp.patch(path, {"ship_to_address": None, "carrier_code": None}).ok()
+    assert (cleared["ship_to_address"], cleared["carrier_code"]) == (None, None)
+    assert PICKINGS.get(stack.store(), alone).entity.carrier_code is None
+
+
 def test_a_repeated_creation_is_compared_with_the_changed_document(
     yard: WarehouseScenario,
 ) -> None:
@@ -243,13 +294,14 @@ def test_new_lines_count_their_unit_and_changed_quantities_base_units(
 ) -> None:
     yard.erp.put("/products/1/packaging", {"units": [{"unit": "BOX", "qty": 12}]}).ok()
     path = _entry(yard, lines=[{"item_code": "BRICK", "qty": 2, "unit": "BOX"}])
-    new = {"item_code": "BRICK", "qty": 3, "unit": "box"}
+    new = {"item_code": "BRICK", "qty": 3, "unit": "box", "metadata": {"erp": "20"}}
 
     def units(answer: Response) -> list[tuple[float, str | None, float | None]]:
         return [(line["qty"], line["unit"], line["unit_qty"]) for line in answer.ok()["lines"]]
 
     added = yard.erp.patch(path, {"lines": [{"line_num": 1, "qty": 24}, new]})
     assert units(added) == [(24, "BOX", 2), (36, "box", 3)]
+    assert [line["metadata"] for line in added.data["lines"]] == [{}, {"erp": "20"}]
     assert units(yard.erp.patch(path, {"lines": [{"line_num": 1, "qty": 30}]}))[0] == (
         30, None, None,
     )  # fmt: skip
