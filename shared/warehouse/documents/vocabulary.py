@@ -60,10 +60,11 @@ def _type_key(kind: DocumentKind, value: object) -> str:
 
 
 def _priority(value: object) -> int:
-    number = PRIORITIES.get(fold(value.strip())) if isinstance(value, str) else None
-    if number is None:
-        raise PydanticCustomError("priority", "must be one of Alta, Normal, Baja")
-    return number
+    named = PRIORITIES.get(fold(value.strip())) if isinstance(value, str) else value
+    for number in PRIORITIES.values():
+        if named == number and named is not True:
+            return number
+    raise PydanticCustomError("priority", "must be one of Alta, Normal, Baja")
 
 
 def _shown(kind: DocumentKind, example: str) -> WithJsonSchema:

@@ -14,6 +14,9 @@ from tests.webhook_scenario import URL
 CHANGES = [name for name in EXAMPLES if name.startswith(("PUT ", "PATCH "))]
 CHANGES.remove("PUT /warehouses/{id}/layout")  # publishes the next version, whatever is sent
 
+_ADDING = {"PATCH /entry-documents/{id}"}
+"""The changes whose body adds a line, so that it adds another one when it is sent again."""
+
 _WITH_ENTRIES = {
     "/roles": PACKERS,
     "/users": {**MARIA, "roles": [2, 1]},
@@ -41,7 +44,7 @@ def test_same_values_leave_version_time_and_tag_and_raise_no_event(
     assert erp.send(method, target, body).status == 200
     before, heads, events = erp.get(target), _heads(stack), stack.event_count()
 
-    for same in (body, before.data, {}):
+    for same in (before.data, {}) if name in _ADDING else (body, before.data, {}):
         answer = erp.send(method, target, same)
 
         assert answer.status == 200, answer.text
