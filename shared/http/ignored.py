@@ -1,4 +1,4 @@
-"""The headers that name what a request has and its route does not know."""
+"""The headers that list the query parameters and body fields that a route ignored."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cache
@@ -41,7 +41,10 @@ def _unknown(model: type[BaseModel] | None, sent: object, path: str = "") -> Ite
 @cache
 def _parts(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
     """Return the fields of a model, each with the model of its value or of its entries."""
-    return {name: _model_in(field.annotation) for name, field in model.model_fields.items()}
+    return {
+        field.alias or name: _model_in(field.annotation)
+        for name, field in model.model_fields.items()
+    }
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
@@ -52,7 +55,7 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 
 
 def _header(header: str, names: Iterable[str], most: int, characters: int) -> dict[str, str]:
-    shown = ", ".join(_shortened(name, characters) for name in islice(names, most))
+    shown = ", ".join(_shortened(name, characters) for name in islice(filter(None, names), most))
     return {header: shown} if shown else {}
 
 

@@ -1,4 +1,4 @@
-"""Metadata: texts that the caller's own system keeps at a resource or line, by names it chooses."""
+"""Metadata: texts that the caller's system stores with a resource or line, under its own names."""
 
 import operator
 import re
@@ -16,14 +16,14 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from shared.kernel.errors import Problem
-from shared.kernel.fields import LINES, Input, with_problems_of
+from shared.kernel.fields import LINES, Input, normalized, with_problems_of
 from shared.kernel.json_text import dumps
 from shared.kernel.validation import Checked
 
 MAX_NAMES, MAX_BYTES = 50, 8_192
 """Most names of a resource, and most bytes of its metadata as compact JSON in UTF-8."""
 MAX_LINE_NAMES, MAX_LINE_BYTES = 10, 1_024
-"""The same of a line."""
+"""The limits for a line."""
 MAX_CHARACTERS = 500
 """Most characters of a text."""
 
@@ -60,7 +60,9 @@ def _checked(names: int, size: int) -> WrapValidator:
     def check(value: Any, texts: ValidatorFunctionWrapHandler) -> Any:
         if not isinstance(value, dict):
             raise PydanticCustomError("metadata_type", "must be an object")
-        texts_sent = {name: text for name, text in value.items() if isinstance(text, str)}
+        texts_sent = {
+            name: normalized(text) for name, text in value.items() if isinstance(text, str)
+        }
         large = _too_large(texts_sent, len(value), names, size)
         problems = [_problem((), problem) for problem in large]
         checked = dict(islice(value.items(), _EXAMINED))

@@ -40,6 +40,8 @@ def test_names_texts_and_bytes_up_to_the_limits_are_accepted() -> None:
     lines = [{"metadata": {f"n{n}": "" for n in range(10)}}, {"metadata": {"a": "x" * 500}}]
     assert ensure_valid(check(_Body, {"lines": lines}))
     assert ensure_valid(check(_Body, {"metadata": {"a": "e\u0301"}})).metadata == {"a": "é"}
+    parted = {name: text.replace("é", "e\u0301") for name, text in _FULL.items()}
+    assert ensure_valid(check(_Body, {"metadata": parted})).metadata == _FULL
 
 
 _COUNT = "must have at most 50 names, has"

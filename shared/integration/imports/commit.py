@@ -262,7 +262,7 @@ class _CommitStep:
             return self.importer.apply(tx, draft, options)
         except ServiceError as error:
             if error.status == _TOO_MANY_REQUESTS or error.status >= _SERVER_ERROR:
-                raise  # it is not about this row, and passes
+                raise  # temporary, and not caused by this row
             return error.problems or [Problem("", error.message)]
 
     def _after(

@@ -117,13 +117,13 @@ class Store:
         transaction is conditioned on.
         """
         store = self.uncached()
-        store._cache = _Cache()  # noqa: SLF001 - it is one of ours
+        store._cache = _Cache()  # noqa: SLF001 - a copy of this object
         return store
 
     def claimed(self, claim: Claim | None) -> "Store":
         """Return the same table without a cache, whose transactions depend on `claim`."""
         store = copy(self)
-        store.claim, store._cache = claim, None  # noqa: SLF001 - it is one of ours
+        store.claim, store._cache = claim, None  # noqa: SLF001 - a copy of this object
         return store
 
     def uncached(self) -> "Store":

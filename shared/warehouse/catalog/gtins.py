@@ -30,7 +30,7 @@ four queries, because a barcode may be any form of its GTIN."""
 
 @contextmanager
 def goods_resolved[M: GoodsDraft](store: Store, draft: Checked[M]) -> Iterator[Checked[M]]:
-    """Do what `gtin_resolved` does, and count the quantity in base units; one read at most.
+    """Resolve the GTIN as `gtin_resolved` does, and convert the quantity; at most one read.
 
     It is for use cases that do not read the product otherwise; the others call `in_base_units`.
     """

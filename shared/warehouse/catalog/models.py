@@ -199,7 +199,7 @@ class UnitGoods(Input):
     def in_base_units(self, qty: Decimal) -> Self:
         """Return the goods with their quantity in base units."""
         counted = self.model_copy(update={"qty": qty})
-        counted._unit_qty = self.qty  # noqa: SLF001 - it is one of ours
+        counted._unit_qty = self.qty  # noqa: SLF001 - a copy of this object
         return counted
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from shared.kernel.errors import Problem
-from shared.kernel.fields import ZERO, plain
+from shared.kernel.fields import ZERO, normalized, plain
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.models import (
     MAX_UNITS,
@@ -65,7 +65,7 @@ def repeated_gtins(gtins: Mapping[int, str]) -> Iterator[Problem]:
 
 def folded_unit(unit: str) -> str:
     """Return the form of the name of a unit in which units are compared."""
-    return unit.casefold()
+    return normalized(unit.casefold())
 
 
 def unknown_unit(unit: str, units: Mapping[str, Decimal]) -> str:

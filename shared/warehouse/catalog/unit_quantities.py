@@ -1,8 +1,8 @@
 """Quantities of goods that a request counts in a unit of measure of the product, such as boxes.
 
-They become quantities in base units before anything else looks at them. A unit counts what it does
-when the alias of its product is read; a change of the packaging at the same time is before or after
-the request.
+They become quantities in base units before anything else looks at them. The factor of a unit is the
+one stored when the request reads the product; a concurrent change of the packaging applies entirely
+or not at all.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -62,7 +62,7 @@ def lines_in_base_units[M: BaseModel](body: Checked[M], aliases: Mapping[Key, It
 
 
 def _uncounted[M: BaseModel](draft: Checked[M], fields: Sequence[str]) -> Checked[M]:
-    """Return goods without their quantity, of which nothing is known without the unit."""
+    """Return goods without their quantity, which is unknown as long as the unit is."""
     return with_values(draft, qty=None) if fields == ("qty",) else draft
 
 

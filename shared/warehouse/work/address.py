@@ -11,9 +11,13 @@ from shared.kernel.fields import CODE, ONE_LINE, Input, Stored
 
 MAX_PART = 100
 """Characters of a part of an address."""
+_LABEL_LINE = 40
+"""Characters of a line of an address that fit on a label, whatever they are."""
 
 
 def _country(text: str) -> str:
+    if not text:
+        return text
     # Loaded with the first address: no function needs the codes to start.
     from shared.warehouse.work.countries import CODES  # noqa: PLC0415
 
@@ -34,12 +38,16 @@ type AddressText = Annotated[
 ]
 """A part of an address: up to 100 characters; an empty text is None."""
 type Country = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True),
-    AfterValidator(_country),
-    WithJsonSchema({"type": "string", "pattern": "^[A-Z]{2}$"}),
+    Annotated[
+        str,
+        StringConstraints(strip_whitespace=True),
+        AfterValidator(_country),
+        WithJsonSchema({"type": "string", "pattern": "^([A-Z]{2})?$"}),
+    ]
+    | None,
+    AfterValidator(_text_or_none),
 ]
-"""An assigned country code of ISO 3166-1 alpha-2, such as ES."""
+"""An assigned country code of ISO 3166-1 alpha-2, such as ES; an empty text is None."""
 type CarrierCode = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20), CODE
 ]
@@ -56,7 +64,7 @@ class ShipToAddressDraft(Input):
     city: AddressText = None
     state: AddressText = None
     zip_code: AddressText = None
-    country: Country | None = None
+    country: Country = None
     phone: AddressText = None
     email: AddressText = None
 
@@ -107,14 +115,17 @@ def recipient_of(address: StoredAddress | None) -> str | None:
 
 def lines_of(address: StoredAddress) -> list[str]:
     """Return the lines of an address that labels and slips show below `recipient_of`."""
-    town = _joined(" ", [address.zip_code, address.city])
+    place = _joined(", ", [_joined(" ", [address.zip_code, address.city]), address.state])
+    # The end of a line that is too long for a label is cut, so the country is not in it.
+    is_long = len(place) > _LABEL_LINE
     return [
         line
         for line in (
             address.name if address.company else None,
             address.line1,
             address.line2,
-            _joined(", ", [town, address.state, address.country]),
+            place if is_long else _joined(", ", [place, address.country]),
+            address.country if is_long else None,
             _joined(", ", [address.phone, address.email]),
         )
         if line

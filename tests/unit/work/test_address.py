@@ -29,7 +29,7 @@ def test_country_is_an_assigned_code_of_two_capitals() -> None:
     assert len(CODES) == 249
     for country in ("ES", "GB", " US ", None):
         assert _problems(country=country) == {}
-    for country in ("Spain", "es", "XX", "UK", "EU", "ESP", ""):
+    for country in ("Spain", "es", "XX", "UK", "EU", "ESP"):
         assert _problems(country=country) == {"ship_to_address.country": COUNTRY}
 
 
@@ -49,7 +49,7 @@ def test_all_problems_of_an_address_are_reported_together() -> None:
 
 def test_address_without_a_part_is_none() -> None:
     assert _stored() is None
-    assert _stored(name="", city=" ", country=None) is None
+    assert _stored(name="", city=" ", country="") is None
     assert stored_address(None) is None
 
 
@@ -74,3 +74,14 @@ def test_lines_name_the_person_the_street_the_town_and_the_contact() -> None:
         "Ana Ruiz", "Calle Mayor 1", "2.º", "28001 Madrid, Madrid, ES", "910, ana@example.com",
     ]  # fmt: skip
     assert lines_of(person) == ["Madrid"]
+
+
+def test_country_stands_alone_below_a_long_town() -> None:
+    address = StoredAddress(
+        city="Kingston upon Hull", state="East Riding of Yorkshire", zip_code="HU10 6RJ",
+        country="GB",
+    )  # fmt: skip
+
+    assert lines_of(address) == [
+        "HU10 6RJ Kingston upon Hull, East Riding of Yorkshire", "GB",
+    ]  # fmt: skip
