@@ -8,8 +8,13 @@
 const PRIORITIES = ['Alta', 'Normal', 'Baja'];
 
 /** @param {Record<string, any>} document */
-function documentValues({ card_name, priority }) {
-  return { partner_name: card_name, priority: PRIORITIES[priority - 1] };
+function documentValues({ card_name, priority, lines }) {
+  return {
+    partner_name: card_name,
+    priority: PRIORITIES[priority - 1],
+    // a changed quantity counts base units, and nothing else of a line can be changed
+    lines: lines.map((/** @type {any} */ { line_num, item_code, qty }) => ({ line_num, item_code, qty })),
+  };
 }
 
 /** @type {readonly Subject[]} */

@@ -284,26 +284,32 @@ function TextsInput({ field, entry, problems, path, ...props }) {
 
 /** @param {InputProps} props */
 function RowsInput({ field, entry, onChange, problems, path }) {
-  const first = field.isRequired ? [{}] : [];
+  const first = /** @type {Draft[]} */ (field.isRequired ? [{}] : []);
   const rows = Array.isArray(entry) ? /** @type {Draft[]} */ (entry) : first;
   const own = problems.filter((one) => one.field === path);
-  // problems that name rows by numbers which these have no longer
+  // problems that name rows by old numbers
   const [outdated, setOutdated] = useState(/** @type {readonly Problem[] | null} */ (null));
   const current = problems === outdated ? [] : problems;
   return h('fieldset', { class: 'rows' }, [
     h('legend', {}, [fieldLabel(field.name), field.isRequired && h(Required, {})]),
     own.length > 0 && h('p', { class: 'problem' }, own.map(({ message }) => message).join(' ')),
-    ...rows.map((row, index) =>
-      h('fieldset', { key: index, class: 'row' }, [
-        h('legend', {}, String(index + 1)),
+    ...rows.map((row, index) => {
+      const start = `${path}.${index}.`;
+      const shown = inputsOf(field, row);
+      const ofRow = current
+        .map((one) => ({ ...one, at: `${one.field}.` }))
+        .filter(({ at }) => at.startsWith(start) && !shown.some(({ name }) => at.startsWith(`${start}${name}.`)));
+      return h('fieldset', { key: index, class: 'row' }, [
+        h('legend', {}, row.line_num ? `${row.line_num} · ${row.item_code}` : String(index + 1)),
+        ofRow.length > 0 && h('p', { class: 'problem' }, ofRow.map(({ message }) => message).join(' ')),
         h(Fields, {
-          fields: field.items?.fields ?? [],
+          fields: shown,
           draft: row,
           onChange: (changed) => onChange(rows.map((one, at) => (at === index ? changed : one))),
           problems: current,
-          path: `${path}.${index}.`,
+          path: start,
         }),
-        h(
+        !row.line_num && h(
           'button',
           {
             type: 'button',
@@ -314,8 +320,16 @@ function RowsInput({ field, entry, onChange, problems, path }) {
           },
           text('remove'),
         ),
-      ]),
-    ),
+      ]);
+    }),
     h('button', { type: 'button', onClick: () => onChange([...rows, {}]) }, text('add')),
   ]);
+}
+
+/**
+ * @param {Field} field
+ * @param {Draft} row
+ */
+function inputsOf({ items }, { line_num: number }) {
+  return (items?.fields ?? []).filter(({ name }) => (number ? name === 'qty' : name !== 'line_num'));
 }

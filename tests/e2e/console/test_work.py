@@ -230,6 +230,58 @@ def test_form_shows_what_others_changed_and_keeps_what_was_written(
     assert (packaging["weight_kg"], packaging["length_mm"]) == (2, 300)
 
 
+def test_metadata_is_a_row_for_each_name(person: Person, acme: httpx.Client, run: str) -> None:
+    draft = {"item_code": run, "name": f"Crate {run}", "metadata": {"erp.key": "47", "old": "x"}}
+    product = acme.post("/products", json=draft).json()["data"]["id"]
+    person.start(f"products/{product}")
+    person.press("Change")
+    dialog = person.page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Remove", exact=True).last.click()
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    added = dialog.locator(".row").last
+    fill(added, {"Name": "cost center", "Value": "B-7"})
+    dialog.get_by_role("button", name="Save").click()
+    expect(added.locator(".problem")).to_be_visible()
+    fill(added, {"Name": "cost.center"})
+    dialog.get_by_role("button", name="Save").click()
+    expect(person.shown("Metadata").locator("tr")).to_have_text(["erp.key47", "cost.centerB-7"])
+    changed = acme.get(f"/products/{product}").json()["data"]["metadata"]
+    assert changed == {"erp.key": "47", "cost.center": "B-7"}
+
+
+def test_lines_of_an_order_are_changed_and_added(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    [product] = acme.get("/products", params={"item_code": goods}).json()["data"]
+    units = {"units": [{"unit": "BOX", "qty": 12}]}
+    acme.put(f"/products/{product['id']}/packaging", json=units).raise_for_status()
+    ordered = [{"item_code": goods, "qty": 2, "unit": "BOX"}, {"item_code": goods, "qty": 5}]
+    order = document(acme, goods, "entry", 0, lines=ordered)
+    receipt = acme.post("/receipts", json={"document_id": order["id"]}).json()["data"]["id"]
+    acme.post(f"/receipts/{receipt}/start")
+    received = {"item_code": goods, "qty": 10, "bin_code": "A-1"}
+    acme.post(f"/receipts/{receipt}/lines", json=received).raise_for_status()
+    acme.post(f"/receipts/{receipt}/finalize").raise_for_status()
+    person.start(f"entry-documents/{order['id']}")
+    expect(person.rows().first).to_contain_text("24 (2 BOX)")
+    person.press("Change")
+    dialog = person.page.get_by_role("dialog")
+    lines = dialog.locator(".row")
+    fill(lines.nth(0), {"Quantity": "9"})
+    fill(lines.nth(1), {"Quantity": "0"})
+    dialog.get_by_role("button", name="Add", exact=True).last.click()
+    fill(lines.nth(2), {"Item code": goods, "Quantity": "3", "Unit": "BOX"})
+    dialog.get_by_role("button", name="Save").click()
+    expect(lines.nth(0).locator(".problem")).to_contain_text("10 received already")
+    expect(dialog.locator(".problem")).to_have_count(1)
+    fill(lines.nth(0), {"Quantity": "12"})
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    expect(person.rows().nth(2)).to_contain_text("36 (3 BOX)")
+    changed = acme.get(f"/entry-documents/{order['id']}").json()["data"]["lines"]
+    assert [(line["qty"], line["unit"]) for line in changed] == [(12, None), (0, None), (36, "BOX")]
+
+
 @pytest.mark.parametrize("end", [Route.abort, gateway_timeout])
 def test_answer_that_is_lost_does_nothing_twice(
     person: Person, acme: httpx.Client, run: str, end: Callable[[Route], None]
