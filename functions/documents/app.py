@@ -167,7 +167,7 @@ def list_exit_documents(
 def create_exit_document(tx: Transaction, request: Request[Checked[ExitDraft]]) -> ResourceResponse:
     """Create an exit document. Reference and type are unique together."""
     created = service.create_document(tx, "exit", request.body)
-    view = views.exit_document_in_detail(created.record)
+    view = _exit(tx.store, created.record)
     return created_resource(created, f"Document {view.external_ref}", view, "/exit-documents")
 
 

@@ -110,6 +110,12 @@ type MetadataChange = Annotated[
     _schema(2 * MAX_NAMES, ["string", "null"]),
 ]
 """A change of metadata: the names sent get their texts, null removes a name."""
+type LineMetadataChange = Annotated[
+    dict[str, Text | None],
+    _checked(2 * MAX_LINE_NAMES, MAX_LINE_BYTES),
+    _schema(2 * MAX_LINE_NAMES, ["string", "null"]),
+]
+"""A change of the metadata of a line, as that of a resource."""
 
 
 def stored_metadata() -> Any:
@@ -129,6 +135,15 @@ def merge_problems(former: Mapping[str, str], change: Checked[Input]) -> Iterato
         after = merged(former, sent)
         for problem in _too_large(after, len(after), MAX_NAMES, MAX_BYTES):
             yield Problem("metadata", problem)
+
+
+def line_merge_problems(
+    former: Mapping[str, str], sent: Mapping[str, str | None] | None, path: str
+) -> Iterator[Problem]:
+    """Yield a problem for each limit that the metadata of a line would exceed after a change."""
+    after = merged(former, sent or {})
+    for problem in _too_large(after, len(after), MAX_LINE_NAMES, MAX_LINE_BYTES):
+        yield Problem(f"{path}.metadata", problem)
 
 
 def merge(values: dict[str, Any], former: Mapping[str, str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
-from shared.kernel.metadata import merge
+from shared.kernel.metadata import line_merge_problems, merge, merged
 from shared.kernel.validation import Checked, problems_of
 from shared.warehouse.catalog.lines import numbered
 from shared.warehouse.documents import rules
@@ -55,14 +55,46 @@ def changes_lines(change: EntryChange | ExitChange, document: Document) -> bool:
     )
 
 
+def orders_more(change: Checked[EntryChange | ExitChange], document: Document) -> bool:
+    """Return whether a change adds lines, or raises the quantity of one."""
+    return bool(new_lines(change)) or any(True for _ in _raised(document, change))
+
+
+def _raised(
+    document: Document, change: Checked[EntryChange | ExitChange]
+) -> Iterator[tuple[str, DocumentLine]]:
+    """Yield the lines whose quantity a change raises, with the paths of their entries."""
+    by_number = {line.line_num: line for line in document.lines}
+    for path, sent in numbered(_lines_of(change)):
+        line = by_number.get(sent.line_num or 0)
+        if line and sent.qty is not None and sent.qty > line.qty:
+            yield path, line
+
+
 def codes_to_check(document: Document, change: Checked[EntryChange | ExitChange]) -> Iterator[str]:
-    """Yield the codes of the products of which a line gets a quantity with a fraction."""
+    """Yield the codes of the products of which a line gets more, or a quantity with a fraction."""
     fractions = {
         line.line_num
         for line in _lines_of(change)
         if line.qty is not None and line.qty != line.qty.to_integral_value()
     }
     yield from (line.item_code for line in document.lines if line.line_num in fractions)
+    if not document.is_open:
+        yield from (line.item_code for _, line in _raised(document, change))
+
+
+def former_problems(
+    document: Document, change: Checked[EntryChange | ExitChange], known: MasterData
+) -> Iterator[Problem]:
+    """Yield a problem for each product, and for the warehouse, that has not its code any more."""
+    warehouse = known.warehouses.get(document.whs_code)
+    if warehouse is None or warehouse.id not in document.named["warehouse"]:
+        message = f"warehouse {document.whs_code} has another code now, or was deleted"
+        yield Problem("lines", message)
+    for path, line in _raised(document, change):
+        product = known.products.get(line.item_code)
+        if product is None or product.id != line.product_id:
+            yield Problem(path, f"product {line.item_code} has another code now, or was deleted")
 
 
 def line_problems(
@@ -84,16 +116,39 @@ def line_problems(
         elif number not in by_number:
             yield Problem(path, f"{doc_num(kind, document.id)} has no line {number}")
         else:
+            yield from _kept_problems(path, by_number[number], line)
             yield from _quantity_problems(kind, path, by_number[number], line, known)
+            yield from line_merge_problems(by_number[number].metadata, line.metadata, path)
     added = new_lines(change)
     invalid = {problem.field for problem in problems_of(change)}
     for path, line in added:
         if "item_code" not in line.model_fields_set and f"{path}.line_num" not in invalid:
             yield Problem(f"{path}.item_code", "is required without line_num")
-        if line.qty == ZERO:
-            yield Problem(f"{path}.qty", "must be more than 0")
+        yield from _new_line_problems(path, line)
     if (total := len(document.lines) + len(added)) > MAX_LINES:
         yield Problem("lines", f"{total} lines; a document has at most {MAX_LINES}")
+
+
+def _new_line_problems(path: str, line: Checked[LineChange]) -> Iterator[Problem]:
+    """Yield the problems of a new line in what only a change admits."""
+    if line.qty == ZERO:
+        yield Problem(f"{path}.qty", "must be more than 0")
+    for name, text in (line.metadata or {}).items():
+        if text is None:
+            yield Problem(f"{path}.metadata.{name}", "must be a text")
+
+
+def _kept_problems(path: str, line: DocumentLine, change: Checked[LineChange]) -> Iterator[Problem]:
+    """Yield the problems of fields that a line keeps."""
+    if change.item_code not in {None, "", line.item_code}:
+        yield Problem(f"{path}.item_code", f"line {line.line_num} is of {line.item_code}")
+    if change.unit is not None:
+        yield Problem(f"{path}.unit", "must not be sent with line_num: qty counts base units")
+    for name in ("batch", "expiry_date", "serials", "destination_bin"):
+        if getattr(change, name, None):
+            yield Problem(f"{path}.{name}", "must not be sent with line_num, as it does not change")
+    if change.external_ref not in {None, line.external_ref}:
+        yield Problem(f"{path}.external_ref", f"line {line.line_num} keeps its reference")
 
 
 def _quantity_problems(
@@ -104,14 +159,12 @@ def _quantity_problems(
     known: MasterData,
 ) -> Iterator[Problem]:
     """Yield the problems of the new quantity of a line."""
-    if change.item_code not in {None, "", line.item_code}:
-        yield Problem(f"{path}.item_code", f"line {line.line_num} is of {line.item_code}")
-    if change.unit is not None:
-        yield Problem(f"{path}.unit", "must not be sent with line_num: qty counts base units")
     qty = change.qty
     if qty is None or qty == line.qty:
         return
-    if qty < line.done_qty:
+    if not line.qty:
+        yield Problem(path, f"line {line.line_num} was given up: add another line")
+    elif qty < line.done_qty:
         done = f"{plain(line.done_qty)} {_DONE[kind]} already"
         yield Problem(path, f"qty {plain(qty)} of line {line.line_num}: {done}")
     elif qty and line.serials:
@@ -125,15 +178,19 @@ def _quantity_problems(
 
 def with_quantities(document: Document, change: Checked[EntryChange | ExitChange]) -> Document:
     """Return the document with the changed quantities of its lines, as far as they are valid."""
-    wanted = {line.line_num: line.qty for line in _lines_of(change)}
-    return document.model_copy(
-        update={
-            "lines": [
-                line if (qty := wanted.get(line.line_num)) is None else _with_quantity(line, qty)
-                for line in document.lines
-            ]
-        }
-    )
+    sent = {line.line_num: line for line in _lines_of(change)}
+    lines = [
+        _with_change(line, sent[line.line_num]) if line.line_num in sent else line
+        for line in document.lines
+    ]
+    return document.model_copy(update={"lines": lines})
+
+
+def _with_change(line: DocumentLine, sent: Checked[LineChange]) -> DocumentLine:
+    after = line if sent.qty is None else _with_quantity(line, sent.qty)
+    if not sent.metadata:
+        return after
+    return after.model_copy(update={"metadata": merged(line.metadata, sent.metadata)})
 
 
 def _with_quantity(line: DocumentLine, qty: Decimal) -> DocumentLine:
@@ -142,7 +199,8 @@ def _with_quantity(line: DocumentLine, qty: Decimal) -> DocumentLine:
     update = {"qty": qty, "unit": None, "unit_qty": None}
     after = rules.with_progress(line.model_copy(update=update), ZERO)
     # A line that is given up names no goods any more.
-    return after if qty else after.model_copy(update={"serials": []})
+    nothing: dict[str, Any] = {"serials": [], "batch": None, "expiry_date": None}
+    return after if qty else after.model_copy(update=nothing)
 
 
 def changed(document: Document, change: EntryChange | ExitChange, known: MasterData) -> Document:

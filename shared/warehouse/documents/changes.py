@@ -32,9 +32,12 @@ def change_document(
     if is_of_lines and (refusal := actions.work_in_progress(kind, document)):
         raise Conflict(refusal)
     added = change_rules.new_lines(change)
-    if added:
+    # What a document names may be renamed or deleted while nothing of the document is open.
+    reopens = not document.is_open and change_rules.orders_more(change, document)
+    if added or reopens:
         tx.fence(kind)
     codes = NamedCodes(
+        warehouses=[document.whs_code] if reopens else (),
         products=[
             *(line.item_code for line in change.lines or ()),
             *change_rules.codes_to_check(document, change),
@@ -49,6 +52,7 @@ def change_document(
     of_goods = rules.examine_new_lines(added, document.whs_code, known, present)
     problems = [
         *merge_problems(document.metadata, change),
+        *(change_rules.former_problems(document, change, known) if reopens else ()),
         *change_rules.line_problems(kind, document, change, known),
         *of_goods.invalid,
         *service.wrong_dates(tx.store, kind, added, known),

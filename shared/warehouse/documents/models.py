@@ -25,7 +25,13 @@ from shared.kernel.fields import (
     Timestamp,
 )
 from shared.kernel.list_parameters import ListParameters, Text
-from shared.kernel.metadata import LineMetadata, Metadata, MetadataChange, stored_metadata
+from shared.kernel.metadata import (
+    LineMetadata,
+    LineMetadataChange,
+    Metadata,
+    MetadataChange,
+    stored_metadata,
+)
 from shared.warehouse.catalog.models import CountedLine, UnitGoods
 from shared.warehouse.documents.vocabulary import (
     EntryType,
@@ -108,6 +114,7 @@ class LineChange(LineDraft):
     line_num: Identifier | None = None
     item_code: Code = ""
     qty: Measure
+    metadata: LineMetadataChange = Field(default={})  # type: ignore[assignment] # null removes
 
 
 class EntryLineChange(LineChange):

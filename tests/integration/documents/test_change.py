@@ -79,7 +79,9 @@ def test_lines_follow_the_order_of_the_erp(yard: WarehouseScenario) -> None:
     ]  # fmt: skip
     assert yard.erp.post("/receipts", {"document_id": order}).code == "stale_state"
     # Nobody refers to the product of the completed document; then a line does again.
-    again = yard.erp.patch(path, {"lines": [{"line_num": 2, "qty": 2}, new]}).ok()
+    revived = yard.erp.patch(path, {"lines": [{"line_num": 2, "qty": 2}]})
+    assert revived.problems == {"lines.0": "line 2 was given up: add another line"}
+    again = yard.erp.patch(path, {"lines": [{"item_code": "CEMENT", "qty": 2}, new]}).ok()
     assert again["status"] == "partial-complete"
     assert again["actions"] == ["receive", "close"]
     assert yard.erp.delete("/products/3").code == "conflict"
@@ -87,7 +89,68 @@ def test_lines_follow_the_order_of_the_erp(yard: WarehouseScenario) -> None:
     second = receiving.started(order)
     drill = receiving.receive(second, 1, item_code="DRILL", serials=["S-1"], bin_code="A-01").ok()
     assert drill["differences"] == []
-    assert receiving.progress(order)[2:] == [(0, 0, "closed"), (1, 0, "complete")]
+    assert receiving.progress(order)[2:] == [
+        (0, 0, "closed"), (0, 2, "open"), (1, 0, "complete"),
+    ]  # fmt: skip
+
+
+def test_a_completed_document_orders_no_more_of_what_was_renamed_or_deleted(
+    yard: WarehouseScenario,
+) -> None:
+    receiving = ReceivingScenario(yard.erp, yard)
+    order = receiving.order({"qty": 10}, {"qty": 5, "item_code": "CEMENT"})
+    path = f"/entry-documents/{order}"
+    receipt = receiving.started(order)
+    receiving.receive(receipt, 10).ok()
+    receiving.act(receipt, "finalize").ok()
+    yard.erp.patch(path, {"lines": [{"line_num": 2, "qty": 0}]}).ok()
+    yard.adjust("BRICK", decrease=10).ok(201)
+    brick = yard.erp.get("/products", query={"item_code": "BRICK"}).data[0]["id"]
+    yard.erp.patch(f"/products/{brick}", {"item_code": "TILE"}).ok()
+
+    more = yard.erp.patch(path, {"lines": [{"line_num": 1, "qty": 11}]})
+
+    assert more.problems == {"lines.0": "product BRICK has another code now, or was deleted"}
+    added = yard.erp.patch(path, {"lines": [{"item_code": "TILE", "qty": 1}]}).ok()
+    assert added["lines"][2]["open_qty"] == 1
+
+
+def test_a_line_that_was_given_up_names_no_batch(yard: WarehouseScenario) -> None:
+    receiving = ReceivingScenario(yard.erp, yard)
+    lot = {"item_code": "CEMENT", "batch": "L1"}
+    order = receiving.order({"qty": 2}, {**lot, "qty": 5, "expiry_date": "2030-01-01"})
+    corrected = {**lot, "qty": 5, "expiry_date": "2031-01-01", "metadata": {"memo": "new"}}
+
+    lines = [{"line_num": 2, "qty": 0}, corrected]
+    assert yard.erp.patch(f"/entry-documents/{order}", {"lines": lines}).ok()["differences"] == []
+
+
+def test_a_change_of_a_line_keeps_what_it_names(yard: WarehouseScenario) -> None:
+    order = ReceivingScenario(yard.erp, yard).order({"qty": 2, "metadata": {"a": "1", "b": "2"}})
+    path = f"/entry-documents/{order}"
+    others = {
+        "batch": "L1", "expiry_date": "2030-01-01", "serials": ["S"], "destination_bin": "A-02",
+    }  # fmt: skip
+
+    refused = yard.erp.patch(
+        path,
+        {
+            "lines": [
+                {"line_num": 1, "qty": 3, "external_ref": "9", **others},
+                {"item_code": "BRICK", "qty": 1, "metadata": {"a": None}},
+            ]
+        },
+    )
+
+    kept = "must not be sent with line_num, as it does not change"
+    assert refused.problems == {
+        **{f"lines.0.{name}": kept for name in others},
+        "lines.0.external_ref": "line 1 keeps its reference",
+        "lines.1.metadata.a": "must be a text",
+    }
+    merged = [{"line_num": 1, "qty": 2, "metadata": {"a": None, "c": "3"}}]
+    (line,) = yard.erp.patch(path, {"lines": merged}).ok()["lines"]
+    assert line["metadata"] == {"b": "2", "c": "3"}
 
 
 def test_all_problems_of_changed_and_new_lines_are_reported(yard: WarehouseScenario) -> None:
@@ -145,6 +208,7 @@ def test_all_problems_of_changed_and_new_lines_are_reported(yard: WarehouseScena
     ]  # fmt: skip
     half = yard.erp.patch(path, {"lines": [{"line_num": 2, "qty": 0.5, "item_code": "BRICK"}]})
     assert half.problems == {
+        "lines.0": "line 2 was given up: add another line",
         "lines.0.item_code": "line 2 is of DRILL",
         "lines.0.qty": "must be a whole number: product DRILL is managed by serial",
     }
