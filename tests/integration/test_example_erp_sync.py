@@ -10,7 +10,13 @@ import httpx
 import pytest
 
 from examples import erp_sync
-from examples.erp_sync import copy_changes, enqueue_order, open_database, run
+from examples.erp_sync import (
+    copy_changes,
+    enqueue_change,
+    enqueue_order,
+    open_database,
+    run,
+)
 from examples.stowage_client import Stowage, StowageError
 from operations import api_clients
 from tests.clock import Clock
@@ -68,6 +74,33 @@ def receive(stowage: Stowage, document: int) -> int:
     return receipt
 
 
+def ship(stowage: Stowage, reference: str) -> int:
+    """Pick and dispatch 10 bricks for a new sales order, and return the id of the picking."""
+    order = ORDER | {"external_ref": reference, "type": "sale_order", "lines": lines(10)}
+    document = stowage.post("/exit-documents", order)["id"]
+    picking: int = stowage.post("/pickings", {"document_id": document})["id"]
+    stowage.post(f"/pickings/{picking}/start")
+    stowage.post(
+        f"/pickings/{picking}/picks", {"item_code": "BRICK", "qty": 10, "bin_code": "A-01"}
+    )
+    stowage.post(f"/pickings/{picking}/finalize")
+    stowage.post(f"/exit-documents/{document}/dispatch")
+    return picking
+
+
+def lines(*quantities: int) -> list[dict[str, object]]:
+    """Return lines of an order, which the ERP numbers 10, 20 …"""
+    return [
+        {"item_code": "BRICK", "qty": qty, "external_ref": str(10 * number)}
+        for number, qty in enumerate(quantities, start=1)
+    ]
+
+
+def quantities(stowage: Stowage, document: object) -> list[tuple[str, float]]:
+    detail = stowage.get(f"/entry-documents/{document}")
+    return [(line["external_ref"], line["qty"]) for line in detail["lines"]]
+
+
 def exercise(stowage: Stowage) -> None:
     """Give every list of the sync loop a row."""
     receive(stowage, stowage.post("/entry-documents", ORDER)["id"])
@@ -104,14 +137,18 @@ def assert_synchronised(stowage: Stowage, database: sqlite3.Connection) -> None:
         sort = {"sort": "item_code"} if path == "/stock-levels" else {"sort": "updated_at"}
         listed = list(stowage.each(path, **sort))
         assert sorted(map(json.dumps, copies(database, path))) == sorted(map(json.dumps, listed))
-    finished = [row["id"] for row in stowage.each("/receipts", status="synchronized")]
-    assert sorted(finished) == values(database, "SELECT id FROM booked_receipts ORDER BY id")
-    assert list(stowage.each("/receipts", status="finalized")) == []
-    orders = [
-        row["document"]["external_ref"] for row in stowage.each("/receipts", status="synchronized")
+    expected = [
+        (f"{works}/{row['id']}", row["document"]["external_ref"], "10", 10.0)
+        for works in ("/receipts", "/pickings")
+        for row in stowage.each(works, status="synchronized")
     ]
-    booked = database.execute("SELECT document, line, qty FROM booked_lines").fetchall()
-    assert sorted(booked) == sorted((order, "10", 10) for order in orders)
+    booked = database.execute("SELECT path, document, line, qty FROM booked_lines").fetchall()
+    assert sorted(booked) == sorted(expected)
+    assert values(database, "SELECT path FROM booked ORDER BY path") == sorted(
+        path for path, *_ in expected
+    )
+    for works in ("/receipts", "/pickings"):
+        assert list(stowage.each(works, status="finalized")) == []
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before a request", "after a request"])
@@ -128,10 +165,15 @@ def test_killed_synchronisation_is_completed_by_the_next_run(
     tried: list[int] = []
     for at in sampled(f"synchronisation {after}", range(_MOST_REQUESTS), every=6):
         tried.append(at)
-        enqueue_order(database, "/entry-documents", ORDER | {"external_ref": f"PO-{at}"})
+        order = ORDER | {"external_ref": f"PO-{at}"}
+        # The change of an order that is sent in this run adds a line, and gives one up.
+        key = enqueue_order(database, "/entry-documents", order | {"lines": lines(5, 6)})
+        changed = [lines(7)[0], lines(0, 0, 8)[2]]
+        enqueue_change(database, key, order | {"lines": changed, "comments": "changed"})
         receive(
             stowage, stowage.post("/entry-documents", ORDER | {"external_ref": f"D-{at}"})["id"]
         )
+        ship(stowage, f"S-{at}")
         gone = stowage.post("/products", {"item_code": f"OLD-{at}", "name": "Old"})["id"]
         copy_changes(stowage, database, "/products")
         stowage.send("DELETE", f"/products/{gone}")
@@ -144,6 +186,9 @@ def test_killed_synchronisation_is_completed_by_the_next_run(
         transport.before, transport.after = [], []
         run(stowage, database)
         assert_synchronised(stowage, database)
+        sent_as = values(database, "SELECT sent_as FROM outgoing ORDER BY rowid")[-1]
+        assert quantities(stowage, sent_as) == [("10", 7), ("20", 0), ("30", 8)]
+        assert values(database, "SELECT done FROM changes WHERE done IS NOT TRUE") == []
         if not reached:  # There was no request number `at`.
             break
     else:
@@ -262,3 +307,60 @@ def test_order_waits_while_the_account_is_not_reachable(
     assert values(database, "SELECT problem FROM outgoing") == [None]
     run(stowage, database)
     assert values(database, "SELECT sent_as FROM outgoing") == [1]
+
+
+def test_change_that_meets_work_is_applied_after_it(
+    stowage: Stowage, database: sqlite3.Connection
+) -> None:
+    key = enqueue_order(database, "/entry-documents", ORDER | {"lines": lines(10)})
+    run(stowage, database)
+    receipt = stowage.post("/receipts", {"document_id": 1})["id"]
+    enqueue_change(database, key, ORDER | {"lines": lines(12)})
+    run(stowage, database)
+    run(stowage, database)
+    (problem,) = values(database, "SELECT problem FROM changes")
+    assert "409 conflict" in str(problem)
+    assert quantities(stowage, 1) == [("10", 10)]
+
+    stowage.post(f"/receipts/{receipt}/cancel")
+    run(stowage, database)
+
+    assert quantities(stowage, 1) == [("10", 12)]
+    assert database.execute("SELECT done, problem FROM changes").fetchall() == [(1, None)]
+
+
+def test_repeated_change_is_the_same_request(
+    stowage: Stowage, transport: FaultyTransport, database: sqlite3.Connection
+) -> None:
+    def kill_after_change(request: httpx.Request) -> httpx.Response | None:
+        return kill(request) if request.method == "PATCH" else None
+
+    key = enqueue_order(database, "/entry-documents", ORDER | {"lines": lines(10)})
+    run(stowage, database)
+    enqueue_change(database, key, ORDER | {"lines": lines(10, 5)})
+    transport.after = [kill_after_change] * 9
+    with pytest.raises(KilledError):
+        run(stowage, database)
+    transport.after = []
+    run(stowage, database)
+
+    first, second = [request for request in transport.sent if request.method == "PATCH"]
+    assert first.headers["Idempotency-Key"] == second.headers["Idempotency-Key"]
+    assert first.content == second.content
+    assert quantities(stowage, 1) == [("10", 10), ("20", 5)]
+
+
+def test_refused_change_stays_until_a_newer_one(
+    stowage: Stowage, database: sqlite3.Connection
+) -> None:
+    key = enqueue_order(database, "/entry-documents", ORDER | {"lines": lines(10)})
+    enqueue_change(database, key, ORDER | {"lines": [{**lines(10)[0], "item_code": "TILE"}]})
+    run(stowage, database)
+    (problem,) = values(database, "SELECT problem FROM changes")
+    assert "lines.0.item_code" in str(problem)
+
+    enqueue_change(database, key, ORDER | {"lines": lines(11)})
+    run(stowage, database)
+
+    assert quantities(stowage, 1) == [("10", 11)]
+    assert values(database, "SELECT problem FROM changes") == [None]
