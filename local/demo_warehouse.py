@@ -24,6 +24,7 @@ def run_warehouse_demo(demo: Demo, run: str, modules: Mapping[str, bool]) -> Non
     """Take three new products through two warehouses; `modules` are those of the tenant."""
     plain, batched, serialled = _create_products(demo, run)
     _receive(demo, run, plain, batched, serialled)
+    _receive_boxes(demo, run)
     _put_away(demo, plain, batched, serialled)
     order = _ship(demo, run, batched, serialled)
     _return(demo, run, order, batched)
@@ -116,6 +117,26 @@ def _receive(demo: Demo, run: str, plain: str, batched: str, serialled: str) -> 
         lambda body: body["data"]["status"] + ", open quantities: "
         + ", ".join(str(line["open_qty"]) for line in body["data"]["lines"]),
     )  # fmt: skip
+
+
+def _receive_boxes(demo: Demo, run: str) -> None:
+    """Receive an order in boxes; the line number of the ERP comes back with the receipt."""
+    tape = {"item_code": f"DEMO-{run}-TAPE", "name": "Tape, demo"}
+    product = demo.call("/products", tape)
+    units = {"units": [{"unit": "BOX", "qty": 12}]}
+    demo.call(f"/products/{product['id']}/packaging", units, method="PUT")
+    boxes = {"item_code": product["item_code"], "qty": 2, "unit": "BOX"}
+    order = order_of("purchase_order", f"PO-B-{run}", ORIGIN, [boxes | {"external_ref": "10"}])
+    document = create_order(demo.call, order)["id"]
+    receipt = demo.call("/receipts", {"document_id": document})["id"]
+    demo.call(f"/receipts/{receipt}/start")
+    demo.post(
+        "Receive 2 boxes of 12: the line number of the ERP comes back",
+        f"/receipts/{receipt}/lines", boxes | {"bin_code": RECEIVING_BIN},
+        "{data[lines][0][fills][0][qty]} units for its line"
+        " {data[lines][0][fills][0][external_ref]}",
+    )  # fmt: skip
+    demo.call(f"/receipts/{receipt}/finalize")
 
 
 def _put_away(demo: Demo, plain: str, batched: str, serialled: str) -> None:
