@@ -6,8 +6,10 @@ A bar with `missed` is a target that is not reached yet: its figure must not get
 
 from tests.bench import browser, imports, size
 from tests.bench.lists import TITLE as LISTS
+from tests.bench.operations import TITLE as OPERATIONS
 from tests.bench.report import Bar
 from tests.bench.searches import TITLE as SEARCHES
+from tests.warehouse_operations.orders import MORE
 
 _ROUTES, _DAY = "Cost per request", "A day of a mid-sized company"
 _PICKING = "Concurrent picking of one product"
@@ -37,6 +39,9 @@ BARS = (
     Bar(_ROUTES, r"PATCH /products/{id}, code and name kept ", "write units", most=12),
     # The name changes, with all search entries.
     Bar(_ROUTES, r"PATCH /products/{id} ", "write units", most=12, missed=44),
+    # Texts and references of the caller's own system, compared with the same order without them.
+    Bar(OPERATIONS, r"POST /exit-documents, 10 lines with ", MORE, most=2),
+    Bar(OPERATIONS, r"a picking with fills, ", MORE, most=0),
     Bar(LISTS, "", "narrow: round trips", most=2),
     Bar(LISTS, "", "by code: round trips", most=3),
     Bar(LISTS, "", "last page: round trips", most=3),

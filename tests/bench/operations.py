@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from tests.bench.bench_stack import bench_stack
 from tests.bench.report import Table
 from tests.dynamodb.request_cost import Gauge, Measurement
-from tests.warehouse_operations import packing, returns, stock, transfers
+from tests.warehouse_operations import orders, packing, returns, stock, transfers
 
+TITLE = "Warehouse operations"
 SIZES = 1, 10
 """Numbers of lines of a document, and of pickings of a wave."""
 
@@ -19,12 +20,19 @@ def compared() -> list[Table]:
     cancelled or reverted has received or picked goods on every line; a picking that is finalized
     short also releases an allocation on every line.
     """
-    table = Table("Warehouse operations", {"operation": ""})
+    table = Table(TITLE, {"operation": "", orders.MORE: "g"})
     with bench_stack() as bench:
-        for name, size, cost in measurements(bench.gauge):
-            figures = {**cost.figures, "most actions": cost.largest_transaction}
-            table.add(f"{name}, {size}", figures=figures)
+        for measured in measurements(bench.gauge):
+            _add(table, measured)
+        for measured, more in orders.orders_compared(bench.gauge):
+            _add(table, measured, more)
     return [table]
+
+
+def _add(table: Table, measured: Measurement, more: float | None = None) -> None:
+    name, size, cost = measured
+    figures = {**cost.figures, "most actions": cost.largest_transaction}
+    table.add(f"{name}, {size}", more, figures=figures)
 
 
 def measurements(meter: Gauge) -> Iterator[Measurement]:
