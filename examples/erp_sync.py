@@ -125,7 +125,7 @@ def send_orders(stowage: Stowage, database: sqlite3.Connection) -> None:
 def send_changes(stowage: Stowage, database: sqlite3.Connection) -> None:
     """Change the sent orders that changed in the ERP.
 
-    A change that meets work in the warehouse stays in `problem` and is decided again in the next
+    A change that meets work in the warehouse stays in `problem` and is computed again in the next
     run, and so does a refused one, until a person or a newer change replaces it.
     """
     waiting = database.execute(
@@ -155,7 +155,7 @@ def send_changes(stowage: Stowage, database: sqlite3.Connection) -> None:
             done, problem = False, f"{refusal} {refusal.problems}"
         except httpx.TransportError:
             continue
-        with database:  # A refused request is decided again, under a new key.
+        with database:  # A refused request is computed again, under a new key.
             database.execute(
                 "UPDATE changes SET done = ?, problem = ?, key = NULL WHERE number = ?",
                 (done, problem, number),

@@ -88,7 +88,7 @@ def former_problems(
 ) -> Iterator[Problem]:
     """Yield a problem for each product, and for the warehouse, that has not its code any more."""
     warehouse = known.warehouses.get(document.whs_code)
-    if warehouse is None or warehouse.id not in document.named["warehouse"]:
+    if warehouse is None or warehouse.id not in document.named.get("warehouse", [warehouse.id]):
         message = f"warehouse {document.whs_code} has another code now, or was deleted"
         yield Problem("lines", message)
     for path, line in _raised(document, change):
