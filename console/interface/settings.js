@@ -24,6 +24,7 @@ const subject = {
     {"name": "blind_returns", "type": "boolean"},
     {"name": "packing_required", "type": "boolean"},
     {"name": "dispatch_rest", "type": "choice", "choices": ["close", "keep"]},
+    {"name": "expired_stock", "type": "choice", "choices": ["block", "allow"]},
     {"name": "rfid_required", "type": "boolean"},
     {"name": "gs1_company_prefix", "type": "text"},
     {"name": "sscc_extension_digit", "type": "integer"},
@@ -49,6 +50,7 @@ const subject = {
     {"name": "blind_returns", "type": "boolean"},
     {"name": "packing_required", "type": "boolean"},
     {"name": "dispatch_rest", "type": "choice", "choices": ["close", "keep"]},
+    {"name": "expired_stock", "type": "choice", "choices": ["block", "allow"]},
     {"name": "rfid_required", "type": "boolean"},
     {"name": "gs1_company_prefix", "type": "text", "isNullable": true},
     {"name": "sscc_extension_digit", "type": "integer", "minimum": 0, "maximum": 9}

@@ -55,8 +55,9 @@ _OTHER_SETTINGS = {
     "receipt_tolerance": 2, "pick_substitution": "batch", "minutes_per_unit": 2,
     "minutes_per_trip": 6, "commit_drops": True, "imports_require_kind_scope": True,
     "approval_shortage_percent": 10, "approval_adjustment_qty": 10, "blind_returns": True,
-    "packing_required": True, "dispatch_rest": "keep", "rfid_required": True,
-    "gs1_company_prefix": "8412345", "sscc_extension_digit": 1, "timezone": "Europe/Madrid",
+    "packing_required": True, "dispatch_rest": "keep", "expired_stock": "allow",
+    "rfid_required": True, "gs1_company_prefix": "8412345", "sscc_extension_digit": 1,
+    "timezone": "Europe/Madrid",
 }  # fmt: skip
 
 

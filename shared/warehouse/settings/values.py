@@ -19,6 +19,9 @@ type Substitution = Literal["none", "position", "batch", "any"]
 type DispatchRest = Literal["close", "keep"]
 """What a dispatch does with the quantities that are not picked: give them up, or keep them open."""
 
+type ExpiredStock = Literal["block", "allow"]
+"""Whether goods past their expiry date are kept from orders (`block`) or treated as others."""
+
 
 @dataclass(frozen=True, slots=True)
 class UpTo:
@@ -82,6 +85,11 @@ class Settings(Stored):
         default="close",
         description="What a dispatch does with the quantities that are not picked, unless it says:"
         " `close` gives them up and closes the document, `keep` leaves them open.",
+    )
+    expired_stock: ExpiredStock = Field(
+        default="block",
+        description="Whether goods past their expiry date, or with fewer days left than their"
+        " product requires, are kept from orders (`block`) or treated as other goods (`allow`).",
     )
     rfid_required: bool = Field(
         default=False,
