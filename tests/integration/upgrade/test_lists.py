@@ -25,7 +25,7 @@ from shared.kernel.errors import UnservedTable
 from tests import recorded
 from tests.clock import Clock
 from tests.faults import AwsFaults, Call, before_each
-from tests.integration.stored_entities import assert_derived_items_match, collections
+from tests.integration.stored_entities import collections
 from tests.integration.upgrade.conftest import PutTable, set_version
 from tests.integration.upgrade.invention import (
     FURTHER_MARK,
@@ -286,35 +286,3 @@ def test_story_goes_on_in_the_upgraded_table(
             for shape in ("", "1", "2"):
                 total = collection.totals(store).of(f"{SHAPE}={shape}")
                 assert total == sum((shape_of(one.entity) or "") == shape for one in records)
-
-
-# Version 3
-
-
-def test_search_finds_the_same_after_the_upgrade(
-    put_table: PutTable, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)  # each entity fills a transaction
-    put_table("/products")
-
-    def found() -> list[list[int]]:
-        searches = LISTS["/products"].filters["search"].values(ROWS)
-        return [
-            [row["id"] for row in stack.erp().walk("/products", search=search)]
-            for search in searches
-        ]
-
-    before = found()
-    assert before[0]
-    with aws_faults.recorded() as seen:
-        (done,) = upgrade_tables(["acme"])
-    assert (done.version, done.rewritten) == (3, ROWS)
-    assert found() == before
-    assert_derived_items_match(stack)
-    changed = [
-        {one["Put"]["Item"]["PK"]["S"] for one in call.request["TransactItems"] if "Put" in one}
-        for call in seen.calls
-        if call.operation == "TransactWriteItems" and "SEARCH#" in str(call.request)
-    ]
-    assert len(changed) == ROWS
-    assert set(map(len, changed)) == {1}
