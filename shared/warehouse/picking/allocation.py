@@ -11,7 +11,7 @@ from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.master_data.named_codes import NamedCodes, picking_refusal
-from shared.warehouse.picking import rules
+from shared.warehouse.picking import filling, rules
 from shared.warehouse.picking.models import (
     ENDED_STATUSES,
     StoredPicking,
@@ -98,7 +98,7 @@ def _open_lines(picking: StoredPicking) -> list[int]:
 
     def choice(at: int) -> tuple[bool, bool]:
         line = picking.lines[at]
-        return not line.serials, rules.accepts_batch(line, None)
+        return not line.serials, filling.accepts_batch(line, None)
 
     return sorted(found, key=choice)
 
@@ -176,7 +176,7 @@ def _allocate(
             rows = [
                 row
                 for row in posting.changes.rows.values()
-                if row.product_id == line.product_id and rules.may_be_allocated(line, row)
+                if row.product_id == line.product_id and filling.may_be_allocated(line, row)
             ]
             faces = {place.id: place.is_pick_face_of(line.product_id) for place in positions}
             chosen = stock.choose_rows(rows, faces, line.unallocated, line.batch_num)
@@ -218,7 +218,7 @@ def _load(
     picking = next(iter(pickings.values()))
     wanted = [pickings[number].lines[at] for number, at in lines]
     demands = _demands(wanted)
-    serials = {(line.product_id, one) for line in wanted for one in rules.missing_serials(line)}
+    serials = {(line.product_id, one) for line in wanted for one in filling.missing_serials(line)}
     # Product → where its next page starts, while more is needed.
     starts: dict[int, AttributeMap | None] = dict.fromkeys(
         sorted({line.product_id for line in wanted if not line.serials})
@@ -260,7 +260,7 @@ def _demands(lines: Iterable[StoredPickingLine]) -> dict[int, dict[_Batches, Dec
     found: dict[int, dict[_Batches, Decimal]] = {}
     for line in lines:
         demand = found.setdefault(line.product_id, {})
-        batches = rules.required_batches(line)
+        batches = filling.required_batches(line)
         demand[batches] = demand.get(batches, ZERO) + line.unallocated
     return found
 

@@ -13,7 +13,7 @@ from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.gtins import goods_resolved
 from shared.warehouse.documents import service as documents
 from shared.warehouse.master_data.named_codes import NamedCodes, picking_refusal
-from shared.warehouse.picking import actions, rules
+from shared.warehouse.picking import actions, pick_rules, rules
 from shared.warehouse.picking.allocation import MAX_INDEX_LAG_MS
 from shared.warehouse.picking.holders import allocating_pickings
 from shared.warehouse.picking.models import (
@@ -23,8 +23,9 @@ from shared.warehouse.picking.models import (
     StoredPicking,
     picking_code,
 )
+from shared.warehouse.picking.pick_rules import PickPart
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.picking.rules import Holder, PickPart
+from shared.warehouse.picking.rules import Holder
 from shared.warehouse.picking.service import mark_finalized, record_exit_progress
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.models import (
@@ -92,11 +93,11 @@ def _plan(
 ) -> _PickPlan:
     """Return what a valid pick takes; raise ValidationFailed with all problems of another."""
     substitution = settings_of(tx.company).pick_substitution
-    problems = list(rules.pick_problems(picking, checked, substitution))
-    if not rules.is_allocated_at(picking, checked):
+    problems = list(pick_rules.pick_problems(picking, checked, substitution))
+    if not pick_rules.is_allocated_at(picking, checked):
         problems += _position_problems(tx, picking, checked)
     draft = ensure_valid(checked, problems)
-    parts = rules.split_pick(picking, draft, substitution)
+    parts = pick_rules.split_pick(picking, draft, substitution)
     if any(not part.exact for part in parts):
         # Other goods than the allocated ones also need a position that may be picked from.
         ensure_valid(draft, _position_problems(tx, picking, draft))

@@ -32,6 +32,7 @@ from shared.warehouse.picking.models import (
 )
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.undo_picking import RecordProgress, undo_work
+from shared.warehouse.picking.urgency import carrier_of, urgency_of
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.work.models import Operator, WorkStatus
 from shared.warehouse.work.operators import operator_from_start, operator_problems, read_operator
@@ -120,14 +121,14 @@ def _insert(
     for record in found:
         documents.ensure("exit", record.entity, "pick")
     first = found[0].entity
-    urgency = rules.urgency([one.entity for one in found])
+    urgency = urgency_of([one.entity for one in found])
     picking = new_picking(
         tx,
         concept=draft.concept,
         comments=draft.comments,
         operator=operator,
         **urgency | ({} if draft.priority is None else {"priority": draft.priority}),
-        carrier_code=draft.carrier_code or rules.carrier_of(found),
+        carrier_code=draft.carrier_code or carrier_of(found),
         documents=[documents.reference_to("exit", record) for record in found],
         whs_code=first.whs_code,
         warehouse_id=first.named["warehouse"][0],
@@ -372,7 +373,7 @@ def change_exit_document(
     for record in PICKINGS.get_many(tx.store, before.works) if names else ():
         others = [one.id for one in record.entity.documents if one.id != number]
         all_documents = [changed, *documents.get_documents(tx.store, "exit", others)]
-        follows = rules.urgency([one.entity for one in all_documents])
+        follows = urgency_of([one.entity for one in all_documents])
         if not others:
             follows["carrier_code"] = changed.entity.carrier_code
         PICKINGS.update(tx, record, {name: follows[name] for name in names if name in follows})

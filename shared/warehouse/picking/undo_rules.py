@@ -8,6 +8,7 @@ from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.catalog.lines import tracking_problems
+from shared.warehouse.picking.filling import filling_rank
 from shared.warehouse.picking.models import (
     MAX_SERIALS,
     Pick,
@@ -15,12 +16,8 @@ from shared.warehouse.picking.models import (
     StoredPicking,
     picking_code,
 )
-from shared.warehouse.picking.rules import (
-    filling_rank,
-    matches,
-    with_allocation,
-    with_line,
-)
+from shared.warehouse.picking.pick_rules import matches
+from shared.warehouse.picking.rules import with_allocation, with_line
 from shared.warehouse.stock.models import StockRow
 from shared.warehouse.work.rules import place_problems
 

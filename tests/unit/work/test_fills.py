@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from shared.kernel.fields import ZERO
 from shared.warehouse.documents.models import Document, DocumentLine, DocumentProgress
 from shared.warehouse.documents.rules import advanced
+from shared.warehouse.picking import pick_rules, undo_rules
 from shared.warehouse.picking import rules as picking_rules
-from shared.warehouse.picking import undo_rules
 from shared.warehouse.picking.models import (
     Allocation,
     Pick,
@@ -170,7 +170,7 @@ def test_fills_of_a_picking_are_in_order_and_add_up(data: st.DataObject) -> None
             for taken in list(undo_rules.split_undo(picking, draft, qty)):
                 picking = undo_rules.unpicked(picking, taken, _row(taken.line, batch))
         else:
-            for part in picking_rules.split_pick(picking, draft, "none"):
+            for part in pick_rules.split_pick(picking, draft, "none"):
                 row += 1
                 pick = Pick(staged_id=row, position_id=5, bin_code="A-01", batch_num=batch,
                             qty=part.qty)  # fmt: skip
