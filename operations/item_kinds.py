@@ -402,7 +402,6 @@ ITEM_KINDS: Mapping[str, tuple[ItemKind, ...]] = {
     "document_id": (_REFERENCES,),
     "entry_ref": (_DOCUMENT_REFERENCES,),
     "exit_ref": (_DOCUMENT_REFERENCES,),
-    "forming_wave": (_PENDING_WAVES,),
     "gtin": (ItemKind(_GtinAlias, r"\d{14}"),),
     "held": (ItemKind(_Holds, f"position#{_NUMBER}", "COUNT"),),
     "idempotency": (

@@ -36,7 +36,6 @@ from operations.tenant_changes import HiddenTenant, show_tenant, tenant_item
 from operations.tenant_tables import describe_table, set_maxima
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store
-from shared.integration.webhooks import repository as webhooks
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.db import schema
 from shared.kernel.db.actions import Cost
@@ -273,7 +272,6 @@ def _complete(lease: Lease, report: ReportProgress, *, rate: int) -> Upgraded:
     collections = _changed_collections(_version_of(slug).complete)
     if collections:
         progress = _rewrite_all(lease, progress, collections, rate, report)
-    _move_health(slug)
     _finish(lease)
     return Upgraded(slug, schema.SCHEMA_VERSION, _count_of(progress, "rewritten"))
 
@@ -302,17 +300,6 @@ def _number(value: int) -> dict[str, str]:
 
 def _count_of(progress: Mapping[str, Any], name: str) -> int:
     return int(progress[name]["N"]) if name in progress else 0
-
-
-def _move_health(slug: str) -> None:
-    """Give the health items of subscriptions the key that they have from version 3 on.
-
-    Requests find and change them at both keys until the table has the new version. None gets the
-    former key any more, so one pass is enough.
-    """
-    store = operator_store(slug, Deadline(_LONGEST_MS))
-    for numbers in batched(webhooks.not_moved_health(store), _CHUNK, strict=False):
-        run_transaction(store, partial(webhooks.stage_health_moves, numbers=numbers))
 
 
 # Rewriting entities

@@ -142,7 +142,7 @@ def _other_drifts(read: ReadItems, item: Item) -> Iterator[Drift]:
         begin in _EXPIRING
         or begin == "position"
         or key[1].startswith(_PLACE)
-        or begin in {"pending_wave", "forming_wave"}  # the latter before schema version 3
+        or begin == "pending_wave"
     ):
         yield from _expiring_drifts(item)
     elif begin == "count":

@@ -73,7 +73,7 @@ class ReadItems:
         elif kind == "role":
             yield role_count_key(record.id)
         elif kind == entities.WEBHOOK_KIND:
-            yield from (REGISTER_KEY, health_key(record.id, self.store.version.complete))
+            yield from (REGISTER_KEY, health_key(record.id))
         elif kind == "pick_face":
             yield position_alias(entity)
 

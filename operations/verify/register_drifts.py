@@ -113,7 +113,7 @@ def webhook_drifts(read: ReadItems, subject: str, record: Record[Any]) -> Iterat
         before = shown(stored) if record.id in ids else None
         yield Drift("webhooks.wrong", subject, "register", before, expected or "listed", basis,
                     Fix(("webhooks", record.id), correct))  # fmt: skip
-    key = health_key(record.id, read.store.version.complete)
+    key = health_key(record.id)
     if key not in read.items:
         item = item_at(key, failure_count=0)
         fix = Fix(("health", key), lambda tx: tx.insert(item))

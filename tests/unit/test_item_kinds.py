@@ -8,7 +8,6 @@ from operations.item_kinds import ITEM_KINDS
 PAGE = (Path(__file__).parents[2] / "docs" / "internals" / "storage.md").read_text(encoding="utf-8")
 _NOT_MOVED = {"position", "rate", "snapshot"}
 _OF_ENTITIES = {"layout", "picking", "returned", "rfid_differences"}
-_FORMER = {"forming_wave"}
 
 
 def test_page_lists_the_kinds_of_items_that_imports_accept() -> None:
@@ -17,4 +16,4 @@ def test_page_lists_the_kinds_of_items_that_imports_accept() -> None:
     cells = [row.split("|")[2] for row in table[1].splitlines()]
     keys = {key for cell in cells for key in re.findall(r"`([^`]+)`", cell) if not key.isupper()}
     begins = {key.partition("#")[0] for key in keys} - {"KIND"}
-    assert begins == (ITEM_KINDS.keys() - _FORMER) | _OF_ENTITIES | _NOT_MOVED
+    assert begins == ITEM_KINDS.keys() | _OF_ENTITIES | _NOT_MOVED

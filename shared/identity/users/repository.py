@@ -20,7 +20,6 @@ from shared.kernel.db.items import Item, Key, alias_key, item_at
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import Record
-from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
@@ -60,7 +59,6 @@ USERS = Collection(
     lookups={"email": Lookup(6)},
     volatile=frozenset({"name", "search", "roles", "is_active", "two_step"}),
     searched=frozenset({"username", "name", "created_at"}),
-    since={SEARCH_INDEX: SEARCH_SINCE, 7: 3, 8: 3},
 )
 
 
@@ -82,7 +80,6 @@ ROLES = Collection(
     sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"name", "created_at"}),
-    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 

@@ -112,15 +112,13 @@ def _read_state(store: Store, task: DeliveryTask, *, consistent: bool) -> _State
     """Read the state of a task; None if the subscription was deleted, or does not show yet."""
     read = store.get_many if consistent else store.get_eventually
     delivery = repository.delivery_key(task.webhook, task.event)
-    health_keys = repository.health_keys(store, task.webhook)
-    keys = [WEBHOOKS.key(task.webhook), delivery, *health_keys]
+    health_key = repository.health_key(task.webhook)
+    keys = [WEBHOOKS.key(task.webhook), delivery, health_key]
     items, event = run_all(
         lambda: read(keys), lambda: find_event(store, task.event, consistent=consistent)
     )
     record = WEBHOOKS.from_items(items, task.webhook)
-    health = next((items[key] for key in health_keys if key in items), None)
-    if health is None and len(health_keys) > 1:
-        health = store.get(health_keys[-1])  # an upgrade may have moved it between the reads
+    health = items.get(health_key)
     if record is None or health is None:
         return None
     logged = repository.parse_delivery(items.get(delivery))

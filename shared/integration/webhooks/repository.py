@@ -4,7 +4,7 @@ The partition `webhooks` has one register item per tenant, with the ids of all s
 the events of the active ones, and one health item per subscription.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -49,9 +49,6 @@ MAX_LISTED = 500
 _PARTITION = "webhooks"
 REGISTER_KEY: Key = (_PARTITION, "REGISTER")
 _HEALTH = "HEALTH#"
-_FORMER_HEALTH = "PULSE#"
-_RENAMED_IN = 3
-"""Version of the schema from which on health items have their present key."""
 _STATUS_INDEX = 1
 _SUCCEEDED = "succeeded"
 
@@ -148,82 +145,39 @@ def _stage_register(
 # Endpoint health
 
 
-def health_key(number: int, version: int = _RENAMED_IN) -> Key:
-    """Return the key of the health item of a subscription in a table of a version."""
-    prefix = _HEALTH if version >= _RENAMED_IN else _FORMER_HEALTH
-    return (_PARTITION, f"{prefix}{id_text(number)}")
-
-
-def health_keys(store: Store, number: int) -> list[Key]:
-    """Return the keys that the health item of a subscription may have, the present one last.
-
-    An upgrade moves the item from the first to the last. So who reads or changes it in this order
-    finds it, unless both are read by one call that the move overtakes.
-    """
-    versions = sorted({min(store.version.complete, _RENAMED_IN), _RENAMED_IN})
-    return [health_key(number, version) for version in versions]
-
-
-def _found_key(store: Store, number: int) -> Key:
-    """Return the key of the health item of a subscription, if it has one."""
-    *former, present = health_keys(store, number)
-    return next((key for key in former if store.get(key)), present)
+def health_key(number: int) -> Key:
+    """Return the key of the health item of a subscription."""
+    return (_PARTITION, f"{_HEALTH}{id_text(number)}")
 
 
 def read_health(store: Store, number: int) -> EndpointHealth | None:
     """Read the health of a subscription; None if there is no such subscription."""
-    item = next((item for key in health_keys(store, number) if (item := store.get(key))), None)
+    item = store.get(health_key(number))
     return EndpointHealth.model_validate(item) if item else None
 
 
 def read_all_health(store: Store) -> dict[int, EndpointHealth]:
     """Read the health of all subscriptions: id → health."""
-    is_moved = store.version.complete >= _RENAMED_IN
-    found = {} if is_moved else _read_health_items(store, _FORMER_HEALTH)
-    found |= _read_health_items(store, _HEALTH)
-    return {number: EndpointHealth.model_validate(item) for number, item in found.items()}
-
-
-def _read_health_items(store: Store, prefix: str) -> dict[int, Item]:
     page = store.query(
         KeyConditionExpression=f"{PARTITION_KEY} = :partition AND begins_with({SORT_KEY}, :prefix)",
-        values={":partition": _PARTITION, ":prefix": prefix},
+        values={":partition": _PARTITION, ":prefix": _HEALTH},
         ConsistentRead=True,
     )
-    return {int(item[SORT_KEY].removeprefix(prefix)): item for item in page.items}
-
-
-def not_moved_health(store: Store) -> list[int]:
-    """Return the ids of the subscriptions whose health item has its former key."""
-    return [*_read_health_items(store, _FORMER_HEALTH)]
-
-
-def stage_health_moves(tx: Transaction, numbers: Iterable[int]) -> None:
-    """Move health items to their present keys, on the condition that none has changed since."""
-    found = tx.store.get_many(health_key(number, _RENAMED_IN - 1) for number in numbers)
-    for key, item in found.items():
-        values = {name: item[name] for name in EndpointHealth.model_fields if name in item}
-        missing = EndpointHealth.model_fields.keys() - values.keys()
-        conditions = [f"{name} = :{name}" for name in values]
-        conditions += [f"attribute_not_exists({name})" for name in sorted(missing)]
-        tx.delete(
-            key,
-            condition=" AND ".join(conditions),
-            values={f":{name}": value for name, value in values.items()},
-        )
-        number = int(key[1].removeprefix(_FORMER_HEALTH))
-        tx.insert({**item, **item_at(health_key(number))})
+    return {
+        int(item[SORT_KEY].removeprefix(_HEALTH)): EndpointHealth.model_validate(item)
+        for item in page.items
+    }
 
 
 def stage_new_health(tx: Transaction, number: int) -> None:
     """Add the health item of a new subscription."""
-    tx.insert(item_at(health_key(number, tx.store.version.written), failure_count=0))
+    tx.insert(item_at(health_key(number), failure_count=0))
 
 
 def stage_failure_reset(tx: Transaction, number: int) -> None:
     """Set the failure count to 0."""
     tx.update(
-        _found_key(tx.store, number),
+        health_key(number),
         "SET failure_count = :none",
         condition=f"attribute_exists({PARTITION_KEY})",
         values={":none": 0},
@@ -232,14 +186,13 @@ def stage_failure_reset(tx: Transaction, number: int) -> None:
 
 def stage_health_removal(tx: Transaction, number: int) -> None:
     """Delete a health item."""
-    for key in health_keys(tx.store, number):
-        tx.delete(key)
+    tx.delete(health_key(number))
 
 
 def stage_failure(tx: Transaction, number: int, health: EndpointHealth, *, fast: bool) -> None:
     """Count one more failed delivery, on the condition that the count has not changed."""
     tx.update(
-        _found_key(tx.store, number),
+        health_key(number),
         "SET failure_count = :more, last_triggered_at = :now, quick = :quick",
         condition="failure_count = :seen",
         values={
@@ -274,18 +227,14 @@ def record_slow_endpoint(store: Store, number: int) -> None:
 
 def _set_health(store: Store, number: int, values: Mapping[str, Any]) -> None:
     """Set attributes of a health item, unless the subscription is deleted."""
-    for key in health_keys(store, number):
-        with suppress(store.client.exceptions.ConditionalCheckFailedException):
-            store.client.update_item(
-                TableName=store.table,
-                Key=key_attributes(key),
-                UpdateExpression=f"SET {', '.join(f'{name} = :{name}' for name in values)}",
-                ConditionExpression=f"attribute_exists({PARTITION_KEY})",
-                ExpressionAttributeValues={
-                    f":{name}": encode(value) for name, value in values.items()
-                },
-            )
-            return
+    with suppress(store.client.exceptions.ConditionalCheckFailedException):
+        store.client.update_item(
+            TableName=store.table,
+            Key=key_attributes(health_key(number)),
+            UpdateExpression=f"SET {', '.join(f'{name} = :{name}' for name in values)}",
+            ConditionExpression=f"attribute_exists({PARTITION_KEY})",
+            ExpressionAttributeValues={f":{name}": encode(value) for name, value in values.items()},
+        )
 
 
 # Deliveries

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from shared.kernel.errors import UnservedTable
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """The version of a new table."""
 
 FIRST_VERSION = 1

@@ -23,8 +23,6 @@ SEARCH = "search"
 """The facet with the text that is searched."""
 SEARCH_INDEX = "search_index"
 """The entries of the search index, in `Collection.since`."""
-SEARCH_SINCE = 3
-"""Version of the schema from which on entities have them."""
 SEARCH_ITEM = "SEARCH#"
 """Prefix of the sort keys of the items with the entries."""
 INDEXED_LENGTH = 3

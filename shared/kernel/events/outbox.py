@@ -34,8 +34,6 @@ One partition takes 1 000 write units per second, also after DynamoDB has split 
 rise with the time. The relay handles the entries of one partition one batch after the other.
 """
 
-_COMBINED_SINCE = 3
-"""Version of the schema from which on the events of a transaction have an item together."""
 _MOST_EVENTS = 128
 """Events of an item. The digits of an id that have the place of the event allow 4096."""
 _MOST_BYTES = 200_000
@@ -180,14 +178,6 @@ def raise_event(tx: Transaction, event: Event, *, only_subscription: int | None 
     return entry.add(item, size)
 
 
-def combines_events(store: Store) -> bool:
-    """Return whether the events of a transaction have an item together.
-
-    The release before this one cannot read such items.
-    """
-    return store.version.written >= _COMBINED_SINCE
-
-
 def event_actions(tx: Transaction) -> int:
     """Return how many actions one more event adds to a transaction at most."""
     return 0 if _entry_with_room(tx, MAX_ATTRIBUTES + _OTHER_BYTES) else 1
@@ -200,14 +190,12 @@ class _NewEntry:
     table: str
     key: Key
     created_at: Instant
-    may_combine: bool
     events: list[Item] = field(default_factory=list)
     size: int = 0
 
     def has_room(self, size: int) -> bool:
         """Return whether one more event of so many bytes fits."""
-        fits = len(self.events) < _MOST_EVENTS and self.size + size <= _MOST_BYTES
-        return self.may_combine and fits
+        return len(self.events) < _MOST_EVENTS and self.size + size <= _MOST_BYTES
 
     def add(self, event: Item, size: int) -> str:
         """Add an event of so many bytes; return its id."""
@@ -228,10 +216,8 @@ def _entry_with_room(tx: Transaction, size: int) -> _NewEntry | None:
 
 
 def _new_entry(tx: Transaction) -> _NewEntry:
-    name, may_combine = _new_id(_EVENT_PREFIX, tx), combines_events(tx.store)
-    if may_combine:
-        name = _id_at(name, 0)
-    return _NewEntry(tx.store.outbox, _key_of(tx.store, name), tx.now, may_combine)
+    name = _id_at(_new_id(_EVENT_PREFIX, tx), 0)
+    return _NewEntry(tx.store.outbox, _key_of(tx.store, name), tx.now)
 
 
 def _content(events: Sequence[Item]) -> Item:

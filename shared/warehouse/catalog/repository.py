@@ -12,7 +12,6 @@ from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import Record
-from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
@@ -54,7 +53,6 @@ PRODUCTS = Collection(
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"item_code", "name", "created_at"}),
     search_alias=lambda product: code_key(product.item_code),
-    since={SEARCH_INDEX: SEARCH_SINCE, 7: 3},
 )
 
 
@@ -74,7 +72,6 @@ CATEGORIES = Collection(
     sorts={"name": 1, "updated_at": 2},
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"name"}),
-    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 

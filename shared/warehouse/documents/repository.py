@@ -50,7 +50,6 @@ ENTRIES = Collection(
     },
     fixed=frozenset({"type", "source", "card_code", "doc_date", "due_date", "created_at"}),
     lookups=_lookups("entry"),
-    since={8: 3, 9: 3, "due_date": 3},
 )
 
 EXITS = replace(

@@ -6,7 +6,6 @@ from shared.kernel.db.indexes import Lookup
 from shared.kernel.db.items import Item, Key, alias_key, item_at
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
-from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.warehouse.partners.codes import code_alias, code_key
 from shared.warehouse.partners.models import Client, ClientParameters, Provider, ProviderParameters
@@ -53,7 +52,6 @@ CLIENTS = Collection(
     },
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"name", "created_at"}),
-    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 
@@ -66,7 +64,6 @@ PROVIDERS = Collection(
     lookups={"code": lambda code: [code_key("provider", code)], "email": Lookup(5)},
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"name", "created_at"}),
-    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 

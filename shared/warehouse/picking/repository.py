@@ -63,7 +63,6 @@ PICKINGS = Collection(
         "document_id": Lookup(6, hides=("document_id", "document_ids")),
     },
     more_lookups=lambda picking: [_lookups(document) for document in picking.documents[1:]],
-    since={"has_shortage": 3},
 )
 
 

@@ -20,7 +20,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import commit_in_steps, has_room
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.events.outbox import combines_events, raise_record_event
+from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data import uses
@@ -273,9 +273,10 @@ class StockPosting:
         totals = rules.total_changes(differences)
         held = rules.stock_count_changes(self.changes.stored, changed)
         batches = rules.batch_changes(self.changes.stored, changed)
-        levels = len(differences) * (1 if combines_events(self._tx.store) else 2)  # with the event
-        others = len(totals) + len(self.changes.movements) + len(held) + len(batches)
-        return len(changed) + new + levels + others
+        others = (
+            len(differences) + len(totals) + len(self.changes.movements) + len(held) + len(batches)
+        )
+        return len(changed) + new + others
 
     def add_while_fitting[I](
         self,

@@ -18,7 +18,7 @@ from shared.kernel.db.facets import (
     pair_id,
     quantity_text,
 )
-from shared.kernel.db.indexes import IndirectLookup, Lookup, Partition, counted
+from shared.kernel.db.indexes import IndirectLookup, Lookup, Partition
 from shared.kernel.db.items import AttributeMap, Key, alias_key
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
@@ -91,7 +91,6 @@ STOCK = Collection(
         "free": Lookup(12, order="turn", hides=("free", "turn")),
     },
     volatile=frozenset({"qty", "status"}),
-    since={counted("inventory_status"): 3},
 )
 """`free` is the work queue of allocation, ordered by expiry date, then by `received_at`.
 `unavailable_status` is the inventory status of a row that is not available. Both share an index,
@@ -179,7 +178,6 @@ MOVEMENTS = Collection(
         "item_code": Lookup(4),
         "document_id": IndirectLookup("document", _causes_with_id),
     },
-    since={counted("type"): 3},
 )
 
 

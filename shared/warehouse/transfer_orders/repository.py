@@ -43,7 +43,6 @@ TRANSFER_ORDERS = Collection(
         "to_warehouse": Partition({"created_at": 5}, own_totals=SHARDS),
     },
     lookups={"external_ref": REFERENCES.keys},
-    since={"has_discrepancy": 3},
 )
 
 

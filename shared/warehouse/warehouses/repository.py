@@ -18,7 +18,6 @@ from shared.kernel.db.items import Item, Key, alias_key, item_at, key_of, update
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.lists.plan import ListQuery
-from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -59,7 +58,6 @@ WAREHOUSES = Collection(
     partitions={"is_virtual": Partition({"whs_code": 4})},
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"whs_code", "name"}),
-    since={SEARCH_INDEX: SEARCH_SINCE, 4: 3},
 )
 
 
@@ -88,7 +86,6 @@ POSITIONS = Collection(
         "whs_code": Partition({"bin_code": 6, "pick_sequence": 7}, own_totals=1),
     },
     searched=frozenset({"bin_code"}),
-    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 

@@ -19,8 +19,6 @@ _PENDING_MS = 30_000
 """How long a wave may be pending without a further step: longer than any invocation."""
 _KEPT_SECONDS = 3600
 """How long DynamoDB keeps a pending wave whose creation was interrupted."""
-_RENAMED_IN = 3
-"""Version of the schema from which on pending waves have their present key and attributes."""
 
 
 WAVES = Collection(
@@ -71,50 +69,26 @@ class FoundWaves:
         return wave is not None and wave.entity.status != "cancelled"
 
 
-def _key(number: int, version: int) -> Key:
-    """Return the key of a pending wave in a table of a version."""
-    kind = "pending_wave" if version >= _RENAMED_IN else "forming_wave"
-    return (f"{kind}#{id_text(number)}", HEAD)
-
-
-def _keys(store: Store, number: int) -> list[Key]:
-    """Return the keys that a pending wave may have, the present one last.
-
-    No upgrade rewrites them: before it is completed, every request has ended that used the former
-    key, and a pending wave whose request has ended is like one that never was.
-    """
-    versions = sorted({min(store.version.complete, _RENAMED_IN), _RENAMED_IN})
-    return [_key(number, version) for version in versions]
-
-
-def _found_key(store: Store, number: int) -> Key:
-    """Return the key of a pending wave, if there is one."""
-    *former, present = _keys(store, number)
-    return next((key for key in former if store.get(key)), present)
-
-
-def _touches(key: Key) -> str:
-    """Return the attribute that counts the touches of the pending wave with this key."""
-    return "touches" if key[0].startswith("pending_wave") else "stirred"
+def _key(number: int) -> Key:
+    return (f"pending_wave#{id_text(number)}", HEAD)
 
 
 def insert_pending(tx: Transaction, number: int, use_case_id: str) -> None:
     """Record that the run `use_case_id` begins to create a wave with this id."""
-    key = _key(number, tx.store.version.written)
     pending = {
         "id": number,
         "mark": use_case_id,
         "until": tx.now_ms + _PENDING_MS,
-        _touches(key): 0,
+        "touches": 0,
         EXPIRY: tx.now_ms // 1000 + _KEPT_SECONDS,
     }
-    tx.insert(item_at(key, **pending))
+    tx.insert(item_at(_key(number), **pending))
 
 
 def extend_pending(tx: Transaction, number: int) -> None:
     """Record that a wave is pending for longer; StaleRead when it is not pending any more."""
     tx.update(
-        _found_key(tx.store, number),
+        _key(number),
         "SET #until = :until",
         condition=f"attribute_exists({PARTITION_KEY})",
         names={"#until": "until"},
@@ -124,10 +98,9 @@ def extend_pending(tx: Transaction, number: int) -> None:
 
 def touch_pending(tx: Transaction, number: int) -> None:
     """Record that a picking of a pending wave was started or has ended."""
-    key = _found_key(tx.store, number)
     tx.update(
-        key,
-        f"ADD {_touches(key)} :one",
+        _key(number),
+        "ADD touches :one",
         condition=f"attribute_exists({PARTITION_KEY})",
         values={":one": 1},
     )
@@ -135,32 +108,31 @@ def touch_pending(tx: Transaction, number: int) -> None:
 
 def complete_pending(tx: Transaction, pending: PendingWave) -> None:
     """Record that a pending wave becomes a wave; StaleRead when it was touched or ended since."""
-    key = _found_key(tx.store, pending.id)
-    tx.delete(key, condition=f"{_touches(key)} = :seen", values={":seen": pending.touches})
+    tx.delete(_key(pending.id), condition="touches = :seen", values={":seen": pending.touches})
 
 
 def discard_pending(tx: Transaction, number: int) -> None:
     """Record that a pending wave of another run never becomes a wave; StaleRead if it just has."""
-    tx.delete(_found_key(tx.store, number), condition=f"attribute_exists({PARTITION_KEY})")
+    tx.delete(_key(number), condition=f"attribute_exists({PARTITION_KEY})")
 
 
 def abandon_pending(tx: Transaction, number: int) -> None:
     """Record that a pending wave of this run never becomes a wave."""
-    tx.delete(_found_key(tx.store, number))
+    tx.delete(_key(number))
 
 
 def read_pending(store: Store, numbers: Several[int]) -> dict[int, PendingWave]:
     """Read the pending waves among some ids."""
-    found = store.get_many(key for number in numbers for key in _keys(store, number))
-    return {int(item["id"]): _pending_wave(key, item) for key, item in found.items()}
+    found = store.get_many(_key(number) for number in numbers)
+    return {int(item["id"]): _pending_wave(item) for item in found.values()}
 
 
-def _pending_wave(key: Key, item: Item) -> PendingWave:
+def _pending_wave(item: Item) -> PendingWave:
     return PendingWave(
         id=int(item["id"]),
         use_case_id=item["mark"],
         until_ms=int(item["until"]),
-        touches=int(item[_touches(key)]),
+        touches=int(item["touches"]),
     )
 
 

@@ -8,12 +8,10 @@ import pytest
 
 from shared.integration.webhooks.relay import relay_missed_entries
 from shared.kernel.db.actions import StaleRead
-from shared.kernel.db.schema import SCHEMA_VERSION
 from shared.kernel.db.steps import commit_in_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.events import outbox
-from shared.kernel.events.outbox import Event, event_actions, find_event, raise_event
+from shared.kernel.events.outbox import Event, find_event, raise_event
 from tests.dynamodb.capacity import item_size
 from tests.faults import (
     AwsFaults,
@@ -59,25 +57,6 @@ def test_events_of_one_transaction_are_stored_in_one_item_and_delivered_one_by_o
     assert find_event(store, events[0][:-4] + "003" + events[0][-1]) is None
     webhooks.run_until_idle()
     assert sorted(sent.event["id"] for sent in webhooks.requests) == events
-
-
-def test_events_of_a_table_of_an_earlier_version_have_items_of_their_own(
-    webhooks: WebhookScenario, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The release before reads them: it finds an event under its id."""
-    store = webhooks.stack.store()
-    monkeypatch.setattr(outbox, "_COMBINED_SINCE", SCHEMA_VERSION + 1)
-
-    def change(tx: Transaction) -> list[str]:
-        assert event_actions(tx) == 1
-        events = [raise_event(tx, _wave(number)) for number in range(1, 31)]
-        assert (tx.cost.actions, event_actions(tx)) == (30, 1)
-        return events
-
-    events = run_transaction(store, change)
-    assert sorted(events) == [item["SK"]["S"] for item in webhooks.stack.outbox_items("acme")]
-    found = [find_event(store, event) for event in events]
-    assert [one and one.item["id"] for one in found] == [*range(1, 31)]
 
 
 def test_an_event_is_found_with_one_read(webhooks: WebhookScenario, aws_faults: AwsFaults) -> None:
