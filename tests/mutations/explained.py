@@ -27,7 +27,7 @@ EXPLAINED: dict[str, str] = {
         " positions cannot be deleted: the fence is a second defence."
     ),
     "warehouse/waves/repository.py insert_pending: put instead of insert in"
-    " tx.insert(item_at(key, **pending))": (
+    " tx.insert(item_at(_key(number), **pending))": (
         "The id comes from the sequence of waves; if the sequence is lost, inserting the wave"
         " fails."
     ),
