@@ -120,10 +120,10 @@ def cancel_packing_order(tx: Transaction, request: Request) -> ResourceResponse:
     body=UnitDraft,
     response=HandlingUnitDetail,
     statuses=(201,),
-    errors=("conflict", "rule_blocked"),
+    errors=("conflict",),
     description="Units stand in units on at most 3 levels. With the company's setting"
     " `gs1_company_prefix`, the unit has an SSCC that no other unit ever has. At most 200 units per"
-    " packing order.",
+    " packing order (`conflict`).",
 )
 def create_handling_unit(tx: Transaction, request: Request[Checked[UnitDraft]]) -> ResourceResponse:
     """Create an empty handling unit."""

@@ -32,7 +32,7 @@ from tools.action_tables import SUBJECTS, Subject
 
 _BY_PATH = {subject.path: subject for subject in SUBJECTS}
 _BRICK = {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}
-_LEAVING = "packed while dispatched"
+_MOST_UNITS = 2
 _BACK = {"lines": [{"item_code": "BRICK", "qty": 1, "bin_code": "B-01"}]}
 
 type _Make = Callable[[], int]
@@ -146,6 +146,12 @@ class _Goods:
                 f"/exit-documents/{document}" if act == "dispatch" else f"/packing-orders/{order}"
             )
             self.erp.post(f"{path}/{act}").ok()
+        return order
+
+    def full_packing_order(self) -> int:
+        order = self.packing_order()
+        for _ in range(_MOST_UNITS):
+            self.packing.unit(order)
         return order
 
     def leaving_packing_order(self) -> int:
@@ -314,7 +320,8 @@ def _pickings_and_packing(goods: _Goods) -> Mapping[str, _States]:
                 "open": goods.packing_order,
                 "in_progress": lambda: goods.packing_order(1),
                 "packed": lambda: goods.packing_order(2, "complete"),
-                _LEAVING: goods.leaving_packing_order,
+                "packed while dispatched": goods.leaving_packing_order,
+                "open with the most units": goods.full_packing_order,
                 "shipped": lambda: goods.packing_order(2, "complete", "dispatch"),
                 "cancelled": lambda: goods.packing_order(0, "cancel"),
             },
@@ -510,7 +517,7 @@ def _ensure_listed_is_possible(stack: Stack, erp: Erp, path: str, states: _State
                 answer = send()
             case = (path, state, name, answer.text)
             assert (answer.status, answer.code) == (409, _refusal(subject, name, state)), case
-            if answer.code == "stale_state" and path != "/handling-units" and state != _LEAVING:
+            if answer.code == "stale_state" and path != "/handling-units":
                 needed = " or ".join(subject.table.actions[name].starts)
                 sentence = f" is {status}; it must be {needed} for this action."
                 assert answer.json()["message"].endswith(sentence), case
@@ -533,7 +540,7 @@ def _refusal(subject: Subject, name: str, state: str) -> str:
         return "import_refused"
     if state.endswith(" of an order") and name not in {"allocate", "synchronize"}:
         return "conflict"  # it is picked through the actions of its transfer order
-    if state in {"closed in a closed unit", "closed of a packed order", _LEAVING}:
+    if state in {"closed in a closed unit", "closed of a packed order"}:
         return "stale_state"
     status = state.split(" ", maxsplit=1)[0]
     order, starts = subject.table.statuses, subject.table.actions[name].starts
@@ -555,6 +562,7 @@ def _states_of(
     if path == "/imports":
         return _imports(stack, monkeypatch)
     goods = _Goods(stack, erp, aws_faults)
+    monkeypatch.setattr("shared.warehouse.packing.actions.MAX_UNITS", _MOST_UNITS)
     if path == "/approvals":
         return _approvals(stack, goods, clock)
     of_goods = (_documents_and_receipts, _pickings_and_packing, _transfers_and_waves)

@@ -267,7 +267,7 @@ def test_packing_orders_of_the_most_pickings_and_units_keep_the_margin(
     erp: Erp, sizes: Sizes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Twenty pickings are marked at once; a dispatch and a cancellation of units take steps."""
-    monkeypatch.setattr("shared.warehouse.packing.rules.MAX_UNITS", MAX_PLANNED_ACTIONS)
+    monkeypatch.setattr("shared.warehouse.packing.actions.MAX_UNITS", MAX_PLANNED_ACTIONS)
     packing = PackingScenario(erp)
     packing.yard.change_settings(gs1_company_prefix="4006381")
     document = packing.yard.order(("BRICK", MAX_PACKED_PICKINGS))

@@ -269,7 +269,7 @@ def _data() -> str:
 | serials of one line there | {returns.MAX_SERIALS} | 422 |
 | exit documents of one picking | {picking.MAX_DOCUMENTS} | 422 |
 | pickings of a wave | {waves.MAX_PICKINGS} | 422 |
-| pickings · handling units · contents of all units of a packing order | {_dotted(packing.MAX_PICKINGS, packing.MAX_UNITS, packing.MAX_ORDER_CONTENTS)} | 422 |
+| pickings · handling units · contents of all units of a packing order | {_dotted(packing.MAX_PICKINGS, packing.MAX_UNITS, packing.MAX_ORDER_CONTENTS)} | 422; a unit: 409 `conflict` |
 | contents (an item, or a batch of it) · serials of a handling unit; units in units | {_dotted(packing.MAX_CONTENTS, packing.MAX_SERIALS)}; {packing.MAX_LEVELS} levels | 422 |
 | characters of the goods on a packing slip: codes, names, batches and serials | {_plain(packing_labels.MAX_SLIP_SIZE)} | 413; get it in [parts](../guides/labels.md) |
 | EPCs of an RFID validation · characters of an EPC | {_dotted(rfid.MAX_TAGS, rfid.MAX_EPC)} | 422 |
@@ -291,7 +291,7 @@ def _bounds() -> str:
 | exit documents of one picking | {picking.MAX_DOCUMENTS} | Each has an item of its own (`LOOKUP#`, 3 digits), written in one transaction with the picking. | 422 |
 | pickings of a wave | {waves.MAX_PICKINGS} | The record of the wave names them all. | 422 |
 | pickings of a packing order | {packing.MAX_PICKINGS}, of at most 60 items and 2 MB together | All are marked in one transaction. | 422 |
-| handling units, and their contents, of a packing order | {packing.MAX_UNITS}, {_plain(packing.MAX_ORDER_CONTENTS)} | The order lists its units, and its response shows them all with their contents. A dispatch, a cancellation, and a completion that deletes empty units change more than fit into a transaction in steps. | 422 |
+| handling units, and their contents, of a packing order | {packing.MAX_UNITS}, {_plain(packing.MAX_ORDER_CONTENTS)} | The order lists its units, and its response shows them all with their contents. A dispatch, a cancellation, and a completion that deletes empty units change more than fit into a transaction in steps. | as above |
 | contents and serials of a handling unit | {packing.MAX_CONTENTS}, {_plain(packing.MAX_SERIALS)} | A unit is written as a whole with each change, as one item of at most 350 kB. | 422 |
 | EPCs of an RFID validation | {_plain(rfid.MAX_TAGS)} | A gate reads a truck at once. They take 0.2 s of CPU; all that is not expected is stored in 350 kB (of other products, or with goods that are missing, in further items of that size). | 422 |
 | GTINs that an RFID validation looks up as barcodes of goods that are not expected | 100 | Each takes up to four queries. | its tags are `unknown`, and the validation has failed in any case |

@@ -20,7 +20,7 @@ _TRIES = 5
 class OrderWithUnits:
     """A packing order with its handling units.
 
-    `is_leaving` is whether the dispatch of its goods has begun, so that it cannot be cancelled.
+    `is_leaving` is whether some of its goods are dispatched, so that it cannot be cancelled.
     """
 
     record: Record[StoredPackingOrder]
@@ -59,7 +59,7 @@ def _is_leaving(store: Store, order: StoredPackingOrder) -> bool:
     if order.status != "packed":
         return False
     pickings = picking_service.get_pickings(store, order.picking_ids)
-    return rules.dispatch_has_begun(order, [one.entity for one in pickings])
+    return rules.is_leaving(order, [one.entity for one in pickings])
 
 
 def get_unit_with_content(store: Store, number: int) -> list[StoredUnit]:

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
 from shared.kernel.db.records import Record
-from shared.kernel.errors import Conflict, Problem, RuleBlocked, StaleState
+from shared.kernel.errors import Conflict, Problem, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, given_fields
 from shared.warehouse.documents.vocabulary import doc_num
@@ -13,7 +13,6 @@ from shared.warehouse.packing.actions import ACTIONS, UNIT_ACTIONS
 from shared.warehouse.packing.models import (
     MAX_LEVELS,
     MAX_PICKINGS,
-    MAX_UNITS,
     PackingEnd,
     PackingOrderDraft,
     StoredPackingLine,
@@ -81,7 +80,7 @@ def document_problems(number: int, found: Sequence[StoredPicking]) -> Iterator[P
     if not picks:
         yield Problem(field, f"{code} has no finalized picking with staged goods")
     elif any(pick.dispatched for pick in picks):
-        yield Problem(field, f"{code} is dispatched, or its dispatch has begun")
+        yield Problem(field, f"{code} is dispatched, or its dispatch is not finished")
     elif len(found) > MAX_PICKINGS:
         message = f"{code} has {len(found)} finalized pickings, at most {MAX_PICKINGS} per order"
         yield Problem(field, f"{message}; give picking_ids")
@@ -142,30 +141,28 @@ def ensure_free(document: int, packing: Mapping[int, Iterable[StoredPackingOrder
         )
 
 
-def dispatch_has_begun(order: StoredPackingOrder, pickings: Iterable[StoredPicking]) -> bool:
+def is_leaving(order: StoredPackingOrder, pickings: Iterable[StoredPicking]) -> bool:
     """Return whether goods of a packing order, which are in these pickings, are dispatched."""
     picks = (one for each in pickings for one in _picks_for(each, order.exit_document_id))
     return any(pick.dispatched for _, _, pick in picks)
 
 
 def ensure_not_dispatched(order: StoredPackingOrder, pickings: Iterable[StoredPicking]) -> None:
-    """Raise StaleState when a dispatch of the goods of a packing order has begun."""
-    if dispatch_has_begun(order, pickings):
-        document = doc_num("exit", order.exit_document_id)
-        raise StaleState(
-            f"{packing_order_code(order.id)} is being dispatched with {document};"
-            " it can be cancelled only before that."
+    """Raise Conflict when some goods of a packing order are dispatched, and others not yet."""
+    if is_leaving(order, pickings):
+        code, document = packing_order_code(order.id), doc_num("exit", order.exit_document_id)
+        raise Conflict(
+            f"{code} cannot be cancelled: the dispatch of {document} is not finished;"
+            " repeat it first."
         )
 
 
 # Units in units
 
 
-def ensure_room_for_unit(order: StoredPackingOrder) -> None:
-    """Raise RuleBlocked when a packing order has as many units as it may have."""
-    if len(order.units) >= MAX_UNITS:
-        message = f"{packing_order_code(order.id)} has {MAX_UNITS} handling units, the most allowed"
-        raise RuleBlocked([Problem("type", message)])
+def ensure_packing(order: StoredPackingOrder) -> None:
+    """Raise StaleState when a packing order is packed, so that its units stay as they are."""
+    ACTIONS.ensure(order, "complete")
 
 
 def parent_problems(order: StoredPackingOrder, parent: int | None) -> Iterator[Problem]:
@@ -245,7 +242,7 @@ def ensure_parent_open(order: StoredPackingOrder, parent: int | None) -> None:
 
 def ensure_admitted(order: StoredPackingOrder, unit: StoredUnit, name: str) -> None:
     """Raise Conflict or StaleState unless a unit and its packing order admit an action."""
-    ACTIONS.ensure(order, "handling-units")
+    ensure_packing(order)
     UNIT_ACTIONS.ensure(unit, name)
     if name == "close":
         ensure_children_closed(order, unit.id)

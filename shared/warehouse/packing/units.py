@@ -36,7 +36,7 @@ def create_unit(tx: Transaction, number: int, checked: Checked[UnitDraft]) -> Un
     """Create an empty handling unit of the packing order with the id `number`.
 
     Raises:
-        RuleBlocked: The order has as many units as it may have.
+        Conflict: The order has as many units as it may have.
         StaleState: The unit in which it stands is closed.
     """
     settings = settings_of(tx.company)
@@ -51,7 +51,6 @@ def create_unit(tx: Transaction, number: int, checked: Checked[UnitDraft]) -> Un
     draft = ensure_valid(checked, of_valid_fields(checked, problems))
     ACTIONS.ensure(order, "handling-units")
     rules.ensure_parent_open(order, draft.parent_id)
-    rules.ensure_room_for_unit(order)
     code = None
     if prefix:
         code = sscc(int(settings.sscc_extension_digit), prefix, tx.next_id(SSCC_SEQUENCE))
@@ -136,7 +135,7 @@ def delete_unit(tx: Transaction, number: int) -> UnitInOrder:
         StaleState: The unit in which it stands is closed.
     """
     unit, record = _read(tx, number)
-    ACTIONS.ensure(record.entity, "handling-units")
+    rules.ensure_packing(record.entity)
     rules.ensure_parent_open(record.entity, unit.entity.parent_id)
     rules.ensure_empty(record.entity, unit.entity)
     after = contents_rules.without_units(record.entity, [unit.entity])

@@ -204,9 +204,9 @@ def with_allocation(line: StoredPickingLine, row: StockRow, qty: Decimal) -> Sto
 def refusal_to_undo(picking: StoredPicking) -> str | None:
     """Return why staged goods of a picking cannot return to their positions; None if they can."""
     code = picking_code(picking.id)
-    if begun := _documents_leaving(picking):
-        names = ", ".join(begun)
-        return f"{code} cannot be undone: the dispatch of {names} has begun; repeat it first."
+    if leaving := _documents_leaving(picking):
+        names = ", ".join(leaving)
+        return f"{code} cannot be undone: the dispatch of {names} is not finished; repeat it first."
     staged = {
         line.document_id
         for line in picking.lines

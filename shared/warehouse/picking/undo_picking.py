@@ -94,7 +94,7 @@ def _undo(
 
 
 def ensure_may_be_undone(picking: StoredPicking) -> None:
-    """Raise Conflict when staged goods of a picking are packed, or their dispatch has begun."""
+    """Raise Conflict when staged goods of a picking are packed, or partly dispatched."""
     if refusal := rules.refusal_to_undo(picking):
         raise Conflict(refusal)
 

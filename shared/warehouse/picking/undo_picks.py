@@ -34,7 +34,7 @@ def undo_pick_for_transfer_order(
     Its picking is started again if it had ended. What it lacked then is not allocated again.
 
     Raises:
-        Conflict: The dispatch of the order has begun.
+        Conflict: Goods of the order are dispatched.
     """
     ensure_may_be_undone(record.entity)
     picking = put_back(tx, record.entity, draft)

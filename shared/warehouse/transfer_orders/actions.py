@@ -10,11 +10,11 @@ def _nothing_picked(order: StoredTransferOrder) -> str | None:
     return f"Nothing is picked for {order_code(order.id)}: pick goods, or cancel the order."
 
 
-def _dispatch_has_begun(order: StoredTransferOrder) -> str | None:
+def _is_leaving(order: StoredTransferOrder) -> str | None:
     if not any(line.dispatched_qty for line in order.lines):
         return None
     code = order_code(order.id)
-    return f"{code} cannot be changed: the dispatch of {code} has begun; repeat it first."
+    return f"{code} cannot be changed: its dispatch is not finished; repeat it first."
 
 
 ACTIONS = ActionTable[StoredTransferOrder, OrderStatus](
@@ -22,7 +22,7 @@ ACTIONS = ActionTable[StoredTransferOrder, OrderStatus](
     lambda order: order_code(order.id),
     StateAction("release", ["draft"], ["released"]),
     StateAction("picks", ["released", "picking"], ["picking", "picked"]),
-    StateAction("undo", ["picking", "picked"], ["picking"], _dispatch_has_begun),
+    StateAction("undo", ["picking", "picked"], ["picking"], _is_leaving),
     StateAction("finish-picking", ["picking"], ["picked"], _nothing_picked),
     StateAction("dispatch", ["picked"], ["in_transit"]),
     StateAction("receive", ["in_transit", "receiving"], ["receiving", "received"]),
@@ -31,6 +31,6 @@ ACTIONS = ActionTable[StoredTransferOrder, OrderStatus](
         "cancel",
         ["draft", "released", "picking", "picked"],
         ["cancelled"],
-        _dispatch_has_begun,
+        _is_leaving,
     ),
 )

@@ -131,7 +131,7 @@ def undo_pick(
 
 
 def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
-    """Finish the picking of an order that has begun, and release its remaining allocations."""
+    """Finish the picking of an order with picked goods, and release its remaining allocations."""
     record = TRANSFER_ORDERS.get(tx.store, number)
     ACTIONS.ensure(record.entity, "finish-picking")
     end = PickingEnd(shortage_reason="other")

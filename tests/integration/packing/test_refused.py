@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.warehouse.packing import contents_rules, rules
+from shared.warehouse.packing import actions, contents_rules
 from tests.cases import each_case
 from tests.gateway import Response
 from tests.packing_scenario import ORDERS, UNITS, PackingScenario
@@ -183,7 +183,7 @@ def test_a_closed_unit_takes_nothing_and_gives_nothing(packing: PackingScenario)
 def test_a_packing_order_has_limits(
     packing: PackingScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rules, "MAX_UNITS", 2)
+    monkeypatch.setattr(actions, "MAX_UNITS", 2)
     for name, most in (("CONTENTS", 1), ("ORDER_CONTENTS", 2), ("SERIALS", 1)):
         monkeypatch.setattr(contents_rules, f"MAX_{name}", most)
     document = packing.staged_lots(
@@ -193,7 +193,7 @@ def test_a_packing_order_has_limits(
     )
     order = packing.order(document)["id"]
     first, second = packing.unit(order), packing.unit(order)
-    _assert_refused(packing.create_unit(order), 422, "rule_blocked", "type")
+    _assert_refused(packing.create_unit(order), 409, "conflict")
     packing.done(packing.put(first, "BRICK", 1))
     _assert_refused(packing.put(first, "CEMENT", 1), 422, "rule_blocked", "item_code")
     packing.done(packing.put(first, "BRICK", 1))

@@ -222,7 +222,10 @@ def test_picking_with_an_interrupted_dispatch_is_not_reverted(
 
     assert (refused.status, refused.json()["message"]) == (
         409,
-        f"PKG-{number} cannot be undone: the dispatch of EX-{first} has begun; repeat it first.",
+        (
+            f"PKG-{number} cannot be undone:"
+            f" the dispatch of EX-{first} is not finished; repeat it first."
+        ),
     )
     yard.erp.post(f"/exit-documents/{first}/dispatch").ok()
     lines = yard.act(number, "revert").ok()["lines"]

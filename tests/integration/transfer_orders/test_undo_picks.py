@@ -177,7 +177,10 @@ def test_undo_is_refused_once_the_dispatch_has_begun(
             assert (answers[-1].code, status) == ("conflict", "picking")
         else:
             assert (undone.code, status) == ("conflict", "in_transit")
-            assert f"the dispatch of TO-{picked} has begun" in undone.json()["message"]
+            assert (
+                f"TO-{picked} cannot be changed: its dispatch is not finished"
+                in undone.json()["message"]
+            )
         seen.add(status)
         assert_invariants(stack.store())
     assert seen == {"picking", "in_transit"}
