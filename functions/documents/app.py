@@ -71,7 +71,7 @@ _EXIT_CHANGE: OperationOptions = {
     **_CHANGE,
     "description": f"{_CHANGE['description']} A changed `priority` or `due_date` also reaches the"
     " pickings of the document that have not ended, a changed `carrier_code` those of this document"
-    " alone.",
+    " alone; a picking keeps the priority and the carrier that its own body named.",
 }
 _ENTRY_CREATE: OperationOptions = {**_ENTRY_WRITE, **_CREATE}
 _EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}

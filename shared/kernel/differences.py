@@ -6,6 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+_CASELESS = frozenset({"unit"})
+"""Fields that match without regard to case."""
+
 
 def differing_fields(
     sent: BaseModel,
@@ -23,7 +26,7 @@ def differing_fields(
     """
     for name in (each for each in type(sent).model_fields if each not in without):
         value = attrgetter(attributes.get(name, name))(stored)
-        if _comparable(getattr(sent, name)) != _comparable(value):
+        if _comparable(name, getattr(sent, name)) != _comparable(name, value):
             yield f"{path}{name}"
 
 
@@ -43,7 +46,9 @@ def differing_lines(
         yield from differing_fields(one, other, attributes, without=without, path=path)
 
 
-def _comparable(value: Any) -> Any:
+def _comparable(name: str, value: Any) -> Any:
     if isinstance(value, BaseModel):
         value = value.model_dump(exclude_none=True)
+    if name in _CASELESS and value:
+        value = value.casefold()
     return sorted(value) if value and isinstance(value, list) else value or None

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from shared.kernel.errors import Problem
-from shared.kernel.fields import ZERO, plain
+from shared.kernel.fields import MAX_ID, ZERO, plain
 from shared.kernel.metadata import line_merge_problems, merge, merged
 from shared.kernel.validation import Checked, problems_of
 from shared.warehouse.catalog.lines import numbered
@@ -114,7 +114,8 @@ def line_problems(
         if first != path:
             yield Problem(path, f"line {number} is changed in {first} already")
         elif number not in by_number:
-            yield Problem(path, f"{doc_num(kind, document.id)} has no line {number}")
+            unknown = number if abs(number) <= MAX_ID else "with this number"
+            yield Problem(path, f"{doc_num(kind, document.id)} has no line {unknown}")
         else:
             yield from _kept_problems(path, by_number[number], line)
             yield from _quantity_problems(kind, path, by_number[number], line, known)

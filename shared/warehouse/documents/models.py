@@ -12,11 +12,11 @@ from shared.kernel.fields import (
     ZERO,
     Code,
     Day,
-    Identifier,
     Input,
     LineReference,
     Measure,
     Name,
+    NamedNumber,
     Note,
     Number,
     Reference,
@@ -111,7 +111,7 @@ class ExitDraft(DocumentDraft):
 class LineChange(LineDraft):
     """A changed line of a document, or without `line_num` a new one."""
 
-    line_num: Identifier | None = None
+    line_num: NamedNumber | None = None
     item_code: Code = ""
     qty: Measure
     metadata: LineMetadataChange = Field(default={})  # type: ignore[assignment] # null removes

@@ -294,7 +294,7 @@ def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     Goods of documents that were dispatched stay in its lines.
 
     Raises:
-        Conflict: Its goods are packed or all dispatched, or the dispatch of some has begun.
+        Conflict: Its goods are packed, or dispatched, some or all of them.
     """
     return _undo_exit_picking(tx, number, "revert", "reverted")
 
@@ -361,7 +361,7 @@ def change_exit_document(
     """Change an exit document; see `change_document`.
 
     Its pickings that have not ended get the priority and the due date that follow, those of this
-    document alone its carrier, too.
+    document alone its carrier, too; a priority or carrier that a picking was given itself stays.
     """
     before = documents.get_document(tx.store, "exit", number).entity
     changed = change_document(tx, "exit", number, change)
@@ -372,12 +372,17 @@ def change_exit_document(
     ]
     for record in PICKINGS.get_many(tx.store, before.works) if names else ():
         others = [one.id for one in record.entity.documents if one.id != number]
-        all_documents = [changed, *documents.get_documents(tx.store, "exit", others)]
-        follows = urgency_of([one.entity for one in all_documents])
-        if not others:
-            follows["carrier_code"] = changed.entity.carrier_code
-        PICKINGS.update(tx, record, {name: follows[name] for name in names if name in follows})
+        found = [one.entity for one in documents.get_documents(tx.store, "exit", others)]
+        former, new = _following([before, *found]), _following([changed.entity, *found])
+        follow = [name for name in names if getattr(record.entity, name) == former[name]]
+        PICKINGS.update(tx, record, {name: new[name] for name in follow})
     return changed
+
+
+def _following(found: Sequence[Document]) -> dict[str, Any]:
+    """Return what a picking has of its documents unless it was given another one itself."""
+    carrier = found[0].carrier_code if len(found) == 1 else None
+    return {**urgency_of(found), "carrier_code": carrier}
 
 
 get_picking = PICKINGS.get

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.documents.repository import ENTRIES
 from shared.warehouse.picking.repository import PICKINGS
 from tests.gateway import Response
 from tests.integration.documents.bodies import document_body
@@ -180,6 +182,9 @@ def test_all_problems_of_changed_and_new_lines_are_reported(yard: WarehouseScena
                 {"item_code": "HAULAGE", "qty": 1},
                 dated,
                 {"line_num": "one", "qty": 1},
+                {"line_num": 0, "qty": 1},
+                {"line_num": 10**12, "qty": 1},
+                {"line_num": -1e308, "qty": 1},
             ]
         },
     )  # fmt: skip
@@ -198,6 +203,9 @@ def test_all_problems_of_changed_and_new_lines_are_reported(yard: WarehouseScena
         "lines.9.expiry_date": "batch L1 of CEMENT is in stock with the expiry date 2030-01-31,"
         " 2030-02-01 given",
         "lines.10.line_num": "must be a whole number",
+        "lines.11": f"EX-{document} has no line 0",
+        "lines.12": f"EX-{document} has no line with this number",
+        "lines.13": f"EX-{document} has no line with this number",
     }
     blocked = yard.erp.patch(path, {"lines": [{"item_code": "HAULAGE", "qty": 1}]})
     assert blocked.blocked == {"lines.0.item_code": "product HAULAGE is not kept in stock"}
@@ -268,6 +276,26 @@ def test_priority_and_due_date_reach_the_pickings_that_have_not_ended(
     assert PICKINGS.get(stack.store(), number).entity.due_date == "2026-03-09"
 
 
+def test_a_picking_keeps_the_priority_and_carrier_of_its_own_body(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    yard.stock("BRICK", 9)
+    head = {"priority": "Normal", "carrier_code": "DHL", "due_date": "2026-03-09"}
+    documents = [yard.order(("BRICK", 1), head=head) for _ in range(2)]
+    own = yard.picking(documents[0], priority=7, carrier_code="UPS")["id"]
+    follows = yard.picking(documents[1])["id"]
+    changed = {"priority": "Alta", "carrier_code": "SEUR", "due_date": "2026-03-12"}
+
+    for body in (changed, {"priority": None, "carrier_code": None}):
+        for number in documents:
+            yard.erp.patch(f"/exit-documents/{number}", body).ok()
+
+    pickings = [one.entity for one in PICKINGS.get_many(stack.store(), [own, follows])]
+    assert [(one.priority, one.carrier_code, one.due_date) for one in pickings] == [
+        (7, "UPS", "2026-03-12"), (None, None, "2026-03-12"),
+    ]  # fmt: skip
+
+
 def test_address_carrier_and_metadata_change(yard: WarehouseScenario, stack: Stack) -> None:
     yard.stock("BRICK", 9)
     head = {
@@ -314,6 +342,9 @@ def test_address_carrier_and_metadata_change(yard: WarehouseScenario, stack: Sta
     assert refused.invalid_fields == ["ship_to_address.country", "carrier_code", "metadata"]
     too_large = {"metadata": {f"n{number}": "x" * 500 for number in range(20)}}
     assert yard.erp.patch(path, too_large).invalid_fields == ["metadata"]
+    yard.erp.patch(path, {"metadata": {f"n{at}": "x" * 500 for at in range(2, 11)}}).ok()
+    more = {f"n{at}": "x" * 500 for at in range(11, 20)}
+    assert yard.erp.patch(path, {"metadata": more}).invalid_fields == ["metadata"]
     cleared = yard.erp.patch(path, {"ship_to_address": None, "carrier_code": None}).ok()
     assert (cleared["ship_to_address"], cleared["carrier_code"]) == (None, None)
     assert PICKINGS.get(stack.store(), alone).entity.carrier_code is None
@@ -335,6 +366,41 @@ def test_a_repeated_creation_is_compared_with_the_changed_document(
     assert warning(lines=[{"item_code": "BRICK", "qty": 90}], comments="Less") is None
     assert "lines" in str(warning(lines=both, comments="Less"))
     assert "comments" in str(warning(lines=[{"item_code": "BRICK", "qty": 90}]))
+
+
+def test_a_repeated_creation_is_compared_with_the_changed_address(
+    yard: WarehouseScenario,
+) -> None:
+    body = document_body(
+        type="sale_order", ship_to_address={"city": "Bath", "country": "GB"}, carrier_code="DHL"
+    )
+    number = yard.erp.post("/exit-documents", body, key="first").id
+    sent = {"ship_to_address": {"city": "Bristol"}, "carrier_code": None}
+    yard.erp.patch(f"/exit-documents/{number}", sent).ok()
+
+    again = yard.erp.post("/exit-documents", body, key="again").json()
+    same = yard.erp.post("/exit-documents", {**body, **sent}, key="same").json()
+
+    assert again["warning"].endswith("differs in: ship_to_address, carrier_code."), again
+    assert "warning" not in same
+
+
+def test_a_document_stored_without_ids_of_what_it_names_is_reopened(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    path = _entry(yard, lines=[{"item_code": code, "qty": 2} for code in ("BRICK", "CEMENT")])
+    number = int(path.rpartition("/")[2])
+    given_up = [{"line_num": 1, "qty": 0}, {"line_num": 2, "qty": 0}]
+    assert yard.erp.patch(path, {"lines": given_up}).ok()["status"] == "completed"
+    tx = Transaction(stack.store())
+    record = ENTRIES.get(tx.store, number)
+    ENTRIES.save(tx, record, record.entity, named={})  # as early releases stored it
+    tx.commit()
+
+    again = yard.erp.patch(path, {"lines": [{"item_code": "BRICK", "qty": 3}]}).ok()
+
+    assert (again["status"], again["lines"][2]["open_qty"]) == ("open", 3)
+    assert yard.erp.delete("/products/1").code == "conflict"
 
 
 def test_an_order_reduced_to_what_has_left_is_closed(yard: WarehouseScenario) -> None:
@@ -373,3 +439,14 @@ def test_new_lines_count_their_unit_and_changed_quantities_base_units(
     refused = yard.erp.patch(path, {"lines": both}).problems
     assert refused["lines.0.unit"] == "must not be sent with line_num: qty counts base units"
     assert "lines.1.unit" in refused
+
+
+def test_a_repeated_creation_may_write_a_unit_in_another_case(yard: WarehouseScenario) -> None:
+    yard.erp.put("/products/1/packaging", {"units": [{"unit": "Box", "qty": 12}]}).ok()
+    body = document_body(lines=[{"item_code": "BRICK", "qty": 2, "unit": "BOX"}])
+    yard.erp.post("/entry-documents", body, key="first").ok(201)
+
+    for unit, differs in (("box", False), (None, True)):
+        body["lines"][0]["unit"] = unit
+        again = yard.erp.post("/entry-documents", body, key=f"again-{unit}").json()
+        assert ("warning" in again) == differs
