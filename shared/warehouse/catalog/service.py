@@ -1,6 +1,6 @@
 """Use cases of products and product categories."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.alias_entries import bring_alias_up_to_date
@@ -55,6 +55,13 @@ def examine_product(store: Store, draft: Checked[ProductCreate], *, new: bool) -
     if new and code:
         found += _taken_code_problems(store, draft, code)
     return found
+
+
+def examine_merge(store: Store, draft: Checked[ProductCreate]) -> Iterator[Problem]:
+    """Yield the problems of the metadata that a draft adds to the product that has its code."""
+    number = repository.number_of(store, rules.code_of(draft)) if draft.metadata else None
+    for record in PRODUCTS.get_many(store, [] if number is None else [number]):
+        yield from merge_problems(record.entity.metadata, draft)
 
 
 def put_product(

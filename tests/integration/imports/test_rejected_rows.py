@@ -321,6 +321,29 @@ def test_a_code_that_another_product_had_is_refused_in_the_language_of_the_heade
     assert report_problems(scenario, one) == {(2, "Código de artículo", reason)}
 
 
+def test_metadata_that_would_have_too_many_names_with_those_there_is_refused_at_once(
+    scenario: ImportScenario,
+) -> None:
+    names = {f"n{number}": "x" for number in range(49)}
+    for code in ("FULL", "ROOM"):
+        scenario.erp.post("/products", {"item_code": code, "name": code, "metadata": names}).ok(201)
+    file = as_csv(
+        [
+            ["item_code", "name", "metadata.new", "metadata.more"],
+            ["FULL", "Full", "a", "b"],
+            ["ROOM", "Room", "a", ""],
+            ["OTHER", "Other", "a", "b"],
+        ]
+    )
+
+    one = scenario.import_file("products", "bad.csv", file)
+
+    assert one["rows"] == {"total": 3, "valid": 2, "error": 1}
+    assert report_problems(scenario, one) == {(2, "metadata", "must have at most 50 names, has 51")}
+    skipping = scenario.import_file("products", "bad.csv", file, on_duplicate="skip")
+    assert skipping["rows"] == {"total": 3, "valid": 3, "error": 0}
+
+
 def test_an_import_without_valid_rows_is_invalid(scenario: ImportScenario) -> None:
     rows: Rows = [DOCUMENT, line("A"), line("A", item_code="GHOST")]
     one = scenario.import_file("entry_documents", "bad.csv", as_csv(rows))

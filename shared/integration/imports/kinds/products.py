@@ -52,7 +52,8 @@ class ProductImporter(Importer):
 
     def keys_to_validate(self, draft: Checked[ProductCreate], options: ApplyOptions) -> list[Key]:
         """See Importer."""
-        return self.keys(draft) if options.on_duplicate == "fail" else []
+        merges = options.on_duplicate is None and draft.metadata
+        return self.keys(draft) if merges or options.on_duplicate == "fail" else []
 
     def dependent_keys(self, draft: Checked[ProductCreate], found: Mapping[Key, Item]) -> list[Key]:
         """See Importer."""
@@ -67,7 +68,10 @@ class ProductImporter(Importer):
     ) -> CheckedGroup:
         """See Importer."""
         new = options.on_duplicate == "fail"
-        return CheckedGroup(catalog.examine_product(tx.store, draft, new=new))
+        problems = catalog.examine_product(tx.store, draft, new=new)
+        if options.on_duplicate is None:
+            problems += catalog.examine_merge(tx.store, draft)
+        return CheckedGroup(problems)
 
     def apply(self, tx: Transaction, draft: ProductCreate, options: ApplyOptions) -> bool:
         """See Importer."""
