@@ -7,6 +7,10 @@ import pytest
 
 from tests.gateway import Erp
 from tests.integration.write_routes import EXAMPLES
+from tests.receiving_scenario import ReceivingScenario
+from tests.stack import Stack, event_attributes
+from tests.transfer_scenario import TransferScenario
+from tests.warehouse_scenario import WarehouseScenario
 
 _TEXTS = {"ERP.id-7_a": "PO 4711 ", "empty": "", "memo": "ñ\nline 2"}
 _MASTER_DATA = "/products", "/clients", "/providers", "/warehouses"
@@ -51,6 +55,11 @@ def test_metadata_of_master_data(path: str, erp: Erp) -> None:
         answer = send(one, {"name": "", "metadata": full})
         assert sorted(_fields(answer.json())) == ["metadata", "name"]
     assert erp.get(one).data == before
+    half, other = ({f"{name}{at}": "x" * 500 for at in range(9)} for name in "ab")
+    erp.patch(one, {"metadata": half}).ok()
+    too_large = erp.patch(one, {"metadata": other}).problems["metadata"]
+    assert too_large.startswith("must have at most 8192 bytes, has 9"), too_large
+    erp.patch(one, {"metadata": dict.fromkeys(half)}).ok()
     refused = erp.post(path, body | {"metadata": {"memo": None}})
     assert (refused.status, _fields(refused.json())[0]) == (422, "metadata.memo")
     assert erp.patch(one, {"metadata": dict.fromkeys(_TEXTS)}).ok()["metadata"] == {}
@@ -94,3 +103,56 @@ def test_metadata_of_documents_and_their_lines(path: str, erp: Erp) -> None:
     line_fields = {f"lines.0.metadata{name}" for name in ("", ".a b", ".line")}
     assert {"metadata.memo", *line_fields} <= {*_fields(refused.json())}
     assert "X-Ignored-Fields" not in erp.post(path, body, key="k5").headers
+
+
+def test_last_event_of_a_resource_shows_what_its_detail_shows(
+    erp: Erp, yard: WarehouseScenario, stack: Stack
+) -> None:
+    line: dict[str, Any] = {"external_ref": "10", "metadata": {"pos": "A"}}
+    goods = {**line, "item_code": "BRICK", "qty": 2}
+    head = {"metadata": _TEXTS, "lines": [goods]}
+    erp.patch("/products/1", {"metadata": _TEXTS}).ok()
+    receiving = ReceivingScenario(erp, yard)
+    receipt = receiving.started(receiving.order(line | {"qty": 6}))
+    receiving.receive(receipt, 6).ok()
+    receiving.act(receipt, "finalize").ok()
+    address = {"city": "Bath", "country": "GB"}
+    document = yard.order(head={**head, "ship_to_address": address, "carrier_code": "DHL"})
+    yard.picked(document, qty=1)
+    erp.post(f"/exit-documents/{document}/dispatch", {"rest": "keep"}).ok()
+    returned = {**head, "exit_document_id": document, "lines": [goods | {"qty": 1}]}
+    number = erp.post("/returns", returned).id
+    back = {"item_code": "BRICK", "qty": 1}
+    erp.post(f"/returns/{number}/lines", {"lines": [back | {"bin_code": "B-01"}]}).ok()
+    erp.post(f"/returns/{number}/finish").ok()
+    erp.post(f"/returns/{number}/dispositions", {"lines": [back | {"action": "scrap"}]}).ok()
+    transfers = TransferScenario(erp, yard)
+    order = transfers.order(**head)
+    transfers.pick(order, "BRICK", 1)
+    transfers.done(order, "finish-picking")
+    transfers.done(order, "dispatch")
+    transfers.receive(order, back).ok()
+
+    last = {event["href"]["S"]: event_attributes(event) for event in stack.events()}
+
+    further = {"exit-documents": {"shipped", "rest", "units"}}
+    compared = set[str]()
+    for path, shown in last.items():
+        collection = path.split("/")[1]
+        if "?" in path:  # stock levels have no detail
+            continue
+        detail = erp.get(path).ok()
+        assert shown.keys() - detail.keys() == further.get(collection, set())
+        # Later work of others may change when it was changed last.
+        names = (shown.keys() & detail.keys()) - {"updated_at"}
+        detail["lines"] = detail.get("lines") if shown.get("lines") else None
+        assert {name: shown[name] for name in names} == {name: detail[name] for name in names}, path
+        compared |= {collection}
+    assert compared == {
+        "products", "receipts", "pickings", "exit-documents", "returns", "transfer-orders",
+    }  # fmt: skip
+    sent = [last[path] for path in ("/exit-documents/1", "/returns/1", "/transfer-orders/1")]
+    assert [one["metadata"] for one in [last["/products/1"], *sent]] == [_TEXTS] * 4
+    assert last["/transfer-orders/1"]["lines"] is None  # as in its list
+    [ordered] = last["/exit-documents/1"]["lines"]
+    assert {name: ordered[name] for name in line} == line

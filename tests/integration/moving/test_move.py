@@ -68,11 +68,14 @@ def test_every_item_of_the_table_is_equal(both: TwoDeployments, tmp_path: Path) 
 def test_lists_are_equal_and_requests_work(both: TwoDeployments, tmp_path: Path) -> None:
     paths = {"/api-clients", *(listed.path for listed in LISTS.values())} - {"/audit-log"}
     before = {path: both.client_erp.walk(path) for path in paths}
+    picking = both.client_erp.get(both.picking).ok()
+    assert [fill["external_ref"] for fill in picking["lines"][0]["fills"]] == ["10"]
     both.import_(both.export(tmp_path / "acme"))
     erp = Erp(both.gateway, both.token(HOST))
     for path in paths:
         rows = str(erp.walk(path)).replace(ADDRESS, "https://api.stowage.test/api/v1")
         assert rows == str(before[path]), path
+    assert erp.get(both.picking).ok() == picking
     made = erp.post("/products", {"item_code": "MOVED-2", "name": "Reel"})
     assert made.status == 201, made.text
     assert made.headers["Location"].startswith(ADDRESS)

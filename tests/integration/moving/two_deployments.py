@@ -45,7 +45,8 @@ HOST = "api.other.test"
 ADDRESS = f"https://{HOST}/api/v1"
 KEY = "a key of the source"
 SECRET_KEY = "a key with a secret"
-PRODUCT = {"item_code": "MOVED-1", "name": "Cable of the move"}
+METADATA = {"ERP.id": "0017"}
+PRODUCT = {"item_code": "MOVED-1", "name": "Cable of the move", "metadata": METADATA}
 WORK_FILE = b"rows of an import"
 
 
@@ -62,6 +63,7 @@ class TwoDeployments:
     user: int = field(init=False)
     totp_secret: str = field(init=False)
     created: Response = field(init=False)
+    picking: str = field(init=False)
 
     @property
     def target(self) -> Stack:
@@ -93,6 +95,7 @@ class TwoDeployments:
         self.created = self.client_erp.post("/products", PRODUCT, key=KEY)
         assert self.created.status == 201, self.created.text
         assert self.client_erp.post("/products", {**PRODUCT, "item_code": "MOVED-0"}).status == 201
+        self._pick_an_order()
         body = {"url": URL, "events": ["product.created"]}
         self.webhook = self.client_erp.post("/webhooks", body, key=SECRET_KEY).ok(201)
         self.user = create_user(self.source.erp())
@@ -102,6 +105,24 @@ class TwoDeployments:
         for event in self.source.events()[:-1]:  # the stream has relayed all but the last one
             relay_later = {**event, "expires_at": {"N": str(now_ms() // 1000 + 31 * 86_400)}}
             aws.client("dynamodb").put_item(TableName=config().outbox_table, Item=relay_later)
+
+    def _pick_an_order(self) -> None:
+        """Pick an order with what the caller's own system keeps there."""
+        erp, item = self.client_erp, {"item_code": PRODUCT["item_code"], "qty": 2}
+        goods = {**item, "bin_code": "A-01"}
+        found = {"increase": 9, "reason": "Found", "warehouse": "DEMO-1"}
+        erp.post("/stock-adjustments", {**goods, **found} | {"qty": None}).ok(201)
+        order = {
+            "external_ref": "MOVED-SO", "type": "sale_order", "doc_date": "2026-03-01",
+            "partner_code": "C-1", "warehouse_code": "DEMO-1", "metadata": METADATA,
+            "ship_to_address": {"city": "Bath"}, "carrier_code": "DHL", "service_code": "EXPRESS",
+            "lines": [{**item, "external_ref": "10", "metadata": METADATA}],
+        }  # fmt: skip
+        document = erp.post("/exit-documents", order, key="order of the move").id
+        self.picking = f"/pickings/{erp.post('/pickings', {'document_id': document}).id}"
+        erp.post(f"{self.picking}/start").ok()
+        erp.post(f"{self.picking}/picks", goods).ok()
+        erp.post(f"{self.picking}/finalize").ok()
 
     def put_files(self) -> None:
         """Put files of the tenant into both buckets of the first deployment."""

@@ -42,6 +42,7 @@ from tests.stack import ADDRESS, Stack
 from tests.webhook_scenario import URL, run_relay, stream_batch
 
 FIRST = "stowage-tenant-acme"
+METADATA = {"ERP.id": "0017"}
 
 
 def product(erp: Erp, code: str) -> int:
@@ -60,10 +61,15 @@ def codes(erp: Erp) -> list[str]:
 
 @pytest.fixture
 def changed(recovery: Recovery, stack: Stack) -> Recovery:
-    """A remembered moment with the product BEFORE; LATER was created an hour after it."""
-    product(stack.erp(), "BEFORE")
+    """A remembered moment with the product BEFORE; LATER was created an hour after it.
+
+    Its metadata was changed after that, too.
+    """
+    path = f"/products/{product(stack.erp(), 'BEFORE')}"
+    stack.erp().patch(path, {"metadata": METADATA}).ok()
     recovery.remember()
     product(stack.erp(), "LATER")
+    stack.erp().patch(path, {"metadata": {"ERP.id": "18", "memo": "later"}}).ok()
     return recovery
 
 
@@ -77,6 +83,7 @@ def test_data_of_the_moment_is_back_and_the_earlier_table_stays(
     assert done.table.startswith(f"{FIRST}.r20")
     changed.let_caches_expire()
     assert codes(stack.erp()) == ["BEFORE"]
+    assert stack.erp().get("/products/1").data["metadata"] == METADATA
     assert items_of(FIRST) == before
     assert stack.erp().get("/products/2").status == 404
     assert not item().keys() & {"restoring", "table_lease"}

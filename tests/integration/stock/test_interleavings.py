@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
+from shared.warehouse.documents.vocabulary import DocumentKind
 from tests.gateway import Response
 from tests.integration.stock import concurrent_scenarios, packing_scenarios, return_scenarios
 from tests.integration.stock.concurrent_scenarios import Acts
 from tests.interleaving import DEFAULT_SEED_COUNT, Commit, Scheduler, each_seed, seeds
+from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import sampled
 from tests.stack import Stack
 from tests.stock_invariants import StoredState, check_invariants, read_state
@@ -143,16 +145,21 @@ def test_concurrent_actions_have_the_outcome_of_a_sequential_order(
 # Many requests for one order
 
 
+@pytest.mark.parametrize("kind", ["entry", "exit"])
 def test_changes_among_twenty_requests_for_an_order_lose_no_quantity(
-    stack: Stack, scheduler: Scheduler
+    kind: DocumentKind, stack: Stack, scheduler: Scheduler
 ) -> None:
-    """Every quantity that left is on a line, and every change that was accepted counts."""
+    """Every quantity that moved is on a line, and every change that was accepted counts."""
     warehouse = WarehouseScenario.with_master_data(stack.erp(), "YARD")
-    warehouse.stock("BRICK", 30)
-    order = warehouse.order(("BRICK", 10), ("BRICK", 1))
-    path, erp = f"/exit-documents/{order}", warehouse.erp
+    receiving = ReceivingScenario(stack.erp(), warehouse)
+    if kind == "exit":
+        warehouse.stock("BRICK", 30)
+        order = warehouse.order(("BRICK", 10), ("BRICK", 1))
+    else:
+        order = receiving.order({"qty": 10}, {"qty": 1})
+    path, erp = f"/{kind}-documents/{order}", warehouse.erp
 
-    def work() -> Response:
+    def pick() -> Response:
         made = erp.post("/pickings", {"document_id": order})
         if made.status == 201:
             warehouse.act(made.id, "start")
@@ -160,13 +167,22 @@ def test_changes_among_twenty_requests_for_an_order_lose_no_quantity(
             warehouse.act(made.id, "finalize", shortage_reason="other")
         return made
 
+    def receive() -> Response:
+        made = erp.post("/receipts", {"document_id": order})
+        if made.status == 201:
+            receiving.act(made.id, "start")
+            receiving.receive(made.id, 2, bin_code="A-01")
+            receiving.act(made.id, "finalize")
+        return made
+
     added = {"lines": [{"item_code": "BRICK", "qty": 3}]}
     changes = [*(lambda: erp.patch(path, added),) * 4,
                *(lambda: erp.patch(path, {"lines": [{"line_num": 1, "qty": 7}]}),) * 2]  # fmt: skip
+    work, dispatches = (pick, 5) if kind == "exit" else (receive, 0)
     acts: Acts = [
         *changes,
-        *(work,) * 8,
-        *(lambda: erp.post(f"{path}/dispatch", {"rest": "keep"}),) * 5,
+        *(work,) * (13 - dispatches),
+        *(lambda: erp.post(f"{path}/dispatch", {"rest": "keep"}),) * dispatches,
         lambda: erp.post(f"{path}/close"),
     ]
     scheduler.after_commit = lambda: check_invariants(read_state(stack.unsorted_items()))
@@ -175,13 +191,13 @@ def test_changes_among_twenty_requests_for_an_order_lose_no_quantity(
         answers = scheduler.run(acts, seed)
         assert {answer.status for answer in answers} <= {200, 201, 409, 422}
         changed = [answer.status == 200 for answer in answers[: len(changes)]]
-        lines = warehouse.document(order)["lines"]
+        lines = erp.get(path).ok()["lines"]
         assert len(lines) == 2 + sum(changed[:4])
         assert lines[0]["qty"] == (7 if any(changed[4:]) else 10)
-        picked = sum(line["picked_qty"] for line in lines)
-        [*left] = (one for one in read_state(stack.unsorted_items()).movements
-                   if one.type == "pick")  # fmt: skip
-        assert picked == sum(one.qty for one in left)
+        done, movement = ("picked", "pick") if kind == "exit" else ("received", "receipt")
+        moved = (one.qty for one in read_state(stack.unsorted_items()).movements
+                 if one.type == movement)  # fmt: skip
+        assert sum(line[f"{done}_qty"] for line in lines) == sum(moved)
 
 
 # Many pickers

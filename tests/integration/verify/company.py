@@ -19,6 +19,7 @@ from tests.wave_scenario import WaveScenario
 
 _BRICK, _CEMENT = "96385074", "4006381333931"
 """GTINs: a barcode, and one of a packaging."""
+_METADATA = {"ERP.id": "0017", "memo": ""}
 RETURNED_EXIT = 7
 """Id of an exit document whose goods come back; there are fewer warehouses."""
 
@@ -49,7 +50,10 @@ def _build(erp: Erp) -> None:
     scenario = TransferScenario(erp, yard)
     waves = WaveScenario(yard)
     _post(erp, "/product-categories", {"name": "Stone"})
-    client = {"name": "Brindley", "document_type": "V", "document_id": 999_000_100, "code": "C-1"}
+    client = {
+        "name": "Brindley", "document_type": "V", "document_id": 999_000_100, "code": "C-1",
+        "metadata": _METADATA,
+    }  # fmt: skip
     _post(erp, "/clients", client)
     _post(erp, "/providers", {"name": "Cable Works", "code": "V-1"})
     face = {"item_code": "BRICK", "warehouse_code": "YARD", "bin_code": "F-01", "minimum": 1}
@@ -67,7 +71,7 @@ def _build(erp: Erp) -> None:
     _pick(yard)
     scenario.underway(("BRICK", 4))  # transfer order 1, in transit
     scenario.receive(1, {"item_code": "BRICK", "qty": 1})
-    scenario.draft(("BRICK", 2), external_ref="TO-A")
+    scenario.draft(("BRICK", 2), external_ref="TO-A", metadata=_METADATA, carrier_code="DHL")
     waves.wave(waves.pickings(2, allocate=True), "plan", "release")
     waves.work(_picking_of_wave(erp, 1))
     move = {"item_code": "BRICK", "qty": 1, "from_bin": "A-01", "to_bin": "B-01"}
@@ -97,10 +101,11 @@ def _create_user(draft: UserCreate, tx: Transaction) -> None:
 def _receive(erp: Erp) -> None:
     """Entry 1 is received in part, with an open approval, and entry 2 is open."""
     for number in (1, 2):
-        lines = [{"item_code": "BRICK", "qty": 10}]
+        named = {"external_ref": str(number), "metadata": {"pos": "A"}}
+        lines = [{"item_code": "BRICK", "qty": 10, **named}]
         body = {
             "external_ref": f"PO-{number}", "type": "purchase_order", "doc_date": "2026-03-01",
-            "partner_code": "P-1", "warehouse_code": "YARD", "lines": lines,
+            "partner_code": "P-1", "warehouse_code": "YARD", "lines": lines, "metadata": _METADATA,
         }  # fmt: skip
         _post(erp, "/entry-documents", body, key=f"entry-{number}")
     receipt = _post(erp, "/receipts", {"document_id": 1})["id"]
@@ -112,8 +117,12 @@ def _receive(erp: Erp) -> None:
 
 def _pick(yard: Any) -> None:
     """Picking 1 is finalized and dispatched, 2 is for two orders and started, 3 finalized."""
-    one = yard.started(yard.order(("BRICK", 3), head={"ship_to_address": {"city": "Bath"}}))
+    shipping = {"carrier_code": "DHL", "service_code": "EXPRESS", "metadata": _METADATA}
+    head = {"ship_to_address": {"city": "Bath"}, **shipping}
+    one = yard.started(yard.order(("BRICK", 3), head=head, external_ref="10"))
     assert yard.pick(one, "BRICK", 3).status == 200
+    [line] = yard.erp.get(f"/pickings/{one}").ok()["lines"]
+    assert [fill["external_ref"] for fill in line["fills"]] == ["10"]
     assert yard.act(one, "finalize").status == 200
     assert yard.erp.post("/exit-documents/1/dispatch").status == 200
     two = yard.started(yard.order(("BRICK", 5), ("CEMENT", 1)), yard.order(("DRILL", 1)))
@@ -129,13 +138,14 @@ def _return(erp: Erp, yard: WarehouseScenario) -> None:
     They left with a dispatch that kept another one open.
     """
     line = {"item_code": "BRICK", "qty": 3}
+    named = {"external_ref": "10", "metadata": {"pos": "A"}}
     assert yard.order(("BRICK", 4)) == RETURNED_EXIT
     number = yard.started(RETURNED_EXIT)
     assert yard.pick(number, "BRICK", 3).status == 200
     assert yard.act(number, "finalize", shortage_reason="damaged").status == 200
     _post(erp, f"/exit-documents/{RETURNED_EXIT}/dispatch", {"rest": "keep"}, status=200)
-    body = {"exit_document_id": RETURNED_EXIT, "external_ref": "RMA-1", "lines": [line]}
-    _post(erp, "/returns", body)
+    body = {"exit_document_id": RETURNED_EXIT, "external_ref": "RMA-1", "metadata": _METADATA}
+    _post(erp, "/returns", {**body, "lines": [line | named]})
     goods = {"lines": [{**line, "bin_code": "B-01"}]}
     _post(erp, "/returns/1/lines", goods, status=200)
     _post(erp, "/returns/1/finish", status=200)
