@@ -9,6 +9,7 @@ import { text } from '../core/words.js';
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Fields } from './fields.js';
+import { inputOf } from './inputs.js';
 import { Notice } from './notice.js';
 
 /** @typedef {import('./fields.js').Draft} Draft */
@@ -88,7 +89,7 @@ export function Form({ fields, start, label, action, onSubmit, onCancel }) {
     [
       h(Notice, { error, isWrite: true, shownFields: shownPaths(inputs, draft) }),
       h('fieldset', { class: 'bare', disabled: isBusy || isOpen }, [
-        h(Fields, { fields: inputs, draft, onChange: setDraft, problems }),
+        h(Fields, { fields: inputs, draft, onChange: setDraft, problems, inputOf }),
       ]),
       h('footer', {}, [
         h('button', { type: 'button', disabled: isBusy, onClick: onCancel }, text('cancel')),

@@ -78,6 +78,25 @@ test('texts by names are rows: sent as an object, and removed with null', () => 
   });
 });
 
+test('an address with one part emptied is sent without it, and null if nothing is left', () => {
+  /** @type {import('../../console/core/subject.js').Field[]} */
+  const fields = [
+    {
+      name: 'ship_to_address',
+      type: 'object',
+      fields: [
+        { name: 'city', type: 'text' },
+        { name: 'country', type: 'text' },
+      ],
+    },
+  ];
+  const before = draftOf(fields, { ship_to_address: { city: 'Bath', country: 'GB' } });
+  const changes = (/** @type {Record<string, string>} */ address) =>
+    changesOf(fields, before, { ship_to_address: address });
+  assert.deepEqual(changes({ city: 'Bath', country: '' }), { ship_to_address: { city: 'Bath' } });
+  assert.deepEqual(changes({ city: '', country: '' }), { ship_to_address: null });
+});
+
 test('what is no number is sent as it was written: the service names the field', () => {
   assert.deepEqual(bodyOf(FIELDS, { qty: 'many', ids: 'x' }), { qty: 'many', ids: ['x'] });
 });
