@@ -122,6 +122,7 @@ const words = {
     with_shortage: "With a shortage, last 7 days",
     wrong_credentials: "The name, the password or the code is wrong. After 20 wrong codes, only a recovery code is accepted.",
     yes: "Yes",
+    zero_gives_up: "A quantity of 0 gives up a line.",
     zoom_in: "Zoom in",
     zoom_out: "Zoom out",
   },

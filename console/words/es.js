@@ -123,6 +123,7 @@ const words = {
     with_shortage: "Con faltante, últimos 7 días",
     wrong_credentials: "El nombre, la contraseña o el código no son correctos. Tras 20 códigos incorrectos solo se acepta un código de recuperación.",
     yes: "Sí",
+    zero_gives_up: "La cantidad 0 anula una línea.",
     zoom_in: "Acercar",
     zoom_out: "Alejar",
   },

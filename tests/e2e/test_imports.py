@@ -124,9 +124,11 @@ def test_the_sample_files_are_imported(importer: httpx.Client, run: str) -> None
     order = data(importer.get(f"/exit-documents/{order['id']}"))
     assert (order["source"], order["doc_date"]) == ("import", "2026-11-02")
     rows = [row for row in csv.DictReader(StringIO(text)) if row["Reference"] == f"SO-{run}-08001"]
-    assert [(line["item_code"], line["qty"]) for line in order["lines"]] == [
-        (row["Item code"], float(row["Quantity"])) for row in rows
+    assert [(one["item_code"], one["qty"], one["external_ref"]) for one in order["lines"]] == [
+        (row["Item code"], float(row["Quantity"]), row["Line reference"]) for row in rows
     ]
+    assert order["ship_to_address"]["city"] == rows[0]["Ship to city"]
+    assert order["metadata"] == {"route": rows[0]["metadata.route"]}
     assert len(rows) > 1
 
     errors = (_SAMPLES / "orders-with-errors.csv").read_text(encoding="utf-8")

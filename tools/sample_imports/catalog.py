@@ -10,7 +10,7 @@ from tools.sample_imports.sheets import RowValues
 
 FIELDS = (
     "item_code", "name", "barcode", "type", "man_btch_num", "man_ser_num",
-    "sales_unit", "purchase_unit", "inventory_item",
+    "sales_unit", "purchase_unit", "inventory_item", "metadata.erp_id",
 )  # fmt: skip
 
 _FAMILIES = Path(__file__).with_name("families.toml")
@@ -24,6 +24,7 @@ def products() -> list[RowValues]:
     families = tomllib.loads(_FAMILIES.read_text(encoding="utf-8"))["family"]
     found = [row_values for family in families for row_values in _products_of(family)]
     for number, row_values in enumerate(found):
+        row_values["metadata.erp_id"] = f"M{number + 1:06}"
         if row_values["inventory_item"] == "yes":
             row_values["barcode"] = _barcode(_FIRST_BARCODE + number * _BARCODE_STEP)
     return found

@@ -1,5 +1,6 @@
 """The orders of a month: sales orders, delivery notes, returns to providers."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -7,11 +8,17 @@ from decimal import Decimal
 from random import Random
 
 from tools.sample_imports.master_data import Partner, clients, providers
-from tools.sample_imports.sheets import RowValues
+from tools.sample_imports.sheets import CellValue, RowValues
 
+SHIPPING = (
+    "ship_to_address.line1", "ship_to_address.city", "ship_to_address.zip_code",
+    "ship_to_address.country", "carrier_code", "service_code", "metadata.route",
+)  # fmt: skip
+"""Fields of a document that only its first row has."""
 FIELDS = (
     "external_ref", "type", "doc_date", "due_date", "partner_code", "partner_name",
-    "warehouse_code", "priority", "ship_to", "comments", "item_code", "qty", "batch", "serials",
+    "warehouse_code", "priority", "ship_to", "comments", *SHIPPING, "item_code", "qty", "unit",
+    "line_external_ref", "batch", "serials",
 )  # fmt: skip
 HALF = Decimal("0.5")
 
@@ -22,6 +29,9 @@ _COMMENTS = (
     None, None, None, None, "Call the site before arrival", "No part deliveries",
     "Delivery before 10:30", "Please label each box with the floor", "Goods inwards, gate 3",
 )  # fmt: skip
+_ADDRESS = re.compile(r"(?P<line1>.+), (?P<city>[^,]+?) (?P<zip_code>\S*\d\S* \S+)")
+_CARRIERS = (("DHL", "EXPRESS"), ("DPD", "NEXT_DAY"), ("OWN", None))
+_ROUTES = 7
 _RETURN = "Supplier has agreed to the return"
 _ORDERS_PER_DAY = 15
 _ONE_OF = 5
@@ -55,8 +65,10 @@ def _order(
     index: int, series: OrderSeries, stocked: Sequence[RowValues], random: Random
 ) -> Iterator[RowValues]:
     head = _head(index, series, random)
-    for product in random.sample(stocked, random.choice(_LINE_COUNTS)):
-        yield head | _line(product, series.first_number + index, random)
+    shipping = _shipping(index, head["ship_to"])
+    for at, product in enumerate(random.sample(stocked, random.choice(_LINE_COUNTS)), 1):
+        line = _line(product, series.first_number + index, random)
+        yield head | ({} if at > 1 else shipping) | line | {"line_external_ref": str(10 * at)}
 
 
 def _head(index: int, series: OrderSeries, random: Random) -> RowValues:
@@ -82,6 +94,22 @@ def _head(index: int, series: OrderSeries, random: Random) -> RowValues:
         "priority": random.choice(_PRIORITIES),
         "ship_to": partner.address,
         "comments": _RETURN if prefix == "RT" else random.choice(_COMMENTS),
+    }
+
+
+def _shipping(index: int, ship_to: CellValue) -> RowValues:
+    """Return address, carrier and route of an order that goes to a client."""
+    parts = _ADDRESS.fullmatch(str(ship_to))
+    if parts is None:
+        return {}
+    carrier, service = _CARRIERS[index % len(_CARRIERS)]
+    country = "IE" if parts["city"] == "Dublin" else "GB"
+    address = {"country": country, **parts.groupdict()}
+    return {
+        **{f"ship_to_address.{name}": text for name, text in address.items()},
+        "carrier_code": carrier,
+        "service_code": service,
+        "metadata.route": f"{country}-{index % _ROUTES + 1:02}",
     }
 
 

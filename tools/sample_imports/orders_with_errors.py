@@ -1,4 +1,4 @@
-"""Orders with 40 errors of 20 categories, one in a document, and with unusual but valid values."""
+"""Orders with 42 errors of 21 categories, one in a document, and with unusual but valid values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +17,8 @@ type _Marker = tuple[RowValues, str, str]
 
 _EXTRA = ""
 """Field of the cell right of the last column."""
+_OPTIONAL = ("line_external_ref", "batch", "serials")
+"""Fields of a line that rows with errors leave out."""
 _PRODUCT_STEP = 37
 """Distance between the products of two rows with errors."""
 
@@ -126,6 +128,12 @@ _CATEGORIES: Mapping[str, _Category] = {
     "not_kept_in_stock": _Category(
         "item_code", "the product is a service", [[{}], [{}]], {"inventory_item": "no"}
     ),
+    "unit_unknown": _Category(
+        "unit",
+        "the product has no such unit of measure",
+        [[{"unit": "BOX"}], [{"unit": "PALLET"}]],
+        _PLAIN,
+    ),
     "beyond_last_column": _Category(
         _EXTRA,
         "is right of the last header",
@@ -144,7 +152,7 @@ _UNUSUAL: Sequence[tuple[str, str, Sequence[RowValues]]] = (
     ("other_date", "doc_date", [{"doc_date": "04/12/2026"}]),
     ("leading_zeros", "external_ref", [{"external_ref": "000815"}]),
     ("spaces", "external_ref", [{"external_ref": "  SO-2026-09999 "}]),
-    ("given_once", "due_date", [{}, dict.fromkeys(FIELDS[2:10])]),
+    ("given_once", "due_date", [{}, dict.fromkeys((*FIELDS[2:10], *_OPTIONAL))]),
 )
 """Category, field and rows of unusual values that are valid."""
 
@@ -162,7 +170,7 @@ def orders_with_errors(products: Sequence[RowValues]) -> tuple[ImportSheet, dict
         document = documents[2 * number]
         candidates = [one for one in products if category.product.items() <= one.items()]
         code = candidates[number * _PRODUCT_STEP % len(candidates)]["item_code"]
-        line: RowValues = {"item_code": code, "qty": 2, "batch": None, "serials": None}
+        line: RowValues = {"item_code": code, "qty": 2, **dict.fromkeys(_OPTIONAL)}
         document[:] = [document[0] | line | change for change in example]
         errors.append((document[-1], category.field, name))
     unusual: list[_Marker] = []

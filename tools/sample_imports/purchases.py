@@ -10,8 +10,8 @@ from tools.sample_imports.sheets import RowValues
 
 FIELDS = (
     "external_ref", "type", "doc_date", "due_date", "partner_code", "partner_name",
-    "warehouse_code", "comments", "item_code", "qty", "batch", "expiry_date", "serials",
-    "destination_bin",
+    "warehouse_code", "comments", "metadata.comprador", "item_code", "qty", "line_external_ref",
+    "batch", "expiry_date", "serials", "destination_bin", "lines.metadata.centro_coste",
 )  # fmt: skip
 ORDERS = 60
 
@@ -31,6 +31,7 @@ _COMMENTS = (
     None, None, None, "Portes pagados a partir de 250 €", "Avisar a Begoña la víspera; muelle 2",
     "Precio según tarifa de año 2026", "Entregar por la mañana", 'Etiqueta "frágil" en cada caja',
 )  # fmt: skip
+_BUYERS = ("Begoña", "Íñigo", "Nuria")
 _LINE_COUNTS = (1, 2, 3, 3, 4, 5, 6, 8)
 _LARGE_QUANTITIES = (500, 1200, 2500)
 _DESTINATION_ONE_OF = 4
@@ -61,11 +62,13 @@ def _purchase(
         "warehouse_code": warehouse,
         "comments": random.choice(_COMMENTS),
     }
-    for product in random.sample(stocked, random.choice(_LINE_COUNTS)):
+    buyer = {"metadata.comprador": _BUYERS[index % len(_BUYERS)]}
+    for at, product in enumerate(random.sample(stocked, random.choice(_LINE_COUNTS)), 1):
         line = _line(product, _FIRST_NUMBER + index, day, random)
         if not random.randrange(_DESTINATION_ONE_OF):
             line["destination_bin"] = random.choice(positions[warehouse])
-        yield head | line
+        line |= {"line_external_ref": str(at), "lines.metadata.centro_coste": f"{4100 + at % 3}"}
+        yield head | ({} if at > 1 else buyer) | line
 
 
 def _line(product: RowValues, order: int, day: date, random: Random) -> RowValues:

@@ -11,6 +11,7 @@ from openpyxl import Workbook
 from openpyxl.styles import Font
 from openpyxl.utils import get_column_letter
 
+from shared.integration.imports.files.columns import metadata_name
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.languages import Language
 from shared.integration.imports.models import ImportKind
@@ -34,9 +35,11 @@ class ImportSheet:
 def sheet(
     kind: ImportKind, language: Language, fields: Sequence[str], rows: Sequence[RowValues]
 ) -> ImportSheet:
-    """Return a sheet with the columns of `fields`."""
+    """Return a sheet with the columns of `fields`; those of metadata have their names."""
     columns = importer_of(kind).layout.by_field
-    header = [columns[field].header.in_(language) for field in fields]
+    header = [
+        field if metadata_name(field) else columns[field].header.in_(language) for field in fields
+    ]
     return ImportSheet(
         kind, [header, *([row_values.get(field) for field in fields] for row_values in rows)]
     )

@@ -96,8 +96,10 @@ def test_a_corrected_cell_is_read_as_typed(tmp_path: Path) -> None:
     path = tmp_path / "report.xlsx"
     reported(read(FOLDER / "orders.csv"), "en", path)
     book = openpyxl.load_workbook(path)
-    book.worksheets[0]["O2"] = 12
-    book.worksheets[0]["N2"] = "0012"
+    sheet = book.worksheets[0]
+    places = {str(cell.value): at for at, cell in enumerate(sheet[1], 1)}
+    sheet.cell(2, places["Quantity"], 12)
+    sheet.cell(2, places["Item code"], "0012")
     book.save(path)
     indexes = {column.field: index for index, column in read(path).columns}
     cells = read(path).rows[0].cells
