@@ -183,6 +183,7 @@ def claim_key(store: Store, *, partition: str, fingerprint: str) -> IdempotencyC
             claim,
             request=held.get("request", partition),
             has_steps=held.get("has_steps", False),
+            progress=held.get("progress"),
         )
         held = _put_claim(store, claim, fingerprint, interrupted=held["owner"])
     if held:
@@ -205,6 +206,7 @@ def _put_claim(
         "owner": claim.owner,
         "request": claim.request,
         "has_steps": claim.has_steps or None,
+        "progress": claim.progress,
         "lease_until": now + LEASE_MS,
         EXPIRY: now // 1000 + WINDOW_SECONDS,
     }

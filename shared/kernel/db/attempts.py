@@ -72,7 +72,7 @@ class Attempts:
 
     `started_ms` is its start, `ids` are its allocated ids by sequence, `name` is its random name.
     `named` are the keys of items that a use case has named to be read first by the next attempt,
-    `has_steps` is whether a step is committed.
+    `has_steps` is whether a step is committed, `progress` what the last one has recorded.
 
     The store has the cache of what the use case reads. `is_retried` is whether the use case runs
     again after StaleRead, `may_queue` whether it may wait in the queue of a contended item.
@@ -89,6 +89,7 @@ class Attempts:
         self.name = uuid.uuid4().hex
         self.named: set[Key] = set()
         self.has_steps = False
+        self.progress: bytes | None = None
         self._waits = 0
         self._refusals = 0
         self._refusal: _Refusal | None = None

@@ -6,9 +6,9 @@ lease a repeat of the request takes the claim over; from then on no transaction 
 request commits, not even a step that was on its way.
 
 A claim has a random `request`, the name of the request. A repeat that takes the claim over keeps
-the name, by which it recognizes what the first request has committed, and `has_steps`, whether that
-are steps of a larger operation. When the key is free, for example because its window has passed,
-the claim gets a new name.
+the name, by which it recognizes what the first request has committed, `has_steps`, whether that are
+steps of a larger operation, and the `progress` that these have recorded. When the key is free, for
+example because its window has passed, the claim gets a new name and no progress.
 """
 
 from contextlib import suppress
@@ -44,7 +44,7 @@ class Claim:
     """A claim that the present request holds, or has held.
 
     `renewed_ms` is the time of the last renewal in milliseconds, `has_steps` whether a request that
-    held it before has committed a step.
+    held it before has committed a step, `progress` what that request last recorded with a step.
     """
 
     table: str
@@ -53,6 +53,7 @@ class Claim:
     request: str
     renewed_ms: int
     has_steps: bool = False
+    progress: bytes | None = None
 
     def condition(self) -> dict[str, Any]:
         """Return the condition that the claim still has this owner, in the form of the API."""
@@ -66,10 +67,17 @@ class Claim:
         """Return the update that renews the lease, for a call or an action of a transaction."""
         return self._update("SET lease_until = :until", until=now_ms() + LEASE_MS)
 
-    def renewal_with_step(self) -> dict[str, Any]:
-        """Return the update that renews the lease in the transaction of a step."""
+    def renewal_with_step(self, progress: bytes | None) -> dict[str, Any]:
+        """Return the update that renews the lease in the transaction of a step.
+
+        It also records `progress`, unless that is None.
+        """
         expression = "SET lease_until = :until, has_steps = :yes"
-        return self._update(expression, until=now_ms() + LEASE_MS, yes=True)
+        recorded = {}
+        if progress is not None:
+            expression += ", progress = :progress"
+            recorded = {"progress": progress}
+        return self._update(expression, until=now_ms() + LEASE_MS, yes=True, **recorded)
 
     def release(self) -> dict[str, Any]:
         """Return the update that ends the claim of a request that has failed; its name is kept."""

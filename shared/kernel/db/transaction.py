@@ -38,6 +38,7 @@ from shared.kernel.db.items import (
     Item,
     Key,
     encode,
+    from_attributes,
     key_of,
     to_attributes,
     update_of,
@@ -103,6 +104,7 @@ class Transaction:
         self._ends_claim = False
         self._seen_names: set[str] = set()
         self._after_step: list[Callable[[], object]] = []
+        self._progress: bytes | None = None
         self.deferred_items: list[DeferredItem] = []
         """Items that the commit inserts; until then, a use case may add to their content."""
 
@@ -298,6 +300,30 @@ class Transaction:
         return self._attempts.has_steps or (claim is not None and claim.has_steps)
 
     @property
+    def progress(self) -> bytes | None:
+        """What the last committed step has recorded, also of a request that this one repeats."""
+        claim = self.store.claim
+        return self._attempts.progress or (claim.progress if claim else None)
+
+    def record_progress(self, progress: bytes) -> None:
+        """Record with this step what the next ones need; under an Idempotency-Key, in its claim."""
+        self._progress = progress
+
+    @property
+    def written_items(self) -> Mapping[Key, Item | None]:
+        """The items that the transaction puts, as they are after its commit, by key.
+
+        None for one that it changes otherwise. Totals are left out.
+        """
+        found: dict[Key, Item | None] = {}
+        for action in self._actions:
+            key = action.key(self.store.table)
+            if key and "ConditionCheck" not in action.request:
+                put = action.request.get("Put")
+                found[key] = from_attributes(put["Item"]) if put else None
+        return found
+
+    @property
     def elapsed_ms(self) -> int:
         """Milliseconds since the first attempt of the use case."""
         return now_ms() - self._attempts.started_ms
@@ -344,7 +370,8 @@ class Transaction:
         else:
             sent_ms = now_ms()
             # What the use case itself commits before its response is a step.
-            renewal = claim.renewal_with_step() if self.request_name else claim.renewal()
+            with_step = self.request_name is not None
+            renewal = claim.renewal_with_step(self._progress) if with_step else claim.renewal()
             self._send([*actions, Action({"Update": renewal}, _claim_lost)])
             claim.renewed_ms = sent_ms
         if leaving:
@@ -401,6 +428,7 @@ class Transaction:
         """
         self.commit()
         self._attempts.step_committed(self._taken)
+        self._attempts.progress = self._progress or self._attempts.progress
         for call in self._after_step:
             call()
         self.discard()
