@@ -97,8 +97,13 @@ class Response:
         """The fields of the problems of an invalid request."""
         return [field for field, _ in self._problems("validation_failed")]
 
-    def _problems(self, code: str) -> list[tuple[str, str]]:
-        assert (self.status, self.code) == (422, code), self.text
+    @property
+    def conflicts(self) -> dict[str, str]:
+        """The messages of the problems of a request that the state does not allow, by field."""
+        return dict(self._problems(self.code, 409))
+
+    def _problems(self, code: str, status: int = 422) -> list[tuple[str, str]]:
+        assert (self.status, self.code) == (status, code), self.text
         return [(problem["field"], problem["message"]) for problem in self.json()["errors"]]
 
 

@@ -8,7 +8,7 @@ const subject = {
    "permission": "inventory.manage",
    "name": "create_stock_adjustment",
    "body": [
-    {"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "item_code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "warehouse", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "bin_code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
@@ -20,8 +20,10 @@ const subject = {
     {"name": "decrease", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
     {"name": "to_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true},
     {"name": "qty", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
+    {"name": "expected_qty", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
     {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
-    {"name": "reason", "isRequired": true, "type": "text", "maxLength": 255}
+    {"name": "reason", "type": "text", "isNullable": true, "maxLength": 255},
+    {"name": "lines", "type": "array", "maxItems": 200, "items": {"type": "object", "fields": [{"name": "item_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "warehouse", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "bin_code", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serial", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "counted_qty", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999}, {"name": "increase", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999}, {"name": "decrease", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999}, {"name": "to_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true}, {"name": "qty", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999}, {"name": "expected_qty", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "reason", "type": "text", "isNullable": true, "maxLength": 255}]}}
    ]
   }
  }

@@ -212,6 +212,7 @@ const words = {
     error_report_url: "Error report",
     execute: "Move the goods at once",
     exit_doc_num: "Exit document",
+    expected_qty: "Expected quantity",
     expected_series: "Expected serial numbers",
     expired_stock: "Expired stock",
     expires_at: "Expires",
@@ -355,6 +356,7 @@ const words = {
   },
   hints: {
     counted_qty: "Fill in the counted quantity, or the quantity to add or to remove.",
+    expected_qty: "If another quantity is there, nothing is adjusted.",
     metadata: "Texts of your own system, by name.",
     naming_mask: "Such as {aisle}-{rack}-{level}-{slot}. Each combination of the values below becomes a position.",
     picking_ids: "Their ids, or a rule that finds the pickings.",

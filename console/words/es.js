@@ -263,6 +263,7 @@ const words = {
     exit_document_id: "Id de documento de salida",
     expected: "Esperado",
     expected_batches: "Lotes esperados",
+    expected_qty: "Cantidad esperada",
     expected_series: "Números de serie esperados",
     expired_stock: "Existencias caducadas",
     expires_at: "Fecha de vencimiento",
@@ -533,6 +534,7 @@ const words = {
   },
   hints: {
     counted_qty: "Indique la cantidad contada, o la cantidad que se añade o se retira.",
+    expected_qty: "Si hay otra cantidad, no se ajusta nada.",
     metadata: "Textos de su propio sistema, por nombre.",
     naming_mask: "Por ejemplo {aisle}-{rack}-{level}-{slot}. Cada combinación de los valores de abajo será una ubicación.",
     picking_ids: "Sus números, o una regla que encuentre las órdenes.",

@@ -43,6 +43,8 @@ def list_to_http(
 def shown_by(operation: Operation, result: ResourceResponse) -> ResourceResponse:
     """Return the part of a result that the responses of an operation show."""
     view, model = result.view, operation.response
+    if operation.other_response and isinstance(view, operation.other_response):
+        model = operation.other_response
     if isinstance(view, BaseModel) and not isinstance(model, str) and type(view) is not model:
         view = model.model_construct(**{name: getattr(view, name) for name in model.model_fields})
     return replace(result, view=view, warning=result.warning if operation.may_warn else None)

@@ -93,6 +93,9 @@ class OperationOptions(TypedDict, total=False):
     """Permission that a user needs; None: a valid token is enough."""
     response: type[BaseModel] | str
     """Model of `data`, or the media type of a response that is not JSON."""
+    other_response: type[BaseModel]
+    """Model of `data` when the body has the field `other_response_with`."""
+    other_response_with: str
     other_media: Sequence[str]
     """Further media types of such a response; the handler chooses."""
     statuses: Sequence[int]
@@ -129,6 +132,10 @@ class OperationOptions(TypedDict, total=False):
     """Text for the OpenAPI document, after the handler's docstring."""
 
 
+_NEEDS_ONE = {"oneOf", "minProperties"}
+"""What the schema of a body has that needs one of several fields."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One route. Most optional fields are described in `OperationOptions`.
@@ -143,6 +150,8 @@ class Operation:
     handler: Callable[..., Any]
     scope: str
     response: type[BaseModel] | str
+    other_response: type[BaseModel] | None = None
+    other_response_with: str = ""
     other_media: Sequence[str] = ()
     permission: str | None = None
     statuses: Sequence[int] = (200,)
@@ -191,7 +200,7 @@ class Operation:
         if self.method not in {"POST", "DELETE"} or self.body is None:
             return False
         extra = self.body.model_config.get("json_schema_extra")
-        needs_one = isinstance(extra, dict) and "oneOf" in extra
+        needs_one = isinstance(extra, dict) and not extra.keys().isdisjoint(_NEEDS_ONE)
         fields = self.body.model_fields.values()
         return not (needs_one or any(field.is_required() for field in fields))
 

@@ -308,6 +308,11 @@ def record_use(tx: Transaction, found: Iterable[Item]) -> None:
         marking.commit()
 
 
+def used(alias: Item) -> Item:
+    """Return an alias as it is after `record_use`."""
+    return {name: value for name, value in alias.items() if name != UNUSED}
+
+
 def _remove_unused(tx: Transaction, keys: Iterable[Key]) -> None:
     for key in keys:
         tx.update(key, f"REMOVE {UNUSED}", condition=f"attribute_exists({PARTITION_KEY})")

@@ -11,7 +11,7 @@ from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.call_faults import at_calls, die
 from tests.integration.routes import operations
-from tests.integration.write_routes import EXAMPLES
+from tests.integration.write_routes import EXAMPLES, FOUND
 from tests.sampling import sampled
 from tools.openapi import declared
 
@@ -215,11 +215,10 @@ def picking(erp: Erp, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_request_does_not_become_stale_by_its_own_steps(
     erp: Erp, picking: str, aws_faults: AwsFaults
 ) -> None:
-    found = EXAMPLES["POST /stock-adjustments"].body
     seen = {"If-Match": erp.get(picking).headers["ETag"]}
 
     def other() -> None:
-        assert erp.post("/stock-adjustments", found).status == 201
+        assert erp.post("/stock-adjustments", FOUND).status == 201
 
     with aws_faults.faulty(at_calls("TransactWriteItems", {1}, before=other)):
         cancelled = erp.post(f"{picking}/cancel", headers=seen)

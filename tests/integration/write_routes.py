@@ -305,10 +305,17 @@ EXAMPLES: Mapping[str, Example] = {
     **transfer_examples(_two_warehouses, MOVE),
     "POST /stock-adjustments": Example(
         201,
-        body=FOUND,
+        body={
+            "lines": [
+                {**FOUND, "reason": None, "expected_qty": 0},
+                {**FOUND, "inventory_status": "damaged", "increase": 2},
+                {**FOUND, "inventory_status": "blocked", "increase": None, "counted_qty": 1},
+            ],
+            "reason": "Yearly count",
+        },
         prepare=_master_data,
-        grows={"stock": 1, "level": 1, "level_total": 1, "movement": 1, "audit": 1},
-        events=["stock.updated"],
+        grows={"stock": 3, "level": 1, "level_total": 1, "movement": 3, "audit": 3},
+        events=["stock.updated"] * 3,
         status_afterwards=405,
     ),
     "POST /pickings": Example(

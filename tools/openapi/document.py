@@ -142,6 +142,7 @@ def build(version: str) -> Schema:
     paths |= open_routes.paths(refusals)
     bodies = [operation.body for operation in operations if operation.body]
     answers = [found.response for found in operations if not isinstance(found.response, str)]
+    answers += [found.other_response for found in operations if found.other_response]
     schemas = {
         **component_schemas(bodies, [*answers, ResourceId, *events.models().values()]),
         **wrappers.schemas,
@@ -374,6 +375,13 @@ def _success(operation: Operation, status: int, wrappers: Wrappers) -> Schema:
     if operation.writes:
         sent.append("X-Ignored-Fields")
     content, sent_headers = _content(operation, wrappers), counted(*sent)
+    if (other := operation.other_response) and status == HTTPStatus.CREATED:
+        content = _either(
+            content,
+            wrappers.single(other.__name__, complete_example(other)),
+            {"x-only-with": operation.other_response_with},
+        )
+        sent_headers["Location"] = {**HEADERS["Location"], "required": False}
     if operation.finds_existing and status == HTTPStatus.OK:
         content = _or_id_only(content, wrappers)
         sent_headers["ETag"] = {**HEADERS["ETag"], "required": False}
@@ -404,8 +412,16 @@ def _is_drawing(media: str) -> bool:
 
 def _or_id_only(content: Schema, wrappers: Wrappers) -> Schema:
     """Return the content of a response that clients may get without the right to read it."""
-    only = wrappers.single(ResourceId.__name__, example(ResourceId), warns=True)
-    schemas = [one["application/json"]["schema"] for one in (content, only)]
+    return _either(content, wrappers.single(ResourceId.__name__, example(ResourceId), warns=True))
+
+
+def _either(content: Schema, other: Schema, more: Schema | None = None) -> Schema:
+    """Return the content of a response that has one of two forms, with the first one's example.
+
+    `more` says more about the other form.
+    """
+    schemas = [one["application/json"]["schema"] for one in (content, other)]
+    schemas[1] = {**schemas[1], **(more or {})}
     return {"application/json": {**content["application/json"], "schema": {"anyOf": schemas}}}
 
 

@@ -10,7 +10,7 @@ With them, the rows of a batch that are found after its item was read are comple
 item does not change.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import batched, chain
 
@@ -142,11 +142,16 @@ class Batches:
         self._batches: dict[Lot, Batch] = {}
         self.dates: dict[Lot, str | None] = {}
 
-    def add_stored(self, lots: Iterable[Lot], found: Mapping[Key, Item]) -> list[Lot]:
-        """Add the batches among the items that were read; return those that are not stored."""
+    def add_stored(
+        self, lots: Iterable[Lot], found: Mapping[Key, Item], derived: Callable[[Lot], Batch | None]
+    ) -> list[Lot]:
+        """Add the batches among the items that were read; return those that are not known.
+
+        `derived` returns a batch that is not stored, if its date is known without its rows.
+        """
         unread = []
         for lot in lots:
-            if batch := read_batch(found, lot):
+            if batch := read_batch(found, lot) or derived(lot):
                 self._add(batch)
             else:
                 unread.append(lot)
@@ -161,17 +166,21 @@ class Batches:
         self._batches[batch.lot] = batch
         self.dates[batch.lot] = batch.expiry_date
 
-    def join(self, goods: StockRow) -> str | None:
+    def join(self, goods: StockRow, changed: Iterable[StockRow] = ()) -> str | None:
         """Let goods join the stock of their batch, or return why they cannot.
 
         If they have a date, and nothing of the batch is in stock, the batch gets their date.
+        `changed` are rows as they are with the changes made so far.
         """
         lot, date = lot_of(goods), goods.expiry_date
         if lot is None or date is None or self.dates[lot] == date:
             return None
         batch = self._batches[lot]
         rows = () if batch.is_out else rows_of(self._tx.store, batch)
-        if any(record.entity.qty for record in rows):
+        own = [row for row in changed if lot_of(row) == lot]
+        known = {row.id for row in own}
+        others = (record.entity for record in rows if record.id not in known)
+        if any(row.qty for row in chain(own, others)):
             return _refusal(goods, batch.expiry_date)
         self._add(replace(batch, expiry_date=date))
         return None

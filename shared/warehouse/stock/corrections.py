@@ -15,7 +15,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.steps import commit_in_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
-from shared.kernel.validation import Checked, ensure_valid, given_fields, invalid_fields
+from shared.kernel.validation import Checked, ensure_valid, invalid_fields
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data.named_codes import NamedCodes
 from shared.warehouse.stock.batches import (
@@ -27,28 +27,31 @@ from shared.warehouse.stock.batches import (
     rows_of,
     write_batch,
 )
-from shared.warehouse.stock.models import ADJUSTMENT_METHODS, Adjustment, AdjustmentDraft, Lot
+from shared.warehouse.stock.models import Adjustment, AdjustmentFields, Lot
 from shared.warehouse.stock.repository import STOCK, batch_key
 
 _OTHER_ACTIONS = 2
 """Actions of a step that are not for its rows: for the batch, and for the claim of the request."""
 _ROWS_AT_ONCE = 1_000
-_NOT_ALLOWED = ("warehouse", "bin_code", "serial", "inventory_status", "qty", "unit")
+_NOT_ALLOWED = (
+    "warehouse",
+    "bin_code",
+    "serial",
+    "inventory_status",
+    "qty",
+    "expected_qty",
+    "unit",
+)
 
 
-def is_correction(draft: Checked[AdjustmentDraft]) -> bool:
-    """Return whether an adjustment only corrects the expiry date of a batch."""
-    return given_fields(draft, ("expiry_date", *ADJUSTMENT_METHODS)) == ["expiry_date"]
-
-
-def correct_expiry_date(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adjustment:
+def correct_expiry_date(tx: Transaction, draft: Checked[AdjustmentFields]) -> Adjustment:
     """Give a batch and all its rows the expiry date of the draft, and record it in the audit log.
 
     There is or was stock of the batch.
     """
     product = NamedCodes(products=[draft.item_code]).read(tx).products.get(draft.item_code or "")
     draft = ensure_valid(draft, _problems(draft, product))
-    if product is None or draft.batch is None or draft.expiry_date is None:
+    if product is None or draft.batch is None or draft.expiry_date is None or not draft.reason:
         raise ValidationFailed(list(_problems(draft, product)))
     lot = (product.id, draft.batch)
     before, _ = run_all(lambda: _batch(tx, product, lot), lambda: audit.actor_of(tx))
@@ -82,8 +85,11 @@ def correct_expiry_date(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adj
     return adjustment
 
 
-def _problems(draft: Checked[AdjustmentDraft], product: KnownProduct | None) -> Iterator[Problem]:
+def _problems(draft: Checked[AdjustmentFields], product: KnownProduct | None) -> Iterator[Problem]:
     invalid = invalid_fields(draft)
+    for name in ("item_code", "reason"):
+        if getattr(draft, name) is None and name not in invalid:
+            yield Problem(name, "is required")
     if draft.item_code is not None and product is None:
         yield Problem("item_code", f"no product has the code {draft.item_code}")
     if draft.batch is None and "batch" not in invalid:

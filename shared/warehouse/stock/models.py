@@ -211,15 +211,14 @@ class Movement(Stored):
 ADJUSTMENT_METHODS = ("counted_qty", "increase", "decrease", "to_status")
 
 
-class AdjustmentDraft(Input):
-    """A stock adjustment with exactly one of `counted_qty`, `increase`, `decrease`, `to_status`.
+MAX_ADJUSTMENT_LINES = 200
+"""Most lines of one request; they take some twenty transactions."""
 
-    `counted_qty` is the new quantity; `increase` and `decrease` are differences. `to_status`
-    moves `qty`, or the whole unallocated quantity, to another inventory status. Without any of
-    them, and without `warehouse` and `bin_code`, `expiry_date` corrects the date of a batch.
-    """
 
-    item_code: Code
+class AdjustmentFields(Input):
+    """What one adjustment of stock says; the service checks which fields it needs."""
+
+    item_code: Code | None = None
     warehouse: Code | None = None
     bin_code: Code | None = None
     batch: Code | None = None
@@ -238,8 +237,37 @@ class AdjustmentDraft(Input):
     decrease: Quantity | None = None
     to_status: ShelfStatus | None = None
     qty: Quantity | None = None
+    expected_qty: Measure | None = Field(
+        default=None,
+        description="Quantity that must be in stock before, else the adjustment is refused with"
+        " `stale_state`.",
+    )
     unit: Unit | None = None
-    reason: Reason
+    reason: Reason | None = None
+
+
+class AdjustmentLineDraft(AdjustmentFields):
+    """One of several adjustments, as a single one; default of `reason` is the common reason."""
+
+    item_code: Code
+
+
+class AdjustmentDraft(AdjustmentFields):
+    """A stock adjustment with exactly one of `counted_qty`, `increase`, `decrease`, `to_status`.
+
+    `counted_qty` is the new quantity; `increase` and `decrease` are differences. `to_status`
+    moves `qty`, or the whole unallocated quantity, to another inventory status. Without any of
+    them, and without `warehouse` and `bin_code`, `expiry_date` corrects the date of a batch.
+
+    Or several of them in `lines`, of which no two are of the same stock; beside `lines`, only
+    their common `reason` is allowed.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    lines: list[AdjustmentLineDraft] = Field(
+        default_factory=list, min_length=1, max_length=MAX_ADJUSTMENT_LINES
+    )
 
 
 # As answered
@@ -266,6 +294,25 @@ class Adjustment(Stored):
     expiry_date: StoredDay | None = None
     reason: str
     created_at: Timestamp
+
+
+type AdjustmentStatus = Literal["applied", "stale"]
+
+
+class AdjustmentLine(Adjustment):
+    """What became of one of several adjustments.
+
+    A `stale` one was not applied, because other requests changed its stock while the lines before
+    it were applied; its quantities are those that are there.
+    """
+
+    status: AdjustmentStatus
+
+
+class AdjustmentLines(Stored):
+    """Several stock adjustments, in the order of the request."""
+
+    lines: list[AdjustmentLine]
 
 
 class StockPosition(Stored):

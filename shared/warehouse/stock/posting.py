@@ -11,6 +11,7 @@ change of a marked level, by a later step, the repeated request or other work, r
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Several
 from dataclasses import replace
+from types import MappingProxyType
 
 from shared.kernel.clock import instant
 from shared.kernel.db import steps
@@ -25,9 +26,10 @@ from shared.kernel.fields import ZERO
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data import uses
 from shared.warehouse.stock import rules, views
-from shared.warehouse.stock.batches import Batches, lot_of
+from shared.warehouse.stock.batches import Batch, Batches, lot_of
 from shared.warehouse.stock.models import (
     InventoryStatus,
+    Lot,
     MovementCause,
     RowKey,
     StockRow,
@@ -99,6 +101,16 @@ def _level_keys(places: set[Place]) -> list[Key]:
     ]
 
 
+def arrival_keys(targets: Iterable[RowKey]) -> list[Key]:
+    """Return the keys that `StockPosting.load` reads first for `targets`."""
+    keys: list[Key] = []
+    for target in targets:
+        lot = lot_of(target)
+        keys += [row_key(target), *_level_keys({(target.product_id, target.warehouse_id)})]
+        keys += [] if lot is None else [batch_key(lot)]
+    return keys
+
+
 def fence_master_data(tx: Transaction) -> None:
     """Make the commit fail when a product or a position of the stock is deleted from now on.
 
@@ -163,12 +175,13 @@ class StockPosting:
         targets: Several[RowKey] = (),
         levels: Several[Place] = (),
         movements: int,
+        batches: Mapping[Lot, Batch] = MappingProxyType({}),
     ) -> None:
         """Load rows and their levels, in two round trips at most.
 
         One round trip is enough if `levels` has the levels of all rows and `targets` is empty.
         `rows` are ids; the rows of `targets` need not exist. The ids of at most so many
-        `movements` are reserved in parallel.
+        `movements` are reserved in parallel. `batches` are those that are known not to be stored.
         """
         tx = self._tx
         aliases = [row_key(target) for target in targets]
@@ -188,7 +201,12 @@ class StockPosting:
             (row.product_id, row.warehouse_id) for row in self.changes.rows.values()
         } | expected
         new = {place for place in arrivals if LEVELS.key(level_id(*place)) not in found}
-        unread = self.batches.add_stored(lots, found)
+
+        def derived(lot: Lot) -> Batch | None:
+            has_total = TOTALS.key(lot[0]) in found  # as soon as its stock has changed once
+            return batches.get(lot) or (None if has_total else Batch(lot, is_out=True))
+
+        unread = self.batches.add_stored(lots, found, derived)
         keys = [*(STOCK.key(number) for number in others - set(rows)), *_level_keys(places)]
         more, *_ = run_all(
             lambda: tx.store.get_many(keys),
