@@ -12,7 +12,12 @@ from shared.kernel.fields import ZERO
 from shared.warehouse.documents import rules as document_rules
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.picking import rules as picking_rules
-from shared.warehouse.picking.models import ENDED_STATUSES, StoredPicking, StoredPickingLine
+from shared.warehouse.picking.models import (
+    ENDED_STATUSES,
+    Pick,
+    StoredPicking,
+    StoredPickingLine,
+)
 from shared.warehouse.receiving.models import StoredReceipt
 from shared.warehouse.returns import limits as return_limits
 from shared.warehouse.returns.models import ReturnedGoods, StoredReturn, StoredReturnLine
@@ -73,7 +78,7 @@ def expected_document(
         for work in works
         if isinstance(work, StoredPicking)
         and work.id in document.dispatched_works
-        and _has_left(work, document.id)
+        and all(pick.dispatched for pick in _picks_for(work, document.id))
     ]
     left = picked_by_line(document.id, gone)
     blank = [
@@ -89,7 +94,7 @@ def expected_document(
     finished = [
         work.id
         for work in works
-        if _is_finished(work, document.id) and work.id not in {one.id for one in gone}
+        if _is_finished(work, document) and work.id not in {one.id for one in gone}
     ]
     base = document.model_copy(
         update={
@@ -102,22 +107,24 @@ def expected_document(
     return document_rules.advanced(base, DocumentProgress(done=done))
 
 
-def _is_finished(work: StoredReceipt | StoredPicking, document: int) -> bool:
-    """Return whether work has ended with goods: of a reverted picking, those that had left."""
-    if work.status in _WITH_GOODS:
-        return has_goods(work)
-    return isinstance(work, StoredPicking) and any(
-        pick.dispatched
-        for line in work.lines
-        if line.document_id == document
-        for pick in line.picks
-    )
+def _is_finished(work: StoredReceipt | StoredPicking, document: Document) -> bool:
+    """Return whether work has ended with goods: of a reverted picking, those that had left.
+
+    Releases before 2.2 also named a picking that had goods for another of its documents only.
+    """
+    if isinstance(work, StoredReceipt):
+        return work.status in _WITH_GOODS and has_goods(work)
+    picks = list(_picks_for(work, document.id))
+    if work.status not in _WITH_GOODS:
+        return any(pick.dispatched for pick in picks)
+    return bool(picks) or (work.id in document.finished and has_goods(work))
 
 
-def _has_left(picking: StoredPicking, document: int) -> bool:
-    """Return whether a picking has goods for a document, and all of them are dispatched."""
-    picks = [pick for line in picking.lines if line.document_id == document for pick in line.picks]
-    return bool(picks) and all(pick.dispatched for pick in picks)
+def _picks_for(picking: StoredPicking, document: int) -> Iterator[Pick]:
+    """Yield the picks of a picking for a document."""
+    for line in picking.lines:
+        if line.document_id == document:
+            yield from line.picks
 
 
 def _in_order(stored: list[int], expected: list[int]) -> list[int]:

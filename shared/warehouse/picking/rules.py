@@ -266,13 +266,14 @@ def document_progress(
     after: StoredPicking,
     ended_work: int | None = None,
     *,
-    with_goods: bool = False,
+    with_goods: Collection[int] = (),
     without: Collection[int] = (),
 ) -> dict[int, DocumentProgress]:
     """Return the progress of the documents of a picking between two of its states, by their ids.
 
     Documents without progress are left out, unless the picking `ended_work` ends; so are those
-    with the ids `without`, whose goods have left.
+    with the ids `without`, whose goods have left. It ends with goods for the documents
+    `with_goods`.
     """
     done: dict[int, dict[int, Decimal]] = {one.id: {} for one in after.documents}
     for old, new in zip(before.lines, after.lines, strict=True):
@@ -280,7 +281,7 @@ def document_progress(
             of_document = done[new.document_id]
             of_document[new.document_line] = of_document.get(new.document_line, ZERO) + more
     return {
-        document: DocumentProgress(lines, ended_work=ended_work, with_goods=with_goods)
+        document: DocumentProgress(lines, ended_work=ended_work, with_goods=document in with_goods)
         for document, lines in done.items()
         if lines or (ended_work is not None and document not in without)
     }

@@ -247,7 +247,7 @@ def release_and_finalize(
     picking = undo_work(tx, record.id, record_progress, picks=False, also=also)
     record = PICKINGS.get(tx.store, record.id)
     ACTIONS.ensure(record.entity, "finalize")
-    goods = any(line.picks for line in picking.lines)
+    goods = {line.document_id for line in picking.lines if line.picks}
     progress = rules.document_progress(record.entity, picking, record.id, with_goods=goods)
     record_progress(tx, picking, progress)
     # In the last step: a request that ends before it leaves the grant, and goods that were picked

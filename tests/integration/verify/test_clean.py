@@ -8,6 +8,7 @@ from tests.gateway import Erp
 from tests.integration.verify.planting import Table
 from tests.rfid_scenario import RfidScenario, bricks
 from tests.stack import Stack
+from tests.warehouse_scenario import WarehouseScenario
 
 
 def test_company_with_every_kind_of_data_has_no_drift(table: Table) -> None:
@@ -32,3 +33,24 @@ def test_differences_of_all_failed_validations_are_counted(erp: Erp, stack: Stac
     assert last_id(stack.store(), "warehouse") < 3
     drifts = verify_tenant("acme").listed
     assert not [one for one in drifts if one.kind.startswith("counter")]
+
+
+def test_picking_without_goods_for_one_of_its_documents_stays_with_the_others(erp: Erp) -> None:
+    yard = WarehouseScenario.with_master_data(erp, "YARD")
+    yard.stock("BRICK", 3)
+    first, second = yard.order(("BRICK", 3)), yard.order(("BRICK", 2))
+    shared = yard.picked(first, second, qty=3)
+    yard.stock("BRICK", 1)
+    yard.picked(second, qty=1)
+    body = {"rest": "keep"}
+    assert erp.post(f"/exit-documents/{second}/dispatch", body).data["status"] == "partial-complete"
+    assert _drifts_of_documents() == []
+
+    yard.act(shared, "revert").ok()
+
+    assert _drifts_of_documents() == []
+
+
+def _drifts_of_documents() -> list[str]:
+    found = verify_tenant("acme").listed
+    return [one.field for one in found if one.kind.startswith("document")]
