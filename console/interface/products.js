@@ -17,6 +17,7 @@ const subject = {
     {"name": "sales_unit", "type": "text"},
     {"name": "purchase_unit", "type": "text"},
     {"name": "inventory_item", "type": "boolean"},
+    {"name": "min_remaining_days", "type": "integer"},
     {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"}
@@ -49,6 +50,7 @@ const subject = {
     {"name": "sales_unit", "type": "text"},
     {"name": "purchase_unit", "type": "text"},
     {"name": "inventory_item", "type": "boolean"},
+    {"name": "min_remaining_days", "type": "integer"},
     {"name": "metadata", "type": "texts"},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"}
@@ -82,6 +84,7 @@ const subject = {
     {"name": "sales_unit", "type": "text", "isNullable": true, "maxLength": 32},
     {"name": "purchase_unit", "type": "text", "isNullable": true, "maxLength": 32},
     {"name": "inventory_item", "type": "boolean", "isNullable": true},
+    {"name": "min_remaining_days", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 3650},
     {"name": "metadata", "type": "texts"}
    ]
   },
@@ -100,6 +103,7 @@ const subject = {
     {"name": "sales_unit", "type": "text", "isNullable": true, "maxLength": 32},
     {"name": "purchase_unit", "type": "text", "isNullable": true, "maxLength": 32},
     {"name": "inventory_item", "type": "boolean", "isNullable": true},
+    {"name": "min_remaining_days", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 3650},
     {"name": "metadata", "type": "texts"}
    ]
   },
@@ -118,6 +122,7 @@ const subject = {
     {"name": "sales_unit", "type": "text", "isNullable": true, "maxLength": 32},
     {"name": "purchase_unit", "type": "text", "isNullable": true, "maxLength": 32},
     {"name": "inventory_item", "type": "boolean", "isNullable": true},
+    {"name": "min_remaining_days", "type": "integer", "isNullable": true, "minimum": 0, "maximum": 3650},
     {"name": "metadata", "type": "texts"}
    ]
   },

@@ -28,6 +28,7 @@ def _product(number: int, times: spec.Times) -> Product:
         sales_unit=spec.unless(number, 3, "piece"),
         purchase_unit=spec.unless(number, 6, "box"),
         inventory_item=number % 13 != 0,
+        min_remaining_days=spec.unless(number, 3, number % 30),
         metadata={"erp_id": str(number)},
     )
 
@@ -41,7 +42,7 @@ PRODUCT_LIST = spec.Listed(
     collection=PRODUCTS,
     make=_product,
     fields=spec.fields("""
-        integer: id
+        integer: id min_remaining_days?
         string: item_code sku name barcode? type? image_url? sales_unit? purchase_unit?
         string: metadata.erp_id
         object: metadata

@@ -4,6 +4,7 @@ import operator
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, StringConstraints, WithJsonSchema
@@ -48,6 +49,12 @@ type ImageUrl = Annotated[
 """An http or https address."""
 
 
+MAX_REMAINING_DAYS = 3650
+"""Most days that a product may require its goods to have left before they expire."""
+
+type _Days = Annotated[int, Field(ge=0, le=MAX_REMAINING_DAYS), WHOLE_NUMBER]
+
+
 class ProductCreate(Input):
     """A new product. `sku` is an alias of `item_code`; one of them is required."""
 
@@ -62,6 +69,7 @@ class ProductCreate(Input):
     sales_unit: Word | None = None
     purchase_unit: Word | None = None
     inventory_item: bool | None = None
+    min_remaining_days: _Days | None = None
     metadata: Metadata = Field(default={})
 
 
@@ -89,6 +97,7 @@ class Product(Stored):
     sales_unit: str | None = None
     purchase_unit: str | None = None
     inventory_item: bool = True
+    min_remaining_days: int | None = None
     metadata: dict[str, str] = Field(default_factory=dict)
     created_at: Timestamp
     updated_at: Timestamp
@@ -174,8 +183,9 @@ class Packaging(Stored):
 
 
 class StoredProduct(Product):
-    """A product as stored. Packaging and metadata are left out of the JSON if there is none."""
+    """A product as stored. What few products have is left out of the JSON if there is none."""
 
+    min_remaining_days: int | None = Field(default=None, exclude_if=partial(operator.is_, None))
     metadata: dict[str, str] = stored_metadata()
     packaging: Packaging | None = Field(default=None, exclude_if=operator.not_)
 

@@ -36,6 +36,7 @@ PRODUCTS = KindExample(
             "item_code": "0042", "name": "Trowel, small", "barcode": "4006381333931",
             "type": "tool", "image_url": "https://example.com/t.png", "sales_unit": "UN",
             "purchase_unit": "BOX", "man_btch_num": True, "inventory_item": True,
+            "min_remaining_days": 30,
             "metadata": {"ERP.id-7": "0017", "memo": "a ñ"},
         },
         {"item_code": "1E5", "name": 'Caña 2½"', "man_ser_num": True},

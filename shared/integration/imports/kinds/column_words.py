@@ -182,6 +182,14 @@ WORDS: Mapping[str, ColumnWords] = {
         BilingualText("Replenish up to this quantity.", "Reponer hasta esta cantidad."),
         BilingualText("100", "100"),
     ),
+    "min_remaining_days": ColumnWords(
+        BilingualText("Minimum remaining days", "Días restantes mínimos"),
+        BilingualText(
+            "Days that goods must have left until their expiry date to be sold, 0 to 3650.",
+            "Días que deben quedar hasta la fecha de caducidad para que la mercancía se venda, de 0 a 3650.",
+        ),
+        BilingualText("30", "30"),
+    ),
     "minimum": ColumnWords(
         BilingualText("Minimum", "Mínimo"),
         BilingualText(

@@ -33,6 +33,12 @@ _COLUMNS = (
     _column("sales_unit"),
     _column("purchase_unit"),
     _yes_or_no("inventory_item"),
+    _column(
+        "min_remaining_days",
+        "integer",
+        synonyms=("minimum shelf life", "vida útil mínima"),
+        aliases=("shelf life days", "días de vida útil"),
+    ),
 )
 
 
