@@ -114,7 +114,8 @@ def release_transfer_order(
     body=PickDraft,
     description="The first pick makes the order `picking`, the last one `picked`. Another position"
     " or batch than allocated is refused, unless the company's setting `pick_substitution` allows"
-    " it. Other serials or batches than the order expects need the setting `any`.",
+    " it. Other serials or batches than the order expects need the setting `any`. Expired goods are"
+    " refused, unless the setting `expired_stock` allows them.",
 )
 def pick_transfer_order(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
     """Pick goods at a position."""

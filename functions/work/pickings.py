@@ -81,7 +81,8 @@ def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "/pickings/{id}/allocate",
     "Allocate stock to a picking",
     _WRITE,
-    description="Allocates the available stock to the lines that lack some.",
+    description="Allocates the available stock to the lines that lack some. Allocated goods that"
+    " may not be picked any more, because they have expired, are replaced.",
 )
 def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Allocate stock to the lines that lack some."""
@@ -98,8 +99,9 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     " refused, unless the company's setting `pick_substitution` allows it; another serial of the"
     " same position and batch may be taken where the order names no serials. If another picking has"
     " allocated it, the two exchange their allocations; a serial that the order of the other"
-    " picking names is refused. Other serials or another batch than the order names need the"
-    " setting `any`.",
+    " picking names is refused. Other serials, another batch or another expiry date than the order"
+    " names need the setting `any`. Expired goods are refused, and goods with fewer days left than"
+    " their product requires for sale, unless the setting `expired_stock` allows them.",
 )
 def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
     """Pick goods at a position."""

@@ -1,6 +1,6 @@
 """Use cases of products and product categories."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.alias_entries import bring_alias_up_to_date
@@ -203,6 +203,16 @@ product_key = repository.code_key
 def is_product(store: Store, code: str) -> bool:
     """Return whether a product has the code."""
     return repository.number_of(store, code) is not None
+
+
+def least_days(store: Store, numbers: Sequence[int]) -> dict[int, int]:
+    """Return how many days the goods of products must have left to be sold, by the products' ids.
+
+    0 for a product that does not exist any more.
+    """
+    found = {record.id: record.entity for record in PRODUCTS.get_many(store, numbers)}
+    days = {number: product.min_remaining_days or 0 for number, product in found.items()}
+    return dict.fromkeys(numbers, 0) | days
 
 
 def known_products(

@@ -67,6 +67,11 @@ def goods_to_pack(order: StoredPackingOrder, unit: StoredUnit, draft: ContentsDr
     return goods
 
 
+def line_of(order: StoredPackingOrder, goods: PackedGoods) -> StoredPackingLine:
+    """Return the line of a packing order that goods are part of."""
+    return next(line for line in order.lines if _same_goods(line, goods))
+
+
 _PRODUCT = {"product_id", "item_code", "product_name", "batch_num"}
 
 

@@ -1,5 +1,6 @@
 """Models of packing orders and handling units: request bodies, stored records and responses."""
 
+import operator
 from typing import Annotated, Literal, TypedDict
 
 from pydantic import ConfigDict, Field
@@ -120,8 +121,12 @@ class PackedGoods(Stored):
 
 
 class StoredPackingLine(PackedGoods):
-    """What is to be packed of an item, or of a batch of it, and what is packed."""
+    """What is to be packed of an item, or of a batch of it, and what is packed.
 
+    `expiry_date` is the earliest date with which goods of it were picked, None without one.
+    """
+
+    expiry_date: str | None = Field(default=None, exclude_if=operator.not_)
     packed_qty: Number = ZERO
     packed_serials: list[str] = Field(default_factory=list)
 
@@ -154,11 +159,15 @@ class ShippingDetails(Stored):
 
 
 class StoredPackingOrder(Stored):
-    """A packing order as stored."""
+    """A packing order as stored.
+
+    `document_type` is the type of its exit document; orders of release 2.1 do not have it.
+    """
 
     id: int
     status: PackingStatus
     exit_document_id: int
+    document_type: str = Field(default="", exclude_if=operator.not_)
     shipping: ShippingDetails
     whs_code: str
     picking_ids: list[int]

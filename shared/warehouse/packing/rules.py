@@ -117,8 +117,13 @@ def lines_for(
                     qty=ZERO,
                 )
             serials = [] if pick.serial is None else [pick.serial]
+            dates = filter(None, [line.expiry_date, pick.expiry_date])
             lines[key] = line.model_copy(
-                update={"qty": line.qty + pick.qty, "serials": [*line.serials, *serials]}
+                update={
+                    "qty": line.qty + pick.qty,
+                    "serials": [*line.serials, *serials],
+                    "expiry_date": min(dates, default=None),
+                }
             )
     return list(lines.values())
 

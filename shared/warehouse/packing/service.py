@@ -68,6 +68,7 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
         id=number,
         status="open",
         exit_document_id=document.id,
+        document_type=document.type,
         shipping=ShippingDetails(
             sender=warehouse.name if warehouse else document.whs_code,
             recipient=recipient_of(address) or document.card_name or document.card_code,

@@ -15,6 +15,7 @@ from shared.warehouse.catalog.gtins import goods_resolved
 from shared.warehouse.gs1.sscc import sscc
 from shared.warehouse.packing import contents_rules, repository, rules
 from shared.warehouse.packing.actions import ACTIONS
+from shared.warehouse.packing.expiry import ensure_may_leave
 from shared.warehouse.packing.models import (
     ContentsDraft,
     StoredPackingOrder,
@@ -76,11 +77,14 @@ def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> Uni
     """Put goods into an open unit; the first goods make its packing order `in_progress`.
 
     Raises:
-        RuleBlocked: More than is staged and not packed yet, or more than a unit may hold.
+        RuleBlocked: More than is staged and not packed yet, or more than a unit may hold, or goods
+            that may not leave because of their expiry date.
     """
     with goods_resolved(tx.store, checked) as named:
         unit, record, draft = _read_for_goods(tx, number, "contents", named)
         goods = contents_rules.goods_to_pack(record.entity, unit.entity, draft)
+        line = contents_rules.line_of(record.entity, goods)
+        ensure_may_leave(tx, record.entity, line, goods, draft)
         order, after = contents_rules.changed_by(record.entity, unit.entity, goods, 1)
         update = {"status": "in_progress", "operator": order.operator or read_operator(tx)}
         return _change(tx, unit, after, record, order.model_copy(update=update))

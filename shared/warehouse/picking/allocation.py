@@ -1,6 +1,7 @@
 """Allocate stock to the lines of pickings: first expired, then pick faces, then first received."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from functools import partial
 
@@ -12,6 +13,8 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.master_data.named_codes import NamedCodes, picking_refusal
 from shared.warehouse.picking import filling, rules
+from shared.warehouse.picking.expiry import ExpiryRule, document_type
+from shared.warehouse.picking.filling import WantedGoods
 from shared.warehouse.picking.models import (
     ENDED_STATUSES,
     StoredPicking,
@@ -34,8 +37,8 @@ MAX_INDEX_LAG_MS = 1_500
 
 type OpenLine = tuple[int, int]
 """A line that lacks stock: the id of its picking, and its index there."""
-type _Batches = frozenset[str]
-"""The batches of which lines require one; empty for any batch."""
+type _WantedLine = tuple[StoredPicking, StoredPickingLine]
+"""A picking, and a line of it that lacks stock."""
 type _FreePage = tuple[list[FreeRow], AttributeMap | None]
 """Rows with free stock, and where the next page starts."""
 type _Choice = tuple[int, StockRow, Decimal]
@@ -93,12 +96,12 @@ def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> S
 
 
 def _open_lines(picking: StoredPicking) -> list[int]:
-    """Return the lines that lack stock: first those that require serials, then a batch."""
+    """Return the lines that lack stock: first those that require serials, then a batch or date."""
     found = [at for at, line in enumerate(picking.lines) if line.unallocated > 0]
 
     def choice(at: int) -> tuple[bool, bool]:
         line = picking.lines[at]
-        return not line.serials, filling.accepts_batch(line, None)
+        return not line.serials, not filling.requires_lot(line)
 
     return sorted(found, key=choice)
 
@@ -165,18 +168,19 @@ def _allocate(
     """
     if not lines:
         return pickings, 0, None
-    posting = StockPosting(tx)
-    positions, skipped = _load(tx, posting, pickings, lines)
+    posting, expiry = StockPosting(tx), ExpiryRule(tx)
+    positions, skipped = _load(tx, posting, expiry, pickings, lines)
     tried: list[int] = []
 
     def choices() -> Iterator[_Choice]:
         for turn, (number, at) in enumerate(lines):
             picking = pickings[number]
             line = picking.lines[at]
+            wanted = _wanted(expiry, (picking, line))
             rows = [
                 row
                 for row in posting.changes.rows.values()
-                if row.product_id == line.product_id and filling.may_be_allocated(line, row)
+                if row.product_id == line.product_id and filling.may_be_allocated(line, wanted, row)
             ]
             faces = {place.id: place.is_pick_face_of(line.product_id) for place in positions}
             chosen = stock.choose_rows(rows, faces, line.unallocated, line.batch_num)
@@ -207,6 +211,7 @@ def _allocate(
 def _load(
     tx: Transaction,
     posting: StockPosting,
+    expiry: ExpiryRule,
     pickings: Mapping[int, StoredPicking],
     lines: Sequence[OpenLine],
 ) -> tuple[list[KnownPosition], set[int]]:
@@ -216,12 +221,13 @@ def _load(
     they do not fit.
     """
     picking = next(iter(pickings.values()))
-    wanted = [pickings[number].lines[at] for number, at in lines]
-    demands = _demands(wanted)
-    serials = {(line.product_id, one) for line in wanted for one in filling.missing_serials(line)}
+    wanted = [(pickings[number], pickings[number].lines[at]) for number, at in lines]
+    serials = {
+        (line.product_id, one) for _, line in wanted for one in filling.missing_serials(line)
+    }
     # Product → where its next page starts, while more is needed.
     starts: dict[int, AttributeMap | None] = dict.fromkeys(
-        sorted({line.product_id for line in wanted if not line.serials})
+        sorted({line.product_id for _, line in wanted if not line.serials})
     )
 
     def read_page(start: tuple[int, AttributeMap | None]) -> _FreePage:
@@ -236,13 +242,25 @@ def _load(
         )
         pages = dict(zip(starts, found, strict=True))
         rows: list[FreeRow] = [*named]
+        # Their dates are not known yet.
+        dated = {product for product, _ in serials}
         serials = set()
+        demands = _demands(expiry, wanted)
         for product, (page, _) in pages.items():
             fitting = [row for row in page if _fits(row, demands[product], unpickable)]
             rows += fitting
+            if any(row.expiry_date for row in fitting):
+                dated.add(product)
             if len(fitting) < len(page):
                 skipped.add(product)
-        positions = _load_rows(tx, posting, picking, rows, demands)
+        positions, _ = run_all(
+            partial(_load_rows, tx, posting, picking, rows, demands),
+            partial(_read_days, expiry, wanted, dated),
+        )
+        loaded = posting.changes.rows.values()
+        # The index may not show a date that a row got a moment ago.
+        _read_days(expiry, wanted, {row.product_id for row in loaded if row.expiry_date})
+        demands = _demands(expiry, wanted)
         pickable = {position.bin_code for position in positions}
         unpickable |= {row.bin_code for row in rows if row.bin_code} - pickable
         starts = {
@@ -255,26 +273,48 @@ def _load(
     return positions, skipped | starts.keys()
 
 
-def _demands(lines: Iterable[StoredPickingLine]) -> dict[int, dict[_Batches, Decimal]]:
-    """Return the quantity that lines lack, by product and by the batches that they require."""
-    found: dict[int, dict[_Batches, Decimal]] = {}
-    for line in lines:
+def _read_days(
+    expiry: ExpiryRule, wanted: Iterable[_WantedLine], products: AbstractSet[int]
+) -> None:
+    """Read how many days those of the products require that are for sale."""
+    for_sale = {
+        line.product_id
+        for picking, line in wanted
+        if line.product_id in products and expiry.is_sale(document_type(picking, line))
+    }
+    expiry.read(for_sale)
+
+
+def _wanted(expiry: ExpiryRule, one: _WantedLine) -> WantedGoods:
+    """Return the goods that a line accepts."""
+    picking, line = one
+    first_day = expiry.first_day(document_type(picking, line), line.product_id)
+    return filling.wanted_goods(line, first_day)
+
+
+def _demands(
+    expiry: ExpiryRule, wanted: Iterable[_WantedLine]
+) -> dict[int, dict[WantedGoods, Decimal]]:
+    """Return the quantity that lines lack, by product and by the goods that they accept."""
+    found: dict[int, dict[WantedGoods, Decimal]] = {}
+    for one in wanted:
+        line = one[1]
         demand = found.setdefault(line.product_id, {})
-        batches = filling.required_batches(line)
-        demand[batches] = demand.get(batches, ZERO) + line.unallocated
+        goods = _wanted(expiry, one)
+        demand[goods] = demand.get(goods, ZERO) + line.unallocated
     return found
 
 
-def _fits(row: FreeRow, demand: Mapping[_Batches, Decimal], unpickable: set[str]) -> bool:
-    """Return whether a row has a batch that lines need and is not at one of these positions."""
-    is_wanted = any(not batches or row.batch_num in batches for batches in demand)
+def _fits(row: FreeRow, demand: Iterable[WantedGoods], unpickable: set[str]) -> bool:
+    """Return whether a row has goods that lines accept and is not at one of these positions."""
+    is_wanted = any(goods.admits(row.batch_num, row.expiry_date) for goods in demand)
     return is_wanted and row.bin_code not in unpickable
 
 
 def _lacks_stock(
     posting: StockPosting,
     product: int,
-    demand: Mapping[_Batches, Decimal],
+    demand: Mapping[WantedGoods, Decimal],
     positions: Iterable[KnownPosition],
 ) -> bool:
     """Return whether the loaded rows of a product have less than lines need.
@@ -283,10 +323,9 @@ def _lacks_stock(
     """
     rows = [row for row in posting.changes.rows.values() if row.product_id == product]
     places = {position.id: False for position in positions}
-    for batches in demand:
-        fitting = [row for row in rows if not batches or row.batch_num in batches]
-        others = (qty for one, qty in demand.items() if not batches or not one or one & batches)
-        qty = sum(others, ZERO)
+    for goods in demand:
+        fitting = [row for row in rows if goods.admits(row.batch_num, row.expiry_date)]
+        qty = sum((qty for one, qty in demand.items() if goods.overlaps(one)), ZERO)
         if sum((part for _, part in stock.choose_rows(fitting, places, qty)), ZERO) < qty:
             return True
     return False

@@ -48,7 +48,10 @@ class Allocation(Stored):
 
 
 class Pick(Stored):
-    """A quantity picked at a position. It waits there as the staged stock row `staged_id`."""
+    """A quantity picked at a position. It waits there as the staged stock row `staged_id`.
+
+    `expiry_date` is that of the staged stock after the pick; None also for picks of release 2.1.
+    """
 
     staged_id: int
     position_id: int
@@ -56,6 +59,7 @@ class Pick(Stored):
     batch_num: str | None = None
     serial: str | None = None
     qty: Number
+    expiry_date: str | None = Field(default=None, exclude_if=operator.not_)
     dispatched: bool = False
 
 
@@ -63,9 +67,9 @@ class StoredPickingLine(Stored):
     """A line to pick, for the line with the number `document_line` of a document.
 
     `batch_num` is the batch that the document requires, or `batches` are several of which it
-    requires any; None and empty for any batch. `serials` are those it requires, empty for any. Few
-    lines have them, so they are stored only if there are some, as is `external_ref`, the reference
-    of the document's line.
+    requires any; None and empty for any batch. `serials` are those it requires, empty for any;
+    `expiry_date` is the one it requires, None for any. Few lines have them, so they are stored only
+    if there are some, as is `external_ref`, the reference of the document's line.
     """
 
     document_id: int
@@ -79,6 +83,7 @@ class StoredPickingLine(Stored):
     batch_num: str | None = None
     batches: list[str] = Field(default_factory=list, exclude_if=operator.not_)
     serials: list[str] = Field(default_factory=list, exclude_if=operator.not_)
+    expiry_date: str | None = Field(default=None, exclude_if=operator.not_)
     allocations: list[Allocation] = Field(default_factory=list)
     picks: list[Pick] = Field(default_factory=list)
 

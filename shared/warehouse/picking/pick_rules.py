@@ -111,11 +111,13 @@ def _usable(
         key=lambda one: filling_rank(picking.lines[one[0]], draft),
     )
     here = [one for one in allocated if matches(one[1], draft)]
-    return here + [
+    others = [
         (at, one)
         for at, one in allocated
         if (at, one) not in here and _may_replace(picking.lines[at], one, draft, substitution)
     ]
+    # Other goods may have another date than a line requires.
+    return here + sorted(others, key=lambda one: picking.lines[one[0]].expiry_date is not None)
 
 
 def _allocations_of(

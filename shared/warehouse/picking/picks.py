@@ -15,6 +15,7 @@ from shared.warehouse.documents import service as documents
 from shared.warehouse.master_data.named_codes import NamedCodes, picking_refusal
 from shared.warehouse.picking import actions, pick_rules, rules
 from shared.warehouse.picking.allocation import MAX_INDEX_LAG_MS
+from shared.warehouse.picking.expiry import ExpiryRule
 from shared.warehouse.picking.holders import allocating_pickings
 from shared.warehouse.picking.models import (
     Pick,
@@ -43,7 +44,8 @@ from shared.warehouse.work.operators import operator_from_start, read_operator
 class _PickPlan:
     """The allocations that a pick uses (`parts`), and the position and batch it takes goods from.
 
-    Goods of a part that is not exact are taken instead of the allocated ones.
+    Goods of a part that is not exact are taken instead of the allocated ones. `expiry` says which
+    goods may be taken.
     """
 
     product_id: int
@@ -51,6 +53,7 @@ class _PickPlan:
     bin_code: str
     batch: str | None
     parts: Sequence[PickPart]
+    expiry: ExpiryRule
 
     def row_key(self, status: InventoryStatus, part: PickPart) -> RowKey:
         return RowKey(
@@ -73,10 +76,11 @@ def pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[Stor
         record = PICKINGS.get(tx.store, number)
         actions.ensure(record.entity, "picks")
         plan = _plan(tx, record.entity, named)
-        posting, _ = run_all(
+        posting, *_ = run_all(
             lambda: _load_stock(tx, record.entity, plan),
             # Read ahead: `record_exit_progress` finds them in the cache.
             lambda: documents.get_documents(tx.store, "exit", _documents(record.entity, plan)),
+            lambda: plan.expiry.read_ahead(record.entity, [plan.product_id]),
         )
         picking = _stage_goods(tx, posting, record.entity, plan)
         record_exit_progress(tx, picking, rules.document_progress(record.entity, picking))
@@ -102,7 +106,9 @@ def _plan(
         # Other goods than the allocated ones also need a position that may be picked from.
         ensure_valid(draft, _position_problems(tx, picking, draft))
     product_id = picking.lines[parts[0].line].product_id
-    return _PickPlan(product_id, picking.warehouse_id, draft.bin_code, draft.batch, parts)
+    return _PickPlan(
+        product_id, picking.warehouse_id, draft.bin_code, draft.batch, parts, ExpiryRule(tx)
+    )
 
 
 def _documents(picking: StoredPicking, plan: _PickPlan) -> list[int]:
@@ -142,7 +148,7 @@ def _stage_goods(
 ) -> StoredPicking:
     """Make the stock changes of a pick, and exchange allocations; return the picking after it."""
     exchange = _Exchange.of(tx, posting, picking, plan)
-    moved = _stage_parts(posting, plan, exchange)
+    moved = _stage_parts(posting, picking, plan, exchange)
     posting.post()
     exchange.save(tx)
     for part, staged in moved:
@@ -154,6 +160,7 @@ def _stage_goods(
 class _Exchange:
     """The other pickings that have allocated serials of a pick, by the ids of their rows."""
 
+    expiry: ExpiryRule
     holders: Mapping[int, Holder]
     records: Mapping[int, Record[StoredPicking]]
     after: dict[int, StoredPicking]
@@ -178,21 +185,28 @@ class _Exchange:
         )
         if len(holders) < len(rows) and tx.elapsed_ms < MAX_INDEX_LAG_MS:
             raise StaleRead
-        return cls(holders, records, {})
+        return cls(plan.expiry, holders, records, {})
 
-    def give(self, row: StockRow, part: PickPart) -> bool:
+    def give(self, row: StockRow, part: PickPart, allocated: StockRow) -> bool:
         """Give the allocation of a part to the picking that has allocated `row`, if one has.
 
+        `allocated` is the row of that allocation.
+
         Raises:
-            ValidationFailed: The order of that picking names serials.
+            ValidationFailed: The order of that picking names serials, or its goods may not have
+                the expiry date of the allocation.
         """
         holder = self.holders.get(row.id)
         if holder is None:
             return False
         other = self.after.get(holder.picking, self.records[holder.picking].entity)
-        if other.lines[holder.line].serials:
-            code = picking_code(other.id)
-            message = f"serial {part.serial} cannot be picked: the order of {code} names it"
+        line, code = other.lines[holder.line], picking_code(other.id)
+        refusal = self.expiry.picking_refusal(other, line, allocated)
+        reason = f"{code} would get other goods, and {refusal}" if refusal else None
+        if line.serials:
+            reason = f"the order of {code} names it"
+        if reason:
+            message = f"serial {part.serial} cannot be picked: {reason}"
             raise ValidationFailed([Problem("serials", message)])
         self.after[other.id] = rules.with_exchanged(other, holder, part.allocation)
         return True
@@ -214,24 +228,26 @@ def _allocated_row(posting: StockPosting, plan: _PickPlan, part: PickPart) -> St
 
 
 def _stage_parts(
-    posting: StockPosting, plan: _PickPlan, exchange: _Exchange
+    posting: StockPosting, picking: StoredPicking, plan: _PickPlan, exchange: _Exchange
 ) -> list[tuple[PickPart, StockRow]]:
     """Move the parts of a pick to staged stock; raise ValidationFailed with all problems."""
     moved: list[tuple[PickPart, StockRow]] = []
-    problems: list[Problem] = []
+    problems: dict[Problem, None] = {}
     for at, part in enumerate(plan.parts):
         try:
-            moved.append((part, _stage_part(posting, plan, at, exchange)))
+            moved.append((part, _stage_part(posting, picking, plan, at, exchange)))
         except ValidationFailed as error:
-            problems += error.problems
+            problems |= dict.fromkeys(error.problems)
             if part.serial is None:
                 break  # the problem is that of the whole quantity
     if problems:
-        raise ValidationFailed(problems)
+        raise ValidationFailed(list(problems))
     return moved
 
 
-def _stage_part(posting: StockPosting, plan: _PickPlan, at: int, exchange: _Exchange) -> StockRow:
+def _stage_part(
+    posting: StockPosting, picking: StoredPicking, plan: _PickPlan, at: int, exchange: _Exchange
+) -> StockRow:
     """Move the part at index `at` of a pick from available to staged stock; return that row."""
     part = plan.parts[at]
     allocated = posting.row(part.allocation.stock_id)
@@ -239,12 +255,15 @@ def _stage_part(posting: StockPosting, plan: _PickPlan, at: int, exchange: _Exch
     is_allocated = True
     if part.exact:
         row = allocated
-    elif theirs is not None and exchange.give(theirs, part):
+    elif theirs is not None and exchange.give(theirs, part, allocated):
         row = theirs
     else:
         posting.changes.release(allocated, part.qty)
         row = _free_row(posting, plan, at)
         is_allocated = False
+    if refusal := plan.expiry.picking_refusal(picking, picking.lines[part.line], row):
+        field = "item_code" if plan.batch is None else "batch"
+        raise ValidationFailed([Problem(field, refusal)])
     staged = row.model_copy(update={"inventory_status": "staged"})
     try:
         moved = posting.changes.move(
@@ -305,6 +324,7 @@ def _stored_pick(posting: StockPosting, part: PickPart, staged: StockRow) -> Pic
         batch_num=staged.batch_num,
         serial=part.serial,
         qty=part.qty,
+        expiry_date=staged.expiry_date,
     )
 
 

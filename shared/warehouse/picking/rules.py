@@ -94,6 +94,7 @@ def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
             qty=line.open_qty,
             batch_num=line.batch,
             serials=line.serials,
+            expiry_date=line.expiry_date,
         )
         for record in documents
         for line in record.entity.lines

@@ -30,6 +30,7 @@ from shared.warehouse.picking.models import (
     StoredPicking,
     StoredPickingLine,
 )
+from shared.warehouse.picking.reallocation import release_refused
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.undo_picking import RecordProgress, undo_work
 from shared.warehouse.picking.urgency import carrier_of, urgency_of
@@ -197,9 +198,13 @@ def start_picking(tx: Transaction, number: int, hook: PickingHook) -> Record[Sto
 
 
 def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Allocate stock to the lines of a picking that lack some, also to that of a transfer order."""
+    """Allocate stock to the lines of a picking that lack some, also to that of a transfer order.
+
+    Allocated goods that may not be picked any more, because they have expired, are replaced.
+    """
     record = PICKINGS.get(tx.store, number)
     actions.ensure(record.entity, "allocate")
+    release_refused(tx, number)
     allocate_rest(tx, number)
     record = PICKINGS.get(tx.store, number)
     # It may have ended before the first step.

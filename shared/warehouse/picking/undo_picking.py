@@ -17,7 +17,7 @@ from shared.warehouse.stock.posting import StockPosting, read_ahead
 type RecordProgress = Callable[[Transaction, StoredPicking, Mapping[int, DocumentProgress]], None]
 """Records the progress that a picking made on the documents it serves, by document id."""
 
-type _Part = tuple[int, Allocation | Pick]
+type Part = tuple[int, Allocation | Pick]
 """Index of a line, and an allocation or a pick of it."""
 
 _ACTIONS_PER_DOCUMENT = 2
@@ -41,8 +41,8 @@ def undo_work(
     def step() -> StoredPicking | None:
         record = PICKINGS.get(tx.store, number)
         parts = list(_parts(record.entity, picks=picks))
-        undone_parts = _undo(tx, record.entity, parts, also or Cost())
-        picking = _without(record.entity, undone_parts)
+        undone_parts = undo_parts(tx, record.entity, parts, also or Cost())
+        picking = without_parts(record.entity, undone_parts)
         if len(undone_parts) == len(parts):
             return picking
         PICKINGS.save(tx, record, picking)
@@ -52,16 +52,16 @@ def undo_work(
     return run_steps(tx, step)
 
 
-def _parts(picking: StoredPicking, *, picks: bool) -> Iterator[_Part]:
+def _parts(picking: StoredPicking, *, picks: bool) -> Iterator[Part]:
     for at, line in enumerate(picking.lines):
         yield from ((at, allocation) for allocation in line.allocations)
         if picks:
             yield from ((at, pick) for pick in line.picks if not pick.dispatched)
 
 
-def _undo(
-    tx: Transaction, picking: StoredPicking, parts: Sequence[_Part], also: Cost
-) -> list[_Part]:
+def undo_parts(
+    tx: Transaction, picking: StoredPicking, parts: Sequence[Part], also: Cost
+) -> list[Part]:
     """Undo as many parts as fit in the stock; return these parts."""
     ensure_may_be_undone(picking)
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
@@ -79,7 +79,7 @@ def _undo(
         movements=len(staged),
     )
 
-    def book(one: _Part) -> None:
+    def book(one: Part) -> None:
         part = one[1]
         if isinstance(part, Allocation):
             posting.changes.release(posting.row(part.stock_id), part.qty)
@@ -119,7 +119,7 @@ def return_to_shelf(posting: StockPosting, pick: Pick, qty: Decimal) -> StockRow
     return shelf
 
 
-def _without(picking: StoredPicking, parts: Iterable[_Part]) -> StoredPicking:
+def without_parts(picking: StoredPicking, parts: Iterable[Part]) -> StoredPicking:
     """Return the picking without these parts."""
     for at, part in parts:
         line = picking.lines[at]

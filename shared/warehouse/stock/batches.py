@@ -117,6 +117,12 @@ def batch_from_rows(store: Store, lot: Lot) -> Batch:
     return Batch(lot, min(filter(None, dates), default=None), is_out=not dates)
 
 
+def batch_dates(store: Store, lots: Iterable[Lot]) -> dict[Lot, str | None]:
+    """Return the expiry dates of those batches that are stored."""
+    found = store.get_many(map(batch_key, lots := list(lots)))
+    return {lot: batch.expiry_date for lot in lots if (batch := read_batch(found, lot))}
+
+
 def other_dates(store: Store, wanted: Mapping[Lot, Collection[str]]) -> Mapping[Lot, str | None]:
     """Return the expiry dates of those batches in stock that do not have the `wanted` dates."""
     found = store.get_many(map(batch_key, wanted))

@@ -166,11 +166,15 @@ class StoredLevel(Quantities):
 
 @dataclass(frozen=True, slots=True)
 class FreeRow:
-    """A row with available stock, read from an index that can lag behind."""
+    """A row with available stock, read from an index that can lag behind.
+
+    `expiry_date` is None without one, and when it was not read.
+    """
 
     id: int
     bin_code: str | None
     batch_num: str | None
+    expiry_date: str | None = None
 
 
 class MovementPlace(Stored):

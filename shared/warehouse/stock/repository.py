@@ -259,11 +259,19 @@ def free_rows(
         **more,
     )  # fmt: skip
     rows = [
-        FreeRow(id_of(item[sort]), facets.get("bin_code"), facets.get("batch"))
+        FreeRow(
+            id_of(item[sort]), facets.get("bin_code"), facets.get("batch"), _date_of(item[sort])
+        )
         for item in page.items
         for facets in [item.get(STABLE_FACETS, {})]
     ]
     return rows, page.last_key
+
+
+def _date_of(turn: str) -> str | None:
+    """Return the expiry date with which a turn in the work queue of allocation begins."""
+    expiry_date = turn[: len(NO_EXPIRY)]
+    return None if expiry_date == NO_EXPIRY else expiry_date
 
 
 def list_stock(

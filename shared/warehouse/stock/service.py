@@ -1,6 +1,6 @@
 """Use cases of stock."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
@@ -8,7 +8,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.fields import plain
 from shared.warehouse.stock import batches, repository, rules
 from shared.warehouse.stock.models import StockParameters, StockRow
-from shared.warehouse.stock.repository import MOVEMENTS
+from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownWarehouse
 
@@ -28,6 +28,11 @@ def list_stock(
     one, wanted = warehouses.find_warehouse(store, parameters.warehouse), parameters.warehouse_id
     found = one.id if one and wanted in {None, one.id} else _NO_WAREHOUSE
     return repository.list_stock(store, parameters, found), {one.id: one} if one else {}
+
+
+def rows_by_id(store: Store, numbers: Iterable[int]) -> dict[int, StockRow]:
+    """Return stock rows by their ids."""
+    return {record.id: record.entity for record in STOCK.get_many(store, numbers)}
 
 
 def places_text(store: Store, row: StockRow) -> str:
@@ -61,4 +66,5 @@ rows_of_serials = repository.rows_of_serials
 serial_rows = repository.serial_rows
 choose_rows = rules.choose_rows
 other_dates = batches.other_dates
+batch_dates = batches.batch_dates
 date_refusal = batches.date_refusal
