@@ -33,7 +33,7 @@ from shared.warehouse.picking.models import (
 from shared.warehouse.picking.reallocation import release_refused
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.undo_picking import RecordProgress, undo_work
-from shared.warehouse.picking.urgency import carrier_of, urgency_of
+from shared.warehouse.picking.urgency import following
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.work.models import Operator, WorkStatus
 from shared.warehouse.work.operators import operator_from_start, operator_problems, read_operator
@@ -122,14 +122,14 @@ def _insert(
     for record in found:
         documents.ensure("exit", record.entity, "pick")
     first = found[0].entity
-    urgency = urgency_of([one.entity for one in found])
+    named = {name: getattr(draft, name) for name in ("priority", "carrier_code")}
+    own = {name: value for name, value in named.items() if value is not None}
     picking = new_picking(
         tx,
         concept=draft.concept,
         comments=draft.comments,
         operator=operator,
-        **urgency | ({} if draft.priority is None else {"priority": draft.priority}),
-        carrier_code=draft.carrier_code or carrier_of(found),
+        **following([one.entity for one in found]) | own,
         documents=[documents.reference_to("exit", record) for record in found],
         whs_code=first.whs_code,
         warehouse_id=first.named["warehouse"][0],
@@ -378,16 +378,10 @@ def change_exit_document(
     for record in PICKINGS.get_many(tx.store, before.works) if names else ():
         others = [one.id for one in record.entity.documents if one.id != number]
         found = [one.entity for one in documents.get_documents(tx.store, "exit", others)]
-        former, new = _following([before, *found]), _following([changed.entity, *found])
+        former, new = following([before, *found]), following([changed.entity, *found])
         follow = [name for name in names if getattr(record.entity, name) == former[name]]
         PICKINGS.update(tx, record, {name: new[name] for name in follow})
     return changed
-
-
-def _following(found: Sequence[Document]) -> dict[str, Any]:
-    """Return what a picking has of its documents unless it was given another one itself."""
-    carrier = found[0].carrier_code if len(found) == 1 else None
-    return {**urgency_of(found), "carrier_code": carrier}
 
 
 get_picking = PICKINGS.get

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from shared.kernel.db.records import Record
 from shared.warehouse.documents.models import Document
 from shared.warehouse.work.ranks import rank_of
 
@@ -14,13 +13,14 @@ def priority_of(documents: Sequence[int | None]) -> int | None:
     return min(map(rank_of, documents)) if has_one else None
 
 
-def urgency_of(documents: Sequence[Document]) -> dict[str, Any]:
-    """Return the priority and the due date of a picking that follow from its documents."""
+def following(documents: Sequence[Document]) -> dict[str, Any]:
+    """Return what a picking has of its documents unless its own body named it.
+
+    Several documents give it no carrier.
+    """
     due = [one.due_date for one in documents if one.due_date is not None]
-    priority = priority_of([one.priority for one in documents])
-    return {"priority": priority, "due_date": min(due, default=None)}
-
-
-def carrier_of(found: Sequence[Record[Document]]) -> str | None:
-    """Return the carrier of the document of a picking; None for several documents."""
-    return found[0].entity.carrier_code if len(found) == 1 else None
+    return {
+        "priority": priority_of([one.priority for one in documents]),
+        "due_date": min(due, default=None),
+        "carrier_code": documents[0].carrier_code if len(documents) == 1 else None,
+    }
