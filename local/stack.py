@@ -35,6 +35,7 @@ from local.settings import (
 from local.tenant_access import pick_tenant
 from operations.provisioning import list_tenants
 from shared.integration.webhooks.relay import relay_missed_entries
+from shared.kernel import aws
 
 console = Console()
 
@@ -48,13 +49,14 @@ def _start_stack(port: int | None) -> Server:
     with _only_start():
         found = server.find()
         running = found or _start_emulator(_choose_port(port))
-        os.environ.update(aws_environment(running.endpoint))
+        _use(running)
         if deployment.first_start_was_cut_off():
             console.print("[yellow]The first start was cut off: starting again without data.[/]")
             server.stop(running)
             shutil.rmtree(DATA)
             found = None
             running = _start_emulator(running.port)
+            _use(running)
         try:
             _deploy_and_provision(running)
         except BaseException:
@@ -63,6 +65,13 @@ def _start_stack(port: int | None) -> Server:
                 server.stop(running)
             raise
         return running
+
+
+def _use(running: Server) -> None:
+    """Let all AWS clients use an emulator; each start of it has another access key."""
+    os.environ.update(aws_environment(running.endpoint))
+    aws.session.cache_clear()
+    aws.client.cache_clear()
 
 
 def _start_emulator(port: int) -> Server:
