@@ -30,9 +30,10 @@ const subject = {
     {"name": "batch", "type": "text", "maxLength": 255},
     {"name": "serial", "type": "text", "maxLength": 255},
     {"name": "status", "type": "choice", "choices": ["in", "out"]},
-    {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "in_transit", "staged", "damaged", "blocked"]}
+    {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "in_transit", "staged", "damaged", "blocked"]},
+    {"name": "expires_to", "type": "date"}
    ],
-   "sorts": ["id", "qty", "created_at", "updated_at"],
+   "sorts": ["id", "qty", "created_at", "updated_at", "expiry_date"],
    "sort": "id"
   }
  },

@@ -216,6 +216,7 @@ const words = {
     expected_series: "Expected serial numbers",
     expired_stock: "Expired stock",
     expires_at: "Expires",
+    expires_to: "Expires until",
     external_ref: "Reference",
     failure_count: "Failures in a row",
     filename: "File name",

@@ -267,6 +267,7 @@ const words = {
     expected_series: "Números de serie esperados",
     expired_stock: "Existencias caducadas",
     expires_at: "Fecha de vencimiento",
+    expires_to: "Caduca hasta",
     expiry_date: "Fecha de caducidad",
     external_ref: "Referencia",
     failure_count: "Fallos seguidos",

@@ -39,6 +39,11 @@ def _serial(number: int) -> str:
 # Rows
 
 
+def _expiry_date(number: int) -> str:
+    """Return a date that few rows share, at any number of rows."""
+    return f"{2027 + number // 336}-{number // 28 % 12 + 1:02d}-{number % 28 + 1:02d}"
+
+
 def _is_in_transit(number: int) -> bool:
     """Return whether a row is in transit: it has a destination warehouse but no position."""
     return number % 7 == 0
@@ -59,7 +64,8 @@ def _row(number: int, times: spec.Times) -> StockRow:
             "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
             "position_id": None if _is_in_transit(number) else number,
             "bin_code": None if _is_in_transit(number) else bin_code(number),
-            "expiry_date": spec.unless(number, 3, f"2027-01-{number % 28 + 1:02d}"),
+            # empty rows show none
+            "expiry_date": _expiry_date(number) if number % 3 and number % 4 else None,
             "inventory_status": _INVENTORY_STATUSES[5 if _is_in_transit(number) else number % 5],
             "received_at": times.created(number),
         }
@@ -96,8 +102,14 @@ STOCK_LIST = spec.Listed(
         "inventory_status": spec.among(
             "inventory_status", _INVENTORY_STATUSES, wrong=("", "Damaged", "free"), narrow=False
         ),
+        "expires_to": spec.Filter(
+            lambda count: (_expiry_date(5), _expiry_date(count // 2), "2026-12-31"),
+            lambda row, value: row["expiry_date"] is not None and row["expiry_date"] <= value,
+            spec.INVALID_DATES,
+            selective=True,
+        ),
     },
-    sorts=spec.sorted_by("id qty created_at updated_at"),
+    sorts=spec.sorted_by("id qty created_at updated_at expiry_date"),
     default_sort="id",
 )
 

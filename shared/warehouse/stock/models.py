@@ -131,6 +131,11 @@ class StockRow(Stored):
             self.serial_number,
         )
 
+    @property
+    def expiry_in_stock(self) -> str | None:
+        """The expiry date of the goods; None for an empty row, which keeps that of the last."""
+        return self.expiry_date if self.qty else None
+
 
 class Quantities(Stored):
     """Sums over the rows of a product. `on_hand` includes everything that is not in transit."""
@@ -330,7 +335,10 @@ class StockPosition(Stored):
 
 
 class Stock(Stored):
-    """A stock row. The position is null while the stock is in transit."""
+    """A stock row. The position is null while the stock is in transit.
+
+    An empty row (status `out`) has no `expiry_date`.
+    """
 
     id: int
     product_id: int
@@ -375,8 +383,9 @@ class StockParameters(ListParameters):
     """Parameters of the list of stock rows."""
 
     sort: Literal[
-        "id", "-id", "qty", "-qty", "created_at", "-created_at", "updated_at", "-updated_at"
-    ] = "id"
+        "id", "-id", "qty", "-qty", "created_at", "-created_at", "updated_at", "-updated_at",
+        "expiry_date", "-expiry_date",
+    ] = "id"  # fmt: skip
     product_id: IdParameter | None = None
     item_code: Text | None = None
     warehouse_id: IdParameter | None = None
@@ -386,6 +395,9 @@ class StockParameters(ListParameters):
     serial: Text | None = None
     status: Presence | None = None
     inventory_status: InventoryStatus | None = None
+    expires_to: Day | None = Field(
+        default=None, description="Goods whose expiry date is this day or before it."
+    )
 
 
 class LevelParameters(ListParameters):

@@ -18,7 +18,7 @@ from shared.kernel.db.facets import (
     pair_id,
     quantity_text,
 )
-from shared.kernel.db.indexes import IndirectLookup, Lookup, Partition
+from shared.kernel.db.indexes import IndirectLookup, Lookup, Partition, Range
 from shared.kernel.db.items import AttributeMap, Key, alias_key
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
@@ -41,6 +41,10 @@ from shared.warehouse.stock.models import (
 )
 from shared.warehouse.stock.rules import NO_EXPIRY
 
+EXPIRY_SINCE = 4
+"""Version of the schema from which on rows are sorted by their expiry date."""
+FIRST_DATE = "0001-01-01"
+"""The lowest expiry date; rows without one come before it."""
 FREE_PAGE = 300
 """Rows that an allocation considers at once."""
 _NO_STOCK = quantity_text(Decimal(0))
@@ -58,6 +62,7 @@ def _row_facets(row: StockRow) -> Facets:
     return {
         **_shown_of_row(row),
         "qty": quantity_text(row.qty),
+        "expiry_date": row.expiry_in_stock,
         "unavailable_status": None if available else row.inventory_status,
         "free": _free_queue(row.product_id, row.warehouse_id) if free else None,
         "turn": f"{row.expiry_date or NO_EXPIRY}{row.received_at}",
@@ -69,7 +74,7 @@ STOCK = Collection(
     noun="Stock row",
     model=StockRow,
     facets=_row_facets,
-    sorts={"id": 1, "updated_at": 2, "qty": 3, "created_at": 4},
+    sorts={"id": 1, "updated_at": 2, "qty": 3, "created_at": 4, "expiry_date": 13},
     partitions={
         "status": Partition(
             {"id": 5},
@@ -90,7 +95,8 @@ STOCK = Collection(
         "unavailable_status": Lookup(12),
         "free": Lookup(12, order="turn", hides=("free", "turn")),
     },
-    volatile=frozenset({"qty", "status"}),
+    volatile=frozenset({"qty", "status", "expiry_date"}),
+    since={"expiry_date": EXPIRY_SINCE, 13: EXPIRY_SINCE},
 )
 """`free` is the work queue of allocation, ordered by expiry date, then by `received_at`.
 `unavailable_status` is the inventory status of a row that is not available. Both share an index,
@@ -279,11 +285,16 @@ def list_stock(
 ) -> Page[StockRow]:
     """Return a page of stock rows, of one warehouse if `warehouse_id` is given."""
     status = parameters.inventory_status
-    equal = parameters.filters(warehouse=None) | {
+    equal = parameters.filters(warehouse=None, expires_to=None) | {
         "warehouse_id": None if warehouse_id is None else id_text(warehouse_id),
         "unavailable_status": None if status == "available" else status,
     }
-    return read_page(store, STOCK, parameters.list_query(equal=equal))
+    between: dict[str, Range] = {}
+    if parameters.expires_to is not None:
+        between["expiry_date"] = (FIRST_DATE, parameters.expires_to)
+        if parameters.status == "in":
+            del equal["status"]  # empty rows have no expiry date
+    return read_page(store, STOCK, parameters.list_query(equal=equal, between=between))
 
 
 def list_levels(store: Store, parameters: LevelParameters) -> Page[StoredLevel]:

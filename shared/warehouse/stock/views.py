@@ -23,7 +23,9 @@ def stock_row(warehouses: Mapping[int, KnownWarehouse]) -> Callable[[Record[Stoc
         warehouse = warehouses.get(row.warehouse_id)
         whs_code = warehouse.whs_code if warehouse else row.whs_code
         position = _position(row, whs_code, warehouse)
-        return Stock.from_stored(row, whs_code=whs_code, position=position)
+        return Stock.from_stored(
+            row, whs_code=whs_code, position=position, expiry_date=row.expiry_in_stock
+        )
 
     return convert
 
