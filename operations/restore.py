@@ -46,6 +46,7 @@ from operations.verify import Findings
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store_of
 from shared.identity.tenancy.directory import TABLE_NAME, current_table
+from shared.identity.tenancy.expiry_days import EXPIRY_DAY
 from shared.identity.tenancy.revocations import ALL_TOKENS, TOKEN_LIFETIME
 from shared.identity.users.repository import count_users
 from shared.kernel.aws import client
@@ -409,7 +410,7 @@ def _switch(lease: Lease, plan: RestorePlan, present: Store, restored: Store) ->
         update = lease.update(
             f"SET {remembered}{TABLE_NAME} = :table, table_version = :version, #users = :users, "
             f"revoked.#all = :ended REMOVE {removed}restoring, upgrade, verification, "
-            "#lease",
+            f"{EXPIRY_DAY}, #lease",
             {
                 **({":restored": {"M": last}} if plan.at else {}),
                 ":table": {"S": table},

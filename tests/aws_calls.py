@@ -23,7 +23,7 @@ _ITEM_ACTIONS = {
     "ConditionCheck": "ConditionCheckItem",
 }
 _TABLE_ACTIONS = {
-    "CreateTable", "DescribeTable", "DescribeTimeToLive", "ListTagsOfResource", "Scan",
+    "CreateTable", "DescribeTable", "DescribeTimeToLive", "ListTagsOfResource",
     "UpdateContinuousBackups", "UpdateTable", "UpdateTimeToLive",
 }  # fmt: skip
 """What only operators do."""
@@ -266,6 +266,10 @@ def _of_dynamodb(operation: str, body: dict[str, Any], arns: Arns) -> Iterator[A
         case "Query":
             arn = arns.table(body["TableName"], body.get("IndexName"))
             yield Access("dynamodb:Query", arn, (_queried(body),))
+        case "Scan":
+            select = "SPECIFIC_ATTRIBUTES" if "ProjectionExpression" in body else "ALL_ATTRIBUTES"
+            arn = arns.table(body["TableName"])
+            yield Access("dynamodb:Scan", arn, attributes=_attributes(body), select=select)
         case "GetItem" | "PutItem" | "UpdateItem" | "DeleteItem":
             yield _item_access(operation, body, arns)
         case _:

@@ -7,7 +7,7 @@ const subject = {
    "fields": [
     {"name": "id", "type": "integer"},
     {"name": "action", "type": "choice", "choices": ["client.created", "client.changed", "client.rotated", "client.revoked", "user.created", "user.changed", "user.disabled", "user.enabled", "user.deleted", "user.password_reset", "user.password_changed", "user.totp_enrolled", "user.totp_removed", "user.recovery_codes_replaced", "user.sign_in_failed", "user.locked_out", "user.codes_refused", "user.unlocked", "user.sessions_ended", "role.created", "role.changed", "role.deleted", "session.reused", "session.ended", "settings.changed", "tenant.changed", "tenant.suspended", "tenant.resumed", "tenant.cancelled", "tenant.moved", "tenant.exported", "tenant.imported", "stock.adjusted", "receipt.over_receipt_approved", "approval.requested", "approval.granted", "approval.denied", "approval.used", "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted", "webhook.tested", "webhook.redelivered"]},
-    {"name": "actor", "type": "object", "fields": [{"name": "type", "type": "choice", "choices": ["client", "user", "operator", "anonymous"]}, {"name": "id", "type": "text"}, {"name": "name", "type": "text"}]},
+    {"name": "actor", "type": "object", "fields": [{"name": "type", "type": "choice", "choices": ["client", "user", "operator", "anonymous", "system"]}, {"name": "id", "type": "text"}, {"name": "name", "type": "text"}]},
     {"name": "target", "type": "object", "fields": [{"name": "type", "type": "choice", "choices": ["client", "user", "role", "session", "settings", "tenant", "stock_movement", "receipt", "approval", "webhook"]}, {"name": "id", "type": "text"}]},
     {"name": "changes", "type": "object", "fields": []},
     {"name": "details", "type": "object", "fields": []},
@@ -20,7 +20,7 @@ const subject = {
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
     {"name": "action", "type": "choice", "choices": ["client.created", "client.changed", "client.rotated", "client.revoked", "user.created", "user.changed", "user.disabled", "user.enabled", "user.deleted", "user.password_reset", "user.password_changed", "user.totp_enrolled", "user.totp_removed", "user.recovery_codes_replaced", "user.sign_in_failed", "user.locked_out", "user.codes_refused", "user.unlocked", "user.sessions_ended", "role.created", "role.changed", "role.deleted", "session.reused", "session.ended", "settings.changed", "tenant.changed", "tenant.suspended", "tenant.resumed", "tenant.cancelled", "tenant.moved", "tenant.exported", "tenant.imported", "stock.adjusted", "receipt.over_receipt_approved", "approval.requested", "approval.granted", "approval.denied", "approval.used", "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted", "webhook.tested", "webhook.redelivered"]},
-    {"name": "actor_type", "type": "choice", "choices": ["client", "user", "operator", "anonymous"]},
+    {"name": "actor_type", "type": "choice", "choices": ["client", "user", "operator", "anonymous", "system"]},
     {"name": "actor", "type": "text", "maxLength": 255},
     {"name": "target_type", "type": "choice", "choices": ["client", "user", "role", "session", "settings", "tenant", "stock_movement", "receipt", "approval", "webhook"]},
     {"name": "target", "type": "text", "maxLength": 255}

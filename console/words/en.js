@@ -413,6 +413,7 @@ const words = {
     skip: "Skip the row",
     "stock.adjusted": "Stock adjusted",
     synchronized: "Booked in the ERP",
+    system: "The service itself",
     tenant: "Company",
     "tenant.cancelled": "Company cancelled",
     "tenant.changed": "Company changed",

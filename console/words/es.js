@@ -690,6 +690,7 @@ const words = {
     stock_movement: "Movimiento de existencias",
     succeeded: "Entregado",
     synchronized: "Contabilizado en el ERP",
+    system: "El propio servicio",
     tenant: "Empresa",
     "tenant.cancelled": "Empresa dada de baja",
     "tenant.changed": "Empresa modificada",

@@ -22,6 +22,7 @@ from shared.identity.auth.clients import (
 )
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import TABLE_NAME, tenant_from_item, tenant_key
+from shared.identity.tenancy.expiry_days import EXPIRY_DAY
 from shared.kernel.db import schema
 from shared.kernel.db.items import AttributeMap, unpack
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT, PARTITION_KEY, SORT_KEY, index_keys
@@ -40,7 +41,7 @@ _DECIDED_HERE = frozenset(
     {
         "plan", "modules", "requests_per_minute", "clients", "mobile_clients", "users", "state",
         "base_url", "moved_to", "suspended_for", "upgrade", "table_lease", "verification",
-        "restoring", "restored", TABLE_NAME, "import_source",
+        "restoring", "restored", TABLE_NAME, "import_source", EXPIRY_DAY,
     }
 )  # fmt: skip
 """Attributes of the tenant's item that are decided or counted here, or that do not move."""

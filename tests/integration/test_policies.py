@@ -115,6 +115,7 @@ def test_every_function_may_assume_its_data_role_only(roles: Roles) -> None:
         "LabelsDataRole": {LABELS},
         "FallbackDataRole": {FALLBACK},
         "SignInDataRole": {OAUTH},
+        "ExpiredStockDataRole": {"functions.expired_stock.app.lambda_handler"},
     }
     for role, handlers_of_role in own.items():
         assert roles.functions_assuming(role) == handlers_of_role, role
@@ -347,6 +348,23 @@ def test_scan_of_the_data_of_other_tenants_is_denied(roles: Roles, stack: Stack)
         scan = Access("dynamodb:Scan", ARNS.table(table))
         for policy in (*roles.functions.values(), *roles.data_roles.values()):
             assert not allows(policy, scan)
+
+
+def test_run_of_expired_goods_scans_named_attributes_of_the_control_table_only(
+    roles: Roles, stack: Stack
+) -> None:
+    """Without a projection, or with another one, it would read settings and hashes of secrets."""
+    control = ARNS.table(stack.template._names["ControlTable"])
+    rights = roles.functions["functions.expired_stock.app.lambda_handler"]
+
+    def may(*attributes: str, select: str = "SPECIFIC_ATTRIBUTES") -> bool:
+        scan = Access("dynamodb:Scan", control, attributes=attributes, select=select)
+        return allows(rights, scan)
+
+    assert may("pk", "state", "timezone", "expired_stock", "expiry_day")
+    assert not may("pk", "secrets")
+    assert not may("pk", select="ALL_ATTRIBUTES")
+    assert not may()
 
 
 def test_calls_of_the_import_worker_are_allowed_for_its_tenant_only(

@@ -14,6 +14,7 @@ from shared.identity.tenancy import revocations
 from shared.warehouse.settings.values import Settings
 from tests import clock
 from tests.aws_calls import Made, Watch
+from tests.expired_stock_run import RUN, run_expired_stock, set_time
 from tests.gateway import Erp
 from tests.iam import Access, Statement, unused
 from tests.integration.roles import ARNS, Roles
@@ -32,7 +33,8 @@ from tests.integration.user_grants.oauth_requests import (
 )
 from tests.integration.write_routes import EXAMPLES
 from tests.integration.write_settings import APPLICATION
-from tests.stack import Stack
+from tests.stack import Stack, set_attributes
+from tests.warehouse_scenario import WarehouseScenario
 from tests.webhook_scenario import RELAY, WebhookScenario
 
 OAUTH = "functions.oauth.app.lambda_handler"
@@ -180,3 +182,20 @@ def test_labels_use_their_rights(stack: Stack, roles: Roles, watch: Watch) -> No
     for route in _routes("labels"):
         call_route(route, stack, watch.paused)
     _assert_all_are_used(roles, watch, LABELS, "LabelsDataRole")
+
+
+def test_run_of_expired_goods_uses_its_rights(
+    stack: Stack, roles: Roles, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time = clock.install(monkeypatch)
+    set_time(time, "2030-03-09T12:00:00")
+    yard = WarehouseScenario.with_master_data(stack.erp(), "YARD")
+    for batch in ("L1", "L2"):
+        yard.stock("CEMENT", 5, batch=batch, expiry_date="2030-03-10")
+    yard.picking(yard.order(("CEMENT", 3)))
+    set_time(time, "2030-03-11T00:00:00")
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
+    set_attributes("beta", state={"S": "suspended"})
+    run_expired_stock()
+    _assert_all_are_used(roles, watch, RUN, "ExpiredStockDataRole")
+    roles.assert_no_access_to_other_tenant([one for one in watch.made if one.handler == RUN])

@@ -130,7 +130,10 @@ def test_log_widgets_read_the_groups_of_the_functions() -> None:
         assert len(sources) == len(set(sources)) == widget["query"].count("SOURCE")
         read[widget["title"]] = set(sources)
     assert read["Cold starts"] == read["USD per tenant (list prices of us-east-1)"] == groups
-    workers = {"AuthorizerLogs", "EventRelayLogs", "ImportWorkerLogs", "WebhookWorkerLogs"}
+    workers = {
+        "AuthorizerLogs", "EventRelayLogs", "ExpiredStockLogs", "ImportWorkerLogs",
+        "WebhookWorkerLogs",
+    }  # fmt: skip
     assert read["Errors by code"] == read["Slowest routes, ms"] == groups - workers
 
 

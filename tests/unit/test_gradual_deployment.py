@@ -12,9 +12,13 @@ from tests.sampling import sampled
 from tests.template import Template
 
 TEMPLATE = Template({})
-AT_ONCE = {"CanaryFunction", "ConsoleFunction", "FallbackFunction", "ReferenceFunction"}
-"""They gain nothing from steps: the canary serves nobody, the others give one kind of answer. With
-steps, the page of one version of the console would ask the other version for its files."""
+AT_ONCE = {
+    "CanaryFunction", "ConsoleFunction", "ExpiredStockFunction", "FallbackFunction",
+    "ReferenceFunction",
+}  # fmt: skip
+"""They gain nothing from steps: the canary and the hourly run of expired goods serve nobody, the
+others give one kind of answer. With steps, the page of one version of the console would ask the
+other version for its files."""
 FUNCTIONS = sorted(TEMPLATE.resources("AWS::Serverless::Function").keys() - AT_ONCE)
 STRATEGIES = TEMPLATE.parameter("DeploymentStrategy")["AllowedValues"]
 GRADUAL = [name for name in STRATEGIES if name != "AllAtOnce"]

@@ -24,9 +24,9 @@ type AuditAction = Literal[
     "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted",
     "webhook.tested", "webhook.redelivered",
 ]  # fmt: skip
-type ActorType = Literal["client", "user", "operator", "anonymous"]
+type ActorType = Literal["client", "user", "operator", "anonymous", "system"]
 """`operator`: somebody who uses the command line of the deployment. `anonymous`: somebody who tried
-to sign in."""
+to sign in. `system`: the service itself, at a set time."""
 type TargetType = Literal[
     "client",
     "user",

@@ -182,6 +182,14 @@ class FreeRow:
     expiry_date: str | None = None
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class ExpiredRow:
+    """A row with available stock past its expiry date, read from an index that can lag behind."""
+
+    product_id: int
+    id: int
+
+
 class MovementPlace(Stored):
     """Start or end of a movement."""
 

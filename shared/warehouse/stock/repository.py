@@ -29,6 +29,7 @@ from shared.kernel.fields import LEAST_QUANTITY
 from shared.warehouse.master_data import uses
 from shared.warehouse.stock.models import (
     CauseType,
+    ExpiredRow,
     FreeRow,
     LevelParameters,
     Lot,
@@ -278,6 +279,36 @@ def _date_of(turn: str) -> str | None:
     """Return the expiry date with which a turn in the work queue of allocation begins."""
     expiry_date = turn[: len(NO_EXPIRY)]
     return None if expiry_date == NO_EXPIRY else expiry_date
+
+
+def expired_rows(
+    store: Store, today: str, start: AttributeMap | None
+) -> tuple[list[ExpiredRow], AttributeMap | None]:
+    """Return a page of the available rows in stock whose expiry date is before `today`.
+
+    It begins at the key `start`; the other value is that of the next page, None at the end. Rows of
+    a product are side by side in a page. The index can lag behind: load the rows.
+    """
+    index = STOCK.sorts["expiry_date"]
+    partition, sort = index_keys(index)
+    more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
+    page = store.query(
+        IndexName=index_name(index),
+        KeyConditionExpression=f"{partition} = :stock AND {sort} BETWEEN :first AND :today",
+        FilterExpression="#facets.#status = :available",
+        values={
+            ":stock": STOCK.kind, ":first": FIRST_DATE, ":today": today, ":available": "available",
+        },
+        ProjectionExpression=f"{sort}, #facets.#product",
+        ExpressionAttributeNames={
+            "#facets": STABLE_FACETS, "#status": "inventory_status", "#product": "product_id",
+        },
+        **more,
+    )  # fmt: skip
+    rows = [
+        ExpiredRow(int(item[STABLE_FACETS]["product_id"]), id_of(item[sort])) for item in page.items
+    ]
+    return sorted(rows), page.last_key
 
 
 def list_stock(

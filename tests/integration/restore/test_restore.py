@@ -38,7 +38,7 @@ from tests.integration.user_grants.oauth_requests import (
     is_accepted,
     refresh,
 )
-from tests.stack import ADDRESS, Stack
+from tests.stack import ADDRESS, Stack, set_attributes
 from tests.webhook_scenario import URL, run_relay, stream_batch
 
 FIRST = "stowage-tenant-acme"
@@ -77,6 +77,7 @@ def test_data_of_the_moment_is_back_and_the_earlier_table_stays(
     changed: Recovery, stack: Stack
 ) -> None:
     before = items_of(FIRST)
+    set_attributes(expiry_day={"S": "2030-01-01"})
     done = restore_tenant("acme", changed.at)
 
     assert (done.previous_table, done.is_switched) == (FIRST, True)
@@ -86,7 +87,8 @@ def test_data_of_the_moment_is_back_and_the_earlier_table_stays(
     assert stack.erp().get("/products/1").data["metadata"] == METADATA
     assert items_of(FIRST) == before
     assert stack.erp().get("/products/2").status == 404
-    assert not item().keys() & {"restoring", "table_lease"}
+    # Expired goods of that moment are blocked again.
+    assert not item().keys() & {"restoring", "table_lease", "expiry_day"}
     assert item()["table_name"]["S"] == done.table
 
 

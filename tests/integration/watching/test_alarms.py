@@ -16,6 +16,7 @@ from botocore.exceptions import ClientError
 from moto.events.models import EventPattern
 
 from functions.canary import app as canary
+from functions.expired_stock.app import ExpiredStockLeft
 from operations.api_clients import create_client
 from shared.http import api_handler
 from shared.http.api_handler import _RESERVE_MS
@@ -34,6 +35,7 @@ from shared.kernel.queue import MAX_DELAY_SECONDS
 from tests import gateway
 from tests.cases import each_case
 from tests.clock import Clock, ManualClock
+from tests.expired_stock_run import RUN, RUN_MS, run_expired_stock
 from tests.faults import Answer, AwsFaults, Call, Forward, refuse_calls, throttle
 from tests.gateway import LambdaContext
 from tests.import_scenario import ImportScenario
@@ -585,6 +587,32 @@ def test_failure_of_the_canary_shows_no_secret(responses: _Responses) -> None:
         run_canary(responses.credentials)
     assert len(responses.secret) > 20
     assert responses.secret not in str(failure.value) + written.log.getvalue()
+
+
+# Expired goods
+
+
+@moves("ExpiredStockAlarm")
+def test_run_that_blocks_expired_goods_raises_when_a_company_fails(
+    stack: Stack, aws_faults: AwsFaults
+) -> None:
+    """Lambda counts an invocation that raises as an error, and repeats it twice.
+
+    A company that failed once is completed by the repeated run, which counts no error.
+    """
+    assert stack
+    assert dimensions("ExpiredStockAlarm") == {"FunctionName": "ExpiredStockFunction"}
+    alarm, function = ALARMS["ExpiredStockAlarm"], FUNCTIONS_OF_TEMPLATE["ExpiredStockFunction"]
+    assert (alarm["MetricName"], alarm["TreatMissingData"]) == ("Errors", "breaching")
+    assert function["Events"]["Hourly"]["Properties"]["Schedule"] == "cron(0 * * * ? *)"
+    assert (alarm["Period"], alarm["DatapointsToAlarm"]) == (3600, 2)
+    assert function["Handler"] == RUN
+    assert function["Timeout"] * 1000 == RUN_MS
+    with aws_faults.faulty(refuse_calls("Query")), pytest.raises(ExpiredStockLeft):
+        run_expired_stock()
+    run_expired_stock()
+    assert is_breached("ExpiredStockAlarm", [1])
+    assert not is_breached("ExpiredStockAlarm", [0])
 
 
 # All alarms

@@ -1,0 +1,1 @@
+"""Blocks goods past their expiry date, once an hour."""

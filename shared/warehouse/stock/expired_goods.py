@@ -1,0 +1,133 @@
+"""Block the available goods of a company that are past their expiry date.
+
+Each step is a transaction of its own, whose rows are blocked by its commit, so that a repeated run
+continues with the others. Allocated goods stay; if they are released, the run of the next day
+blocks them.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import partial
+
+from shared.identity.audit import service as audit
+from shared.identity.audit.models import Actor
+from shared.kernel.db.actions import Cost
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.fields import ZERO
+from shared.warehouse.stock.batches import lot_of
+from shared.warehouse.stock.models import ExpiredRow, StockRow
+from shared.warehouse.stock.posting import Place, StockPosting, raise_due_events, read_ahead
+from shared.warehouse.stock.repository import EXPIRY_SINCE, STOCK, expired_rows
+
+REASON = "expired"
+SYSTEM = Actor(type="system", id=None)
+_STEP_SECONDS = 3.0
+"""Time that a step may need, so that it is not begun with less."""
+_ROW_ACTIONS = 4
+"""Least actions of a row: the row, the blocked one, the movement, the entry of the audit log."""
+_ENTRY_ACTIONS = 2
+
+
+def can_block(store: Store) -> bool:
+    """Return whether the table has the index by expiry date, which its upgrade adds."""
+    return store.version.complete >= EXPIRY_SINCE
+
+
+def block_expired(store: Store, today: str) -> tuple[int, bool]:
+    """Move the available goods whose expiry date is before `today` to the status `blocked`.
+
+    Returns:
+        The number of movements, and whether none is left: False when the deadline of the store is
+        too near for another step.
+    """
+    moved, left, start, is_last, due = 0, list[ExpiredRow](), None, False, set[Place]()
+    while left or not is_last:
+        if store.deadline.remaining < _STEP_SECONDS:
+            break
+        if left:
+            block = partial(_block, rows=left, today=today)
+            done, posting = run_transaction(store, block, may_queue=False)
+            posting.update_due_levels(due)
+            left, moved = left[done:], moved + len(posting.movement_ids)
+        else:
+            left, start = expired_rows(store, today, start)
+            is_last = start is None
+    if due:
+        run_transaction(store, partial(raise_due_events, places=due), may_queue=False)
+    return moved, is_last and not left
+
+
+def _block(tx: Transaction, *, rows: Sequence[ExpiredRow], today: str) -> tuple[int, StockPosting]:
+    """Block as many of the leading rows as fit into the transaction.
+
+    The event of a level that later rows are expected to change is left to them.
+
+    Returns:
+        The number of rows that are done, and the changes.
+    """
+    ahead = read_ahead(rows, lambda row: row.product_id, lambda _: _ROW_ACTIONS)
+    records = STOCK.get_many(tx.store, [row.id for row in ahead])
+    wanted = [
+        record.entity
+        for record in records
+        if _free(record.entity) and (record.entity.expiry_date or today) < today
+    ]
+    # What lies at a position keeps it and its product from being deleted: no fence is needed.
+    posting = StockPosting(tx, reason=REASON)
+    posting.load(
+        rows=[row.id for row in wanted],
+        targets=[_blocked(row).key for row in wanted],
+        movements=len(wanted),
+    )
+    # A corrected date reaches the batch before its rows.
+    dates = posting.batches.dates
+    expired = [
+        row
+        for row in wanted
+        if ((dates[lot] if (lot := lot_of(row)) else row.expiry_date) or today) < today
+    ]
+
+    def block(row: StockRow) -> None:
+        posting.changes.move("status_change", _free(row), source=row, target=_blocked(row))
+
+    def entries() -> Cost:
+        return Cost(_ENTRY_ACTIONS * len(posting.changes.movements))
+
+    added = posting.add_while_fitting(expired, block, entries)
+    left = {row.id for row in expired[len(added) :]}
+    done = next((at for at, row in enumerate(ahead) if row.id in left), len(ahead))
+    posting.post({row.product_id for row in rows[done:]})
+    if added:
+        audit.reserve_entry_ids(tx, len(added))
+    for row, number in zip(added, posting.movement_ids, strict=True):
+        _record(tx, row, number)
+    return done, posting
+
+
+def _free(row: StockRow) -> Decimal:
+    return row.qty - row.allocated if row.inventory_status == "available" else ZERO
+
+
+def _blocked(row: StockRow) -> StockRow:
+    return row.model_copy(update={"inventory_status": "blocked"})
+
+
+def _record(tx: Transaction, row: StockRow, movement_id: int) -> None:
+    """Add the entry of the audit log, in the form of that of an adjustment."""
+    names = ("product_id", "item_code", "whs_code", "bin_code", "batch_num", "serial_number")
+    audit.record(
+        tx,
+        "stock.adjusted",
+        "stock_movement",
+        movement_id,
+        changes={"qty": (row.qty, row.allocated)},
+        details={
+            **{name: getattr(row, name) for name in names},
+            "inventory_status": "available",
+            "to_status": "blocked",
+        },
+        reason=REASON,
+        actor=SYSTEM,
+    )
