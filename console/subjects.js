@@ -66,7 +66,7 @@ export const SUBJECTS = [
   {
     name: 'stocks',
     group: 'stock',
-    columns: ['item_code', 'product_name', 'position', 'batch_num', 'serial_number', 'inventory_status', 'qty'],
+    columns: ['item_code', 'product_name', 'position', 'batch_num', 'serial_number', 'expiry_date', 'inventory_status', 'qty'],
     title: 'item_code',
     create: 'POST /stock-adjustments',
     links: { position: 'warehouse-positions' },

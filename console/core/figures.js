@@ -17,6 +17,9 @@
 /** Days for which something that failed is shown: it keeps its state for ever. */
 const RECENT_DAYS = 7;
 
+/** Days ahead for which goods that expire are shown. */
+const SOON_DAYS = 7;
+
 /** Statuses of documents whose goods are not all there, or not all gone. */
 const UNFINISHED = ['open', 'assigned', 'partial-complete'];
 
@@ -52,6 +55,15 @@ export function attentionFigures(today) {
     ...ofUnfinished('exit-documents', 'urgent', { priority: 'Alta' }),
     ...ofUnfinished('exit-documents', 'overdue', { due_to: yesterday }),
     ...ofUnfinished('entry-documents', 'overdue', { due_to: yesterday }),
+    {
+      subject: 'stocks',
+      label: 'expires_soon',
+      query: {
+        inventory_status: 'available',
+        expires_to: dayAfter(today, SOON_DAYS),
+        sort: 'expiry_date',
+      },
+    },
     {
       subject: 'pickings',
       label: 'with_shortage',

@@ -21,6 +21,7 @@ const words = {
     download_template: "Download the template",
     draft_map: "Download a map to begin with",
     drop_file: "Drop an .xlsx or .csv file here, or choose one.",
+    expires_soon: "Expires within 7 days",
     file_changed: "This file changed or was moved after it was chosen. Choose it again.",
     filters: "Filters",
     find_on_map: "Find a position or a product",

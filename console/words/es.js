@@ -22,6 +22,7 @@ const words = {
     download_template: "Descargar la plantilla",
     draft_map: "Descargar un plano para empezar",
     drop_file: "Suelte aquí un archivo .xlsx o .csv, o elija uno.",
+    expires_soon: "Caduca en 7 días",
     file_changed: "Este archivo cambió o se movió después de elegirlo. Elíjalo de nuevo.",
     filters: "Filtros",
     find_on_map: "Buscar una ubicación o un artículo",

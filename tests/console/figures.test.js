@@ -21,7 +21,9 @@ test('every figure counts a list, with filters and values that this list has', a
     assert.ok(subject, name);
     const file = `../../console/interface/${subject.parent ?? name}.js`;
     const list = (await import(file)).default.lists[listPath(subject)];
-    for (const [filter, value] of Object.entries(query)) {
+    const { sort, ...filters } = query;
+    assert.ok(sort === undefined || list.sorts.includes(sort), `${name}: ${sort}`);
+    for (const [filter, value] of Object.entries(filters)) {
       const field = list.filters.find((/** @type {{name: string}} */ one) => one.name === filter);
       assert.ok(field, `${name}: ${filter}`);
       assert.ok(field.choices?.includes(value) ?? true, `${name}: ${filter}=${value}`);
@@ -37,6 +39,15 @@ test('overdue is what should have been there yesterday, and is not finished', ()
       ['open', 'assigned', 'partial-complete'].map((status) => `${subject} ${status} 2026-02-28`),
     ),
   );
+});
+
+test('goods that expire within a week are those that can still be sold', () => {
+  const [soon] = attentionFigures('2026-02-25').filter(({ label }) => label === 'expires_soon');
+  assert.deepEqual(soon?.query, {
+    inventory_status: 'available',
+    expires_to: '2026-03-04',
+    sort: 'expiry_date',
+  });
 });
 
 test('webhooks that are inactive are counted, and the deliveries of those that fail', () => {
