@@ -288,18 +288,18 @@ def give_up_code(tx: Transaction, key: Key, mark: str, *, new: Key) -> None:
     tx.put(former, condition="retired_by = :mark", values={":mark": mark})
 
 
-def record_use(tx: Transaction, found: Iterable[Item]) -> None:
+def record_use(tx: Transaction, found: Iterable[Item], *, is_planned: bool = False) -> None:
     """Record that something names the codes of the aliases in `found`.
 
     Call it after everything else is added, in a use case that called `Transaction.fence` before it
     read the aliases. It writes once per code: within the transaction if there is room, otherwise
-    before it.
+    before it. There is room if the use case has planned these writes.
     """
     keys = {key_of(item) for item in found if UNUSED in item}
     new = [key for key in sorted(keys) if tx.is_first(f"use of {key}")]
     if not new:
         return
-    if has_room(tx, Cost(len(new))):
+    if is_planned or has_room(tx, Cost(len(new))):
         _remove_unused(tx, new)
         return
     for part in batched(new, MAX_PLANNED_ACTIONS, strict=False):

@@ -25,10 +25,13 @@ items of the actions above, of a few kilobytes each, and the response.
 """
 
 
-def has_room(tx: Transaction, cost: Cost) -> bool:
-    """Return whether a step has room for `cost` in addition to what its transaction has."""
+def has_room(tx: Transaction, cost: Cost, most: int | None = None) -> bool:
+    """Return whether a step has room for `cost` in addition to what its transaction has.
+
+    `most` is the number of actions that its items may take, by default STEP_ACTIONS.
+    """
     total = tx.cost + cost
-    return total.actions <= STEP_ACTIONS and total.size <= STEP_BYTES
+    return total.actions <= (most or STEP_ACTIONS) and total.size <= STEP_BYTES
 
 
 def fitting_items[I](tx: Transaction, items: Iterable[I], cost: Callable[[I], Cost]) -> list[I]:

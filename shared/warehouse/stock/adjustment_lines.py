@@ -13,11 +13,13 @@ from typing import Literal
 
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import Actor
+from shared.identity.audit.repository import AUDIT
 from shared.kernel import references
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.counters import fenced_shards, shard_key
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import map_concurrently
+from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import Prefetched
@@ -44,15 +46,27 @@ from shared.warehouse.stock.adjustments import (
 from shared.warehouse.stock.batches import Batch, batch_from_rows, lot_of
 from shared.warehouse.stock.models import AdjustmentFields, AdjustmentLine, Lot, RowKey
 from shared.warehouse.stock.posting import StockPosting, arrival_keys, fence_master_data
-from shared.warehouse.stock.repository import STOCK, TOTALS, batch_key, row_key
+from shared.warehouse.stock.repository import (
+    LEVELS,
+    MOVEMENTS,
+    STOCK,
+    TOTALS,
+    batch_key,
+    level_id,
+    row_key,
+)
 from shared.warehouse.warehouses.service import position_key, warehouse_key
 
 _AT_ONCE = 100
 """Most adjustments that one transaction tries; one that changes nothing takes no action."""
 _IN_ONE_READ = 100
 """Most keys that DynamoDB reads in one call."""
+_LEAST_AT_ONCE = 7
+"""Fewest adjustments that fill a transaction."""
 _AUDIT_COST = Cost(2)
 """What the entry of the audit log takes, with the totals of the log."""
+_COUNTERS = 2
+"""Actions for the totals of a warehouse: of its stock rows, and of its levels."""
 
 type LineCode = Literal["invalid", "stale_state", "conflict", "approval_required"]
 type MayExceed = Callable[[int, MadeAdjustment], bool]
@@ -66,12 +80,15 @@ class LineRules:
     `limit` is the number of units that may change without an approval; `may_exceed` returns for
     which adjustments it does not count. With `dated_counts`, a counted quantity may have the expiry
     date of the goods that it adds. `holders_of` names the work to which stock is allocated.
+    `actions` is how many actions of a transaction the adjustments may take, by default those of a
+    step (`shared.kernel.db.steps`).
     """
 
     limit: Decimal | None
     dated_counts: bool = False
     may_exceed: MayExceed = lambda _at, _made: False
     holders_of: HoldersOf = lambda _row: None
+    actions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +141,9 @@ class LineReads:
     batches: dict[Lot, Batch] = field(default_factory=dict)
     """Those that are not stored."""
     actor: Actor | None = None
+    takes_unused_as_new: bool = False
+    """Whether products whose codes nothing has named yet are taken as products without a total,
+    without a read. A transaction that finds one is retried, and must not take it so again."""
 
     @property
     def prefetched(self) -> Prefetched:
@@ -139,14 +159,21 @@ class LineReads:
         keys = {key for target in targets for key in arrival_keys([target])}
         totals = {TOTALS.key(target.product_id) for target in targets}
         if len(keys) > _IN_ONE_READ:
+            if self.takes_unused_as_new:
+                aliases = (
+                    self.items[product_key(one.item_code)] for one in drafts if one.item_code
+                )
+                unused = (alias for alias in aliases if alias and references.UNUSED in alias)
+                for alias in unused:
+                    self.items.setdefault(TOTALS.key(int(alias["id"])), None)
             self._read(store, totals)
             # A product without a total never had stock; the transaction is conditioned on that.
             new = [one for one in targets if self.items[TOTALS.key(one.product_id)] is None]
             for key in arrival_keys(new):
                 self.items.setdefault(key, None)
         self._read(store, keys)
-        aliases = (self.items[row_key(target)] for target in targets)
-        self._read(store, (STOCK.key(int(alias["id"])) for alias in aliases if alias))
+        rows = (self.items[row_key(target)] for target in targets)
+        self._read(store, (STOCK.key(int(alias["id"])) for alias in rows if alias))
         lots = {lot for target in targets if (lot := lot_of(target))} - self.batches.keys()
         self._derive(store, [lot for lot in sorted(lots) if self.items[batch_key(lot)] is None])
 
@@ -157,6 +184,26 @@ class LineReads:
         self.batches.update((lot, Batch(lot, is_out=True)) for lot in new)
         found = map_concurrently(lambda lot: batch_from_rows(store, lot), old)
         self.batches.update(zip(old, found, strict=True))
+
+    def allocate_ids(self, store: Store, drafts: Sequence[Checked[AdjustmentFields]]) -> None:
+        """Allocate the ids that adjustments may take, in one call for each sequence.
+
+        Their items are read. Without it, each transaction allocates its own.
+        """
+        targets = [target for draft in drafts for target in self._targets(draft)]
+        aliases = {row_key(target) for target in targets}
+        levels = {LEVELS.key(level_id(one.product_id, one.warehouse_id)) for one in targets}
+        needed = {
+            STOCK.kind: sum(self.items[key] is None for key in aliases),
+            LEVELS.kind: sum(self.items[key] is None for key in levels),
+            MOVEMENTS.kind: len(drafts),
+            AUDIT.kind: 1 + len(drafts) // _LEAST_AT_ONCE,
+        }
+        for kind, count in needed.items():
+            ids = self.ids.setdefault(kind, [])
+            if (missing := count - len(ids)) > 0:
+                first = allocate_ids(store, kind, missing)
+                ids += range(first, first + missing)
 
     def _read(self, store: Store, keys: Iterable[Key]) -> None:
         missing = [key for key in dict.fromkeys(keys) if key not in self.items]
@@ -215,12 +262,15 @@ def examine_lines(
     drafts: Sequence[Checked[AdjustmentFields]],
     rules: LineRules,
     reads: LineReads | None = None,
+    *,
+    adds: bool = True,
 ) -> list[LineResult]:
     """Return what adjustments would do, one after the other, and every problem of each.
 
-    Nothing is added, but that the transaction is fenced.
+    Nothing is added, but that the transaction is fenced. `adds` is whether `add_lines` follows in
+    the transaction, for which ids are reserved.
     """
-    lines = _Lines(tx, drafts, rules, reads or LineReads())
+    lines = _Lines(tx, drafts, rules, reads or LineReads(), adds=adds)
     return [lines.make(at) for at in range(len(drafts))]
 
 
@@ -245,9 +295,12 @@ def add_lines(
     def others() -> Cost:
         moved = [at for at, result in enumerate(results) if result.moved]
         uses = [item for item in lines.codes_of(moved) if references.UNUSED in item]
-        return Cost(len(uses)) + (_AUDIT_COST if moved else Cost())
+        # A step has room for the counters of one warehouse anyway.
+        counters = _COUNTERS * max(0, len({drafts[at].warehouse for at in moved}) - 1)
+        return Cost(len(uses) + counters) + (_AUDIT_COST if moved else Cost())
 
-    added = posting.add_while_fitting(range(len(lines.planned)), add, others)
+    count = range(len(lines.planned))
+    added = posting.add_while_fitting(count, add, others, rules.actions)
     del results[len(added) :]
     posting.post()
     numbers = iter(posting.movement_ids)
@@ -256,7 +309,7 @@ def add_lines(
     if moved:
         reads.actor = reads.actor or audit.actor_of(tx)
         _record(tx, [one.adjustment for one in results if one.moved], reads.actor)
-        references.record_use(tx, lines.codes_of(moved))
+        references.record_use(tx, lines.codes_of(moved), is_planned=True)
     return results
 
 
@@ -269,6 +322,8 @@ class _Lines:
         drafts: Sequence[Checked[AdjustmentFields]],
         rules: LineRules,
         reads: LineReads,
+        *,
+        adds: bool = True,
     ) -> None:
         self._rules = rules
         tx.store.add_to_cache(reads.items)
@@ -294,10 +349,9 @@ class _Lines:
         self.posting = StockPosting(tx)
         targets = [target for one in valid for target in one.targets]
         is_refused = len(valid) < len(self.planned)
+        movements = 0 if is_refused else len(valid)
         self.posting.load(
-            targets=targets,
-            movements=0 if is_refused else len(valid),
-            batches=reads.batches,
+            targets=targets, movements=movements if adds else None, batches=reads.batches
         )
 
     def codes_of(self, lines: Iterable[int]) -> list[Item]:

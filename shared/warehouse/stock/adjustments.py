@@ -163,6 +163,8 @@ def make_adjustment(
     elif draft.increase is not None or (draft.counted_qty or ZERO) > before:
         here = _joined(posting, here)
         ensure_not_expired([("expiry_date", here.expiry_date, status)], today)
+    elif draft.expiry_date is not None:
+        _joined(posting, here)  # a count that adds nothing must not name another date either
     if draft.expected_qty is not None and draft.expected_qty != before:
         difference = f"{plain(draft.expected_qty)} expected, {plain(before)} there"
         message = f"The stock of {here.item_code} at {here.bin_code} has changed: {difference}."

@@ -174,14 +174,15 @@ class StockPosting:
         rows: Several[int] = (),
         targets: Several[RowKey] = (),
         levels: Several[Place] = (),
-        movements: int,
+        movements: int | None,
         batches: Mapping[Lot, Batch] = MappingProxyType({}),
     ) -> None:
         """Load rows and their levels, in two round trips at most.
 
         One round trip is enough if `levels` has the levels of all rows and `targets` is empty.
         `rows` are ids; the rows of `targets` need not exist. The ids of at most so many
-        `movements` are reserved in parallel. `batches` are those that are known not to be stored.
+        `movements` are reserved in parallel; None if nothing will be posted, which needs no ids.
+        `batches` are those that are known not to be stored.
         """
         tx = self._tx
         aliases = [row_key(target) for target in targets]
@@ -201,6 +202,8 @@ class StockPosting:
             (row.product_id, row.warehouse_id) for row in self.changes.rows.values()
         } | expected
         new = {place for place in arrivals if LEVELS.key(level_id(*place)) not in found}
+        if movements is None:
+            missing, new = 0, set()
 
         def derived(lot: Lot) -> Batch | None:
             has_total = TOTALS.key(lot[0]) in found  # as soon as its stock has changed once
@@ -301,17 +304,19 @@ class StockPosting:
         items: Iterable[I],
         add: Callable[[I], object],
         extra: Callable[[], Cost] = Cost,
+        most: int | None = None,
     ) -> list[I]:
         """Add items one by one while they fit into the step, and return the items added.
 
         At least one item is added. `add` makes the stock changes of one item; `extra` returns
-        the cost of what else the caller will add. See `shared.kernel.db.steps`.
+        the cost of what else the caller will add, `most` the number of actions that all of it may
+        take. See `shared.kernel.db.steps`.
         """
         added: list[I] = []
         for item in items:
             roll_back = self.changes.savepoint()
             add(item)
-            if added and not has_room(self._tx, Cost(self.planned_actions) + extra()):
+            if added and not has_room(self._tx, Cost(self.planned_actions) + extra(), most):
                 roll_back()
                 break
             added.append(item)
