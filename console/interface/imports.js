@@ -6,7 +6,7 @@ const subject = {
    "permission": "imports.run",
    "fields": [
     {"name": "id", "type": "integer"},
-    {"name": "kind", "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"]},
+    {"name": "kind", "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "stock_counts", "pick_faces", "products"]},
     {"name": "status", "type": "choice", "choices": ["uploaded", "validating", "validated", "invalid", "committing", "committed", "failed", "cancelled"]},
     {"name": "file", "type": "text"},
     {"name": "rows", "type": "object", "fields": [{"name": "total", "type": "integer"}, {"name": "valid", "type": "integer"}, {"name": "error", "type": "integer"}]},
@@ -20,7 +20,7 @@ const subject = {
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
     {"name": "status", "type": "choice", "choices": ["uploaded", "validating", "validated", "invalid", "committing", "committed", "failed", "cancelled"]},
-    {"name": "kind", "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"]}
+    {"name": "kind", "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "stock_counts", "pick_faces", "products"]}
    ],
    "sorts": ["created_at", "updated_at"],
    "sort": "-created_at"
@@ -31,7 +31,7 @@ const subject = {
    "permission": "imports.run",
    "fields": [
     {"name": "id", "type": "integer"},
-    {"name": "kind", "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"]},
+    {"name": "kind", "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "stock_counts", "pick_faces", "products"]},
     {"name": "status", "type": "choice", "choices": ["uploaded", "validating", "validated", "invalid", "committing", "committed", "failed", "cancelled"]},
     {"name": "file", "type": "text"},
     {"name": "rows", "type": "object", "fields": [{"name": "total", "type": "integer"}, {"name": "valid", "type": "integer"}, {"name": "error", "type": "integer"}]},
@@ -47,7 +47,7 @@ const subject = {
    "permission": "imports.run",
    "name": "create_import",
    "body": [
-    {"name": "kind", "isRequired": true, "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"]},
+    {"name": "kind", "isRequired": true, "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "stock_counts", "pick_faces", "products"]},
     {"name": "file", "isRequired": true, "type": "file"},
     {"name": "options", "type": "object", "fields": [{"name": "on_duplicate", "type": "choice", "choices": ["skip", "fail"], "isNullable": true}, {"name": "auto_allocate", "type": "boolean"}], "isNullable": true}
    ]
@@ -56,7 +56,7 @@ const subject = {
    "permission": "imports.run",
    "name": "create_import_upload",
    "body": [
-    {"name": "kind", "isRequired": true, "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"]},
+    {"name": "kind", "isRequired": true, "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "stock_counts", "pick_faces", "products"]},
     {"name": "filename", "isRequired": true, "type": "text", "maxLength": 200},
     {"name": "options", "type": "object", "fields": [{"name": "on_duplicate", "type": "choice", "choices": ["skip", "fail"], "isNullable": true}, {"name": "auto_allocate", "type": "boolean"}], "isNullable": true}
    ]

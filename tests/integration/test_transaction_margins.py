@@ -14,7 +14,7 @@ from functools import partial
 
 import pytest
 
-from shared.integration.imports.commit import _IMPORT_ACTIONS
+from shared.integration.imports.kinds.importer import _IMPORT_ACTIONS
 from shared.integration.imports.kinds.products import ProductImporter
 from shared.kernel.db.actions import MAX_ACTIONS, MAX_PLANNED_ACTIONS
 from shared.warehouse.catalog.models import MAX_GTINS

@@ -9,7 +9,8 @@ _STATUSES = (
     "cancelled",
 )  # fmt: skip
 _KINDS = (
-    "entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products",
+    "entry_documents", "exit_documents", "transfer_orders", "returns", "stock_counts",
+    "pick_faces", "products",
 )  # fmt: skip
 
 

@@ -89,8 +89,8 @@ _SHARED_BY_SUBJECTS = (
 """Packages that hold what several subjects share: each of their modules may be imported."""
 _CATCH_ALL_NAMES = {"common", "helpers", "misc", "utils"}
 _ENTRY_POINTS = {
-    "allocation", "changes", "codes", "dispatch", "drafts", "expiry", "gtins", "lines", "models",
-    "picks",
+    "adjustment_lines", "allocation", "changes", "codes", "dispatch", "drafts", "expiry", "gtins",
+    "lines", "models", "picks",
     "posting", "reading", "renames", "service", "undo_picks", "unit_quantities", "values",
     "vocabulary",
 }  # fmt: skip

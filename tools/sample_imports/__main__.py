@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from tools.json_lines import json_lines
-from tools.sample_imports import catalog, orders, purchases
+from tools.sample_imports import catalog, opening_stock, orders, purchases
 from tools.sample_imports.master_data import ROOT
 from tools.sample_imports.orders_with_errors import orders_with_errors
 from tools.sample_imports.sheets import plain_csv, sheet, windows_csv, xlsx
@@ -24,12 +24,14 @@ def files() -> Mapping[str, bytes]:
     month = [row for order in orders.orders(_ORDERS, products) for row in order]
     exits = sheet("exit_documents", "en", orders.FIELDS, month)
     entries = sheet("entry_documents", "es", purchases.FIELDS, purchases.purchases(products))
+    stock = sheet("stock_counts", "en", opening_stock.FIELDS, opening_stock.opening_stock(products))
     with_errors, expected_errors = orders_with_errors(products)
     return {
         "products.xlsx": xlsx(product_sheet),
         "products.csv": plain_csv(product_sheet),
         "orders.xlsx": xlsx(exits),
         "orders.csv": plain_csv(exits),
+        "opening-stock.csv": plain_csv(stock),
         "purchases-windows-1252.csv": windows_csv(entries),
         "orders-with-errors.csv": plain_csv(with_errors),
         "expected-errors.json": (json_lines(expected_errors) + "\n").encode(),

@@ -8,6 +8,7 @@ from typing import get_args
 
 from shared.integration.imports.models import IMPORT_KINDS
 from shared.warehouse.returns.models import ReturnReason
+from shared.warehouse.stock.models import ShelfStatus
 from tools import words
 from tools.generated import ROOT, write_or_check
 
@@ -60,7 +61,9 @@ def _columns() -> str:
         lines.append(f"{_text(name)}: ColumnWords({', '.join(map(_bilingual, pairs))}),")
     titles = {kind: words.label("subjects", kind.replace("_", "-")) for kind in IMPORT_KINDS}
     reasons = {one: words.label("values", one) for one in get_args(ReturnReason.__value__)}
-    for table, labels in {"TITLES": titles, "REASONS": reasons}.items():
+    statuses = {one: words.label("values", one) for one in get_args(ShelfStatus.__value__)}
+    tables = {"TITLES": titles, "REASONS": reasons, "STATUSES": statuses}
+    for table, labels in tables.items():
         lines += ["}", f"{table}: Mapping[str, BilingualText] = {{"]
         lines += [f"{_text(name)}: {_bilingual(pair)}," for name, pair in labels.items()]
     lines.append("}")

@@ -28,11 +28,11 @@ SCOPES: Mapping[Scope, str] = {
     "warehouses:read": "Read warehouses, positions, published maps and pick faces.",
     "warehouses:write": "Create, change and delete warehouses and positions, publish maps, and"
     " assign and remove pick faces.",
-    "products:read": "Read products and product categories, and imports of every kind with their"
-    " rejected rows, unless the setting imports_require_kind_scope is on.",
+    "products:read": "Read products and product categories, and imports of every kind but inventory"
+    " counts with their rejected rows, unless the setting imports_require_kind_scope is on.",
     "products:write": "Create, change and delete products and product categories. Upload, commit"
-    " and cancel imports of every kind, and so also create documents, returns, transfer orders and"
-    " pick faces, unless the setting imports_require_kind_scope is on.",
+    " and cancel imports of every kind but inventory counts, and so also create documents, returns,"
+    " transfer orders and pick faces, unless the setting imports_require_kind_scope is on.",
     "clients:read": "Read clients.",
     "clients:write": "Create, change and delete clients.",
     "providers:read": "Read providers.",
@@ -49,7 +49,7 @@ SCOPES: Mapping[Scope, str] = {
     "transfers:read": "Read transfers and transfer orders.",
     "transfers:write": "Create transfers and transfer orders, carry them out and cancel them.",
     "stocks:read": "Read stock, stock levels and stock movements.",
-    "stocks:write": "Make stock adjustments.",
+    "stocks:write": "Make stock adjustments, and with products:write import inventory counts.",
     "webhooks:manage": "Manage all webhook subscriptions and their deliveries, and so read"
     " everything that has events, such as products, stock and documents.",
     "settings:manage": "Administer the company: read and change its settings, its API clients, its"

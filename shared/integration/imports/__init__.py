@@ -1,1 +1,1 @@
-"""Bulk imports: spreadsheets of products, documents, transfer orders, returns and pick faces."""
+"""Bulk imports: spreadsheets of products, documents, orders, returns, counts and pick faces."""

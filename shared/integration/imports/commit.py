@@ -5,14 +5,14 @@ record, on the condition that the record is unchanged. A worker that repeats or 
 therefore continues with the first group that is not applied.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from shared.integration.imports.context import LEASE_MS, ImportContext, caller_of
 from shared.integration.imports.files.columns import find_columns, indexes_of
 from shared.integration.imports.files.row_groups import RowGroup, add_problem, count_characters
 from shared.integration.imports.kinds.importer import ApplyOptions, Importer, Skipped
+from shared.integration.imports.kinds.reads_ahead import ReadsAhead
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import StoredImport
 from shared.integration.imports.part_files import (
@@ -26,27 +26,18 @@ from shared.integration.imports.report.error_report import write_error_report
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.imports.validation import FILE_GONE, MAX_GROUP_CHARACTERS
 from shared.kernel.clock import now_ms
-from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
-from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import Record
-from shared.kernel.db.sequences import allocate_ids
-from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import Prefetched, run_transaction
-from shared.kernel.errors import Problem, ServiceError
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.errors import Problem
 from shared.kernel.fields import Input
 from shared.kernel.tenant_files import FileMissing
-from shared.kernel.validation import Checked, InvalidBody, check
+from shared.kernel.validation import Checked, check
 
-_IMPORT_ACTIONS = 2
-"""Actions of each transaction for the import record and for the counters of imports."""
 _MAX_STEP_ROWS = 500
-_SAMPLE_GROUPS = 100
-"""Groups whose items show whether the others are probably new; DynamoDB reads them in one call."""
 _MAX_STEP_CHARACTERS = MAX_GROUP_CHARACTERS
 _TIME_FOR_STEP = 3.0
 """Seconds that must remain for another step."""
-_TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
 
 
 def commit(context: ImportContext, import_id: int) -> Record[StoredImport]:
@@ -102,89 +93,26 @@ def _apply_part(
     of the import at the start of the invocation.
     """
     importer = importer_of(record.entity.kind)
-    prefetch = _Prefetch(context.store, importer, groups) if importer.prefetch_groups else None
+    ahead = importer.reads_ahead(context.store, [group.body for group in groups])
     while (start := record.entity.applied - preceding) < len(groups):
         if _must_stop(context, record, first_version) or record.entity.status != "committing":
             return record
         context = context.renewed()
-        step = _CommitStep(context, importer, record, groups[start:], prefetch)
+        step = _CommitStep(context, importer, record, groups[start:], ahead)
         record = run_transaction(
             context.store,
             step,
             caller=caller_of(record.entity, context.tenant.slug),
-            prefetched=prefetch.for_step(start) if prefetch else None,
+            prefetched=ahead.for_step(start) if ahead else None,
         )
-        if prefetch:
-            prefetch.end_step(step)
+        if ahead and step.tx:
+            ahead.end_step(step.tx, retried=step.attempts > 1)
     return record
 
 
 def _must_stop(context: ImportContext, record: Record[StoredImport], first_version: int) -> bool:
     """Return whether the time is up. The first step runs in any case, so that there is progress."""
     return record.version != first_version and context.deadline.remaining < _TIME_FOR_STEP
-
-
-@dataclass(slots=True)
-class _Prefetch:
-    """Items and ids that several steps need, read together: for all groups before `end`.
-
-    It reads the items of a few groups first. While none of them exists (`is_all_new`), it takes the
-    others as new without a read: the transactions are conditioned on that.
-    """
-
-    store: Store
-    importer: Importer
-    groups: Sequence[ValidGroup]
-    end: int = 0
-    found: dict[Key, Item | None] = field(default_factory=dict)
-    ids: list[int] = field(default_factory=list)
-    spare_ids: int = 0
-    """How many of `ids` are for no group before `end`."""
-    is_all_new: bool = False
-
-    def for_step(self, start: int) -> Prefetched:
-        """Return what the step from the group `start` on may need."""
-        last = min(len(self.groups), start + _most_groups(self.importer))
-        self.end = max(self.end, start)
-        while self.end < last:
-            self._read(self.importer.prefetch_groups if self.found else _SAMPLE_GROUPS)
-        return Prefetched(self.found, {self.importer.id_sequence: list(self.ids)})
-
-    def _read(self, size: int) -> None:
-        groups = self.groups[self.end : self.end + size]
-        drafts = _valid(check(self.importer.model, group.body) for group in groups)
-        keys = [key for draft in drafts for key in self.importer.keys(draft)]
-        existing = {} if self.is_all_new else self.store.get_many(keys)
-        dependent = [
-            key for draft in drafts for key in self.importer.dependent_keys(draft, existing)
-        ]
-        self.found |= dict.fromkeys([*keys, *dependent])
-        self.found |= {**existing, **self.store.get_many(dependent)}
-        self.is_all_new = not existing
-        self.end += len(groups)
-        missing = len(keys) - len(existing) - self.spare_ids
-        self.spare_ids = max(0, -missing)
-        if missing > 0:
-            first = allocate_ids(self.store, self.importer.id_sequence, missing)
-            self.ids += range(first, first + missing)
-
-    def end_step(self, step: "_CommitStep") -> None:
-        """Take note of a step that was committed."""
-        del self.ids[: step.used_ids]
-        if step.attempts > 1:  # probably something exists that was taken as new
-            self.end, self.is_all_new = 0, False
-            self.found.clear()
-            self.spare_ids = len(self.ids)
-
-
-def _most_groups(importer: Importer) -> int:
-    """Return for how many row groups a transaction may have room."""
-    room = MAX_PLANNED_ACTIONS + importer.further_actions - _IMPORT_ACTIONS
-    return room // importer.max_actions
-
-
-def _valid(drafts: Iterable[Checked[Input]]) -> list[Input]:
-    return [draft for draft in drafts if not isinstance(draft, InvalidBody)]
 
 
 @dataclass(slots=True)
@@ -195,75 +123,49 @@ class _CommitStep:
     importer: Importer
     record: Record[StoredImport]
     groups: Sequence[ValidGroup]
-    prefetch: _Prefetch | None
-    """Used in the first attempt only: a retry reads current items."""
-    used_ids: int = 0
+    ahead: ReadsAhead | None
+    """What is read for the first attempt; a retry reads current items."""
     attempts: int = 0
+    tx: Transaction | None = None
 
     def __call__(self, tx: Transaction) -> Record[StoredImport]:
         is_retry = self.attempts > 0
         self.attempts += 1
+        self.tx = tx
         record = IMPORTS.get(tx.store, self.record.id) if is_retry else self.record
-        reads = self.prefetch is None or is_retry
-        self.used_ids = 0
         stored = record.entity
         if stored.status != "committing" or stored.applied != self.record.entity.applied:
             return record
-        options = ApplyOptions(stored.id, stored.on_duplicate)
+        requester = stored.requested_by
+        may_approve = requester is not None and requester.may_approve
+        options = ApplyOptions(stored.id, stored.on_duplicate, may_approve)
         drafts = self._candidates()
-        self.importer.add_fence(tx)
-        if reads:
-            self._read(tx, _valid(drafts))
-        done = changed = 0
+        ahead = None if is_retry else self.ahead
+        results = self.importer.apply_leading(tx, drafts, options, ahead)
+        changed = 0
         rejected: list[RowGroup] = []
         skipped: list[RowGroup] = []
-        for group, draft in zip(self.groups, drafts, strict=False):
-            free = tx.free_actions + self.importer.further_actions - _IMPORT_ACTIONS
-            if not isinstance(draft, InvalidBody) and free < self.importer.actions(tx, draft):
-                break
-            done += 1
-            result = self._apply(tx, draft, options)
+        for group, result in zip(self.groups, results, strict=False):
             if isinstance(result, bool):
                 changed += result
             elif isinstance(result, Skipped):
                 skipped.append(_reported_group(stored, group, result.problems))
             else:
                 rejected.append(_reported_group(stored, group, result))
-        self.used_ids = tx.ids_taken(self.importer.id_sequence)
-        return IMPORTS.replace(tx, record, self._after(stored, done, changed, rejected, skipped))
+        after = self._after(stored, len(results), changed, rejected, skipped)
+        return IMPORTS.replace(tx, record, after)
 
     def _candidates(self) -> list[Checked[Input]]:
         """Return the drafts of the next row groups, at most as many as a transaction can hold."""
         drafts: list[Checked[Input]] = []
         rows = characters = 0
-        for group in self.groups[: _most_groups(self.importer)]:
+        for group in self.groups[: self.importer.most_groups]:
             rows += len(group.rows)
             characters += count_characters(group.rows)
             if drafts and (rows > _MAX_STEP_ROWS or characters > _MAX_STEP_CHARACTERS):
                 break
             drafts.append(check(self.importer.model, group.body))
         return drafts
-
-    def _read(self, tx: Transaction, drafts: Sequence[Input]) -> None:
-        """Read the items for all drafts together, into the cache of the transaction."""
-        keys = chain.from_iterable(map(self.importer.keys, drafts))
-        self.importer.read(tx.store, drafts, keys)
-        tx.reserve_ids(self.importer.id_sequence, len(drafts))
-        for sequence, count in self.importer.more_ids(drafts).items():
-            tx.reserve_ids(sequence, count)
-
-    def _apply(
-        self, tx: Transaction, draft: Checked[Input], options: ApplyOptions
-    ) -> bool | Skipped | Sequence[Problem]:
-        """Add a row group; return whether it changes anything, or why it is refused."""
-        if isinstance(draft, InvalidBody):
-            return draft.problems
-        try:
-            return self.importer.apply(tx, draft, options)
-        except ServiceError as error:
-            if error.status == _TOO_MANY_REQUESTS or error.status >= _SERVER_ERROR:
-                raise  # temporary, and not caused by this row
-            return error.problems or [Problem("", error.message)]
 
     def _after(
         self,

@@ -17,6 +17,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.queue import Message, Queue
 from shared.kernel.tenant_files import TenantFiles
+from shared.warehouse.approvals import service as approvals
 
 IN_PROGRESS = frozenset({"validating", "committing"})
 """The states in which the worker has something to do."""
@@ -113,7 +114,12 @@ def requester_of(caller: Caller | None) -> Requester | None:
     """Return the part of a caller that is stored with an import."""
     if caller is None:
         return None
-    return Requester(subject=caller.subject, kind=caller.kind, client_id=caller.client_id)
+    return Requester(
+        subject=caller.subject,
+        kind=caller.kind,
+        client_id=caller.client_id,
+        may_approve=caller.kind == "user" and approvals.PERMISSION in caller.permissions,
+    )
 
 
 def caller_of(stored: StoredImport, slug: str) -> Caller | None:

@@ -21,6 +21,9 @@ class KindAccess:
     permission: Permission
     module: str | None = None
     """The module that the kind needs in addition to bulk import."""
+    always: bool = False
+    """Whether scope and permission are required whatever the settings of the company say. The
+    scope to write is then enough to read."""
 
 
 ACCESS_OF_KIND: Mapping[ImportKind, KindAccess] = {
@@ -30,6 +33,7 @@ ACCESS_OF_KIND: Mapping[ImportKind, KindAccess] = {
         "transfers:read", "transfers:write", "transfer-orders.manage", "transfer_orders"
     ),
     "returns": KindAccess("receipts:read", "receipts:write", "entries.manage"),
+    "stock_counts": KindAccess("stocks:read", "stocks:write", "inventory.manage", always=True),
     "pick_faces": KindAccess("warehouses:read", "warehouses:write", "inventory.manage"),
     "products": KindAccess("products:read", "products:write", "inventory.manage"),
 }
@@ -71,7 +75,7 @@ def tenant_refusal(tenant: Tenant, kind: ImportKind) -> str | None:
 def ensure_kind_allowed(
     tenant: Tenant, caller: Caller | None, kind: ImportKind, *, write: bool
 ) -> None:
-    """Check the scope or permission of a kind, if the company's settings require it.
+    """Check the scope or permission of a kind, if it or the company's settings require it.
 
     The scope and the permission of the import routes are checked before, by the handler. `write` is
     whether the request uploads, commits or cancels.
@@ -80,12 +84,14 @@ def ensure_kind_allowed(
         MissingScope: The integration client lacks the scope of the kind.
         Forbidden: The user lacks the permission of the kind.
     """
-    if caller is None or not settings_of(tenant.company).imports_require_kind_scope:
-        return
     access = ACCESS_OF_KIND[kind]
+    is_required = access.always or settings_of(tenant.company).imports_require_kind_scope
+    if caller is None or not is_required:
+        return
+    by_write = write or (access.always and access.write_scope in caller.scopes)
     authorize(
         caller,
-        scope=access.write_scope if write else access.read_scope,
+        scope=access.write_scope if by_write else access.read_scope,
         permission=access.permission,
         write=write,
         allows_mobile=False,

@@ -1,5 +1,6 @@
 """Models of imports: request bodies, the stored record, responses and parameters."""
 
+import operator
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
@@ -12,7 +13,13 @@ from shared.kernel.list_parameters import PeriodParameters
 from shared.kernel.uploaded_file import MAX_FILE_NAME, UploadedFile
 
 type ImportKind = Literal[
-    "entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"
+    "entry_documents",
+    "exit_documents",
+    "transfer_orders",
+    "returns",
+    "stock_counts",
+    "pick_faces",
+    "products",
 ]
 type ImportStatus = Literal[
     "uploaded",
@@ -100,7 +107,7 @@ class RowCounts(Stored):
 
 
 class DocumentCounts(Stored):
-    """Numbers of documents, orders, products or pick faces: in the file, valid, applied.
+    """Numbers of documents, orders, counts, products or pick faces: in the file, valid, applied.
 
     `skipped` counts those of the valid ones that exist, differ, and are left as they are.
     """
@@ -123,11 +130,15 @@ class FileLocation(Stored):
 
 
 class Requester(Stored):
-    """The caller that is recorded as the author of everything that the import creates."""
+    """The caller that is recorded as the author of everything that the import creates.
+
+    `may_approve` is whether they may grant approvals.
+    """
 
     subject: str
     kind: Literal["client", "user", "mobile"]
     client_id: str | None = None
+    may_approve: bool = Field(default=False, exclude_if=operator.not_)
 
 
 class PartFile(Stored):

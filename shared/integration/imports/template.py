@@ -106,9 +106,10 @@ def _row_rule(layout: FileLayout) -> BilingualText:
             f" {_join(layout, _head_fields(layout), 'es')} deben ser iguales en todas, o indicarse"
             " solo en la primera.",
         )
+    fields = [*layout.unique_fields, *layout.distinct_fields]
     return BilingualText(
-        f"No two rows may have the same {_join(layout, layout.unique_fields, 'en')}.",
-        f"No puede haber dos filas que coincidan en {_join(layout, layout.unique_fields, 'es')}.",
+        f"No two rows may have the same {_join(layout, fields, 'en')}.",
+        f"No puede haber dos filas que coincidan en {_join(layout, fields, 'es')}.",
     )
 
 

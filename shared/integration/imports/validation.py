@@ -2,14 +2,14 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from shared.integration.imports.context import LEASE_MS, ImportContext
 from shared.integration.imports.files.reader import ParsedFile, read_file
 from shared.integration.imports.files.row_groups import RowGroup, RowGrouper, count_characters
-from shared.integration.imports.kinds.importer import ApplyOptions, CheckedGroup, Skipped
+from shared.integration.imports.kinds.importer import ApplyOptions, Skipped
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import DocumentCounts, PartFile, RowCounts, StoredImport
 from shared.integration.imports.part_files import (
@@ -164,12 +164,7 @@ def validate_groups(
         grouper.reject(group, found)
     drafts = [check(importer.model, group.body) for group in chunk]
 
-    def look_up(tx: Transaction) -> list[CheckedGroup]:
-        keys = chain.from_iterable(importer.keys_to_validate(draft, options) for draft in drafts)
-        importer.read(tx.store, drafts, keys)
-        return [importer.validate(tx, draft, options) for draft in drafts]
-
-    findings = run_transaction(context.store, look_up)
+    findings = run_transaction(context.store, lambda tx: importer.validate_all(tx, drafts, options))
     for group, draft, finding in zip(chunk, drafts, findings, strict=True):
         if problems := [*problems_of(draft), *_size_problems(group), *finding.problems]:
             grouper.reject(group, problems)

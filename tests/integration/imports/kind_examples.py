@@ -10,11 +10,20 @@ from tests.integration.imports.import_files import RowValues, cells, document_ro
 
 @dataclass(frozen=True, slots=True)
 class KindExample:
-    """Entities of one kind: the path and the bodies of the requests that create them."""
+    """Entities of one kind: the path and the bodies of the requests that create them.
+
+    `listed` is the path of the list that shows what they create, if it is another one.
+    """
 
     kind: ImportKind
     path: str
     bodies: Sequence[Mapping[str, Any]]
+    listed: str | None = None
+
+    @property
+    def list_path(self) -> str:
+        """The path of the list that shows what the requests create."""
+        return self.listed or self.path
 
     def rows(self) -> list[RowValues]:
         """Return the entities as rows of an import file."""
@@ -160,4 +169,25 @@ PICK_FACES = KindExample(
     ],
 )  # fmt: skip
 
-KIND_EXAMPLES = (PRODUCTS, ENTRIES, EXITS, TRANSFERS, RETURNS, PICK_FACES)
+STOCK_COUNTS = KindExample(
+    "stock_counts",
+    "/stock-adjustments",
+    [
+        {
+            "item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "counted_qty": 12.5,
+            "expected_qty": 0, "inventory_status": "quarantine", "reason": "Opening stock",
+        },
+        {
+            "item_code": "CEMENT", "warehouse": "YARD", "bin_code": "B-01", "counted_qty": 3,
+            "batch": "L-1", "reason": "Opening stock",
+        },
+        {
+            "item_code": "DRILL", "warehouse": "YARD", "bin_code": "A-01", "counted_qty": 1,
+            "serial": "S-1", "reason": "Opening stock",
+        },
+    ],
+    listed="/stock-movements",
+)  # fmt: skip
+"""Each creates a movement."""
+
+KIND_EXAMPLES = (PRODUCTS, ENTRIES, EXITS, TRANSFERS, RETURNS, STOCK_COUNTS, PICK_FACES)

@@ -16,6 +16,7 @@ from shared.warehouse.documents.repository import COLLECTIONS
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.returns.repository import RETURNS
+from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import ReportedProblem, reported_problems
@@ -30,20 +31,30 @@ _COLLECTIONS: dict[str, Collection[Any]] = {
     "return": RETURNS,
     "pick_face": PICK_FACES,
     "picking": PICKINGS,
+    "stock": STOCK,
+    "level": LEVELS,
+    "movement": MOVEMENTS,
     "import": IMPORTS,
 }
 
 
+_FIELDS = {
+    "product": ("item_code",),
+    "pick_face": ("item_code", "bin_code"),
+    "stock": ("item_code", "bin_code", "inventory_status", "qty"),
+    "level": ("item_code", "whs_code", "on_hand"),
+    "movement": ("type", "item_code", "qty", "batch_num"),
+}
+
+
 def _identity(kind: str, entity: Any) -> tuple[object, ...]:
+    if kind in _FIELDS:
+        return tuple(getattr(entity, name) for name in _FIELDS[kind])
     match kind:
-        case "product":
-            return (entity.item_code,)
         case "entry" | "transfer_order" | "return":
             return (entity.external_ref,)
         case "exit":
             return entity.external_ref, entity.status, len(entity.works)
-        case "pick_face":
-            return entity.item_code, entity.bin_code
         case "picking":
             return entity.documents[0].external_ref, entity.status
         case _:
@@ -68,8 +79,10 @@ def snapshot(scenario: ImportScenario) -> Counter[tuple[object, ...]]:
     identities: dict[tuple[str, int], object] = {}
     counts: Counter[tuple[object, ...]] = Counter()
     for kind, entity in stored_entities(scenario):
-        identities[kind, entity.id] = _identity(kind, entity)
-        counts[kind, identities[kind, entity.id]] += 1
+        is_level = kind == "level"
+        name = ("stock_level", entity.event_id) if is_level else (kind, entity.id)
+        identities[name] = _identity(kind, entity)
+        counts[kind, identities[name]] += 1
     entries = stored_items(ACCOUNT, REGION, config().outbox_table)
     for event in (event for item in entries for event in events_in(item)):
         if parse_entry(event)[0] != scenario.slug:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from shared.integration.imports.models import ImportKind
+from tests.cases import each_case
 from tests.dynamodb.meter import metered
 from tests.faults import AwsFaults, Recording
 from tests.import_scenario import ImportScenario
@@ -18,6 +19,7 @@ from tests.sampling import is_complete
 from tests.warehouse_scenario import WarehouseScenario
 
 ROWS = 1000 if is_complete() else 200
+COUNTED_ROWS = 500 if is_complete() else 100
 _CONSTANT = 30
 """Calls that do not depend on the rows: for tokens, the import record and the file."""
 
@@ -114,6 +116,47 @@ def test_transfer_orders_need_no_call_per_row(
     transactions = Counter(commit.operations)["TransactWriteItems"]
     assert transactions <= 100 / 10 + 3
     assert len(commit.calls) <= 4 * transactions + _CONSTANT
+
+
+def count_rows(rows: int, *, per_product: int, counted: int) -> list[list[object]]:
+    """Return counts of so many rows, each at a position of its own."""
+    table: list[list[object]] = [
+        ["item_code", "warehouse", "bin_code", "counted_qty", "expected_qty"]
+    ]
+    for number in range(rows):
+        product = f"C-{number // per_product}"
+        table.append([product, "YARD", f"C-{number}", counted, counted - 1])
+    return table
+
+
+@each_case("per_product", [1, 5])
+def test_counts_need_no_call_per_row(
+    per_product: int, scenario: ImportScenario, aws_faults: AwsFaults
+) -> None:
+    """The least favourable opening stock: nothing that a row names was named before."""
+    reset = scenario.stack.take_snapshot()
+    WarehouseScenario.with_master_data(scenario.erp, "YARD")
+    rows = COUNTED_ROWS
+    goods: list[list[object]] = [["sku", "name"]]
+    goods += [[f"C-{number}", "Good"] for number in range(rows)]
+    scenario.commit(scenario.import_file("products", "goods.csv", as_csv(goods))["id"])
+    for number in range(rows):
+        position = {"whs_code": "YARD", "bin_code": f"C-{number}"}
+        scenario.erp.post("/warehouse-positions", position).ok(201)
+
+    for counted in (1, 2):
+        content = count_rows(rows, per_product=per_product, counted=counted)
+        validation, commit, _ = record_import(scenario, aws_faults, "stock_counts", content)
+        assert dynamodb_calls(validation) <= _CONSTANT + 8 * rows / 100
+        assert dynamodb_calls(commit) <= _CONSTANT + 12 * rows / 100, Counter(commit.operations)
+    reset()
+    scenario.take_messages()
+
+
+def dynamodb_calls(recorded: Recording) -> int:
+    """Return how many of the calls are to DynamoDB."""
+    reads = {"GetItem", "BatchGetItem", "Query", "UpdateItem", "PutItem", "TransactWriteItems"}
+    return sum(operation in reads for operation in recorded.operations)
 
 
 def test_pick_faces_need_no_call_per_row(

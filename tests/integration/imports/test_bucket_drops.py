@@ -50,11 +50,11 @@ def test_a_file_of_every_kind_is_imported(scenario: ImportScenario) -> None:
         one = all_imports(scenario)[-1]
         assert (one["kind"], one["status"], one["file"]) == (example.kind, "validated", "file.xlsx")
         assert result(files, name) == one
-        before = scenario.erp.get(example.path).json()["meta"]["total"]
+        before = scenario.erp.get(example.list_path).json()["meta"]["total"]
         done = scenario.commit(one["id"])
         assert done["status"] == "committed"
         assert result(scenario.files(), name) == done
-        after = scenario.erp.get(example.path).json()["meta"]["total"]
+        after = scenario.erp.get(example.list_path).json()["meta"]["total"]
         assert after == before + len(example.bodies)
 
 

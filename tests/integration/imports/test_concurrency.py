@@ -34,7 +34,7 @@ type Action = Callable[[], Any]
 def scheduler(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
     """Use several chunks and transactions for a few rows, and no leases."""
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 2)
-    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 5)
+    monkeypatch.setattr("shared.integration.imports.kinds.importer.MAX_PLANNED_ACTIONS", 5)
     for module in ("validation", "commit", "allocation", "worker", "service"):
         monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
     return scheduler

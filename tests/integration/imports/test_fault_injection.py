@@ -26,7 +26,7 @@ from tests.faults import (
 from tests.gateway import Erp, Form, Response
 from tests.import_scenario import ImportScenario, leave_all_to_worker
 from tests.integration.imports.import_files import as_csv, table
-from tests.integration.imports.kind_examples import EXITS
+from tests.integration.imports.kind_examples import EXITS, STOCK_COUNTS
 from tests.integration.imports.outcome import all_imports, ensure_settled, outcome
 from tests.sampling import sampled
 from tests.stock_invariants import check_invariants, read_state
@@ -43,6 +43,14 @@ GOODS = as_csv(
     [["item_code", "name", "barcode"], *([f"P-{n}", f"Good {n}", n] for n in range(1, 6))]
 ) + b"P-6,,6\nBRICK,Better brick,7\n"  # fmt: skip
 """Five new products, one without a name, and one existing product that is changed."""
+COUNTS = as_csv(
+    [
+        *table("stock_counts", STOCK_COUNTS.rows()),
+        ["YARD", "B-01", "BRICK", "", "", "", 4, "", "Opening stock"],
+        ["YARD", "F-01", "BRICK", "", "", "", 5, 9, "Opening stock"],
+    ]
+)
+"""Counts of four stocks, and one that expects what is not there."""
 ORDERS = as_csv(table("exit_documents", EXITS.rows()))
 
 
@@ -50,11 +58,14 @@ ORDERS = as_csv(table("exit_documents", EXITS.rows()))
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use several chunks and transactions for a few rows."""
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 3)
-    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.kinds.importer.MAX_PLANNED_ACTIONS", 8)
     monkeypatch.setattr(
         "shared.integration.imports.kinds.products.ProductImporter.prefetch_groups", 4
     )
-    monkeypatch.setattr("shared.integration.imports.commit._SAMPLE_GROUPS", 2)
+    counts = "shared.integration.imports.kinds.stock_counts"
+    monkeypatch.setattr(f"{counts}.StockCountImporter.most_groups", 2)
+    monkeypatch.setattr(f"{counts}._READ_AT_ONCE", 3)
+    monkeypatch.setattr("shared.integration.imports.kinds.reads_ahead._SAMPLE_GROUPS", 2)
 
 
 def settle(scenario: ImportScenario, clock: Clock) -> None:
@@ -151,6 +162,14 @@ def _commit_orders(scenario: ImportScenario) -> Action:
     return _messages(scenario)
 
 
+def _commit_counts(scenario: ImportScenario) -> Action:
+    yard = WarehouseScenario(scenario.erp)
+    yard.stock("CEMENT", 1, "B-01", batch="L-1")
+    one = scenario.import_file("stock_counts", "counts.csv", COUNTS)
+    _request(scenario.erp, f"/imports/{one['id']}/commit")()
+    return _messages(scenario)
+
+
 def _drop(scenario: ImportScenario) -> Action:
     scenario.put_file("drop/products/goods.csv", GOODS)
     return _messages(scenario)
@@ -176,6 +195,7 @@ CASES = (
     FaultCase("a large commit", _commit, large=True),
     FaultCase("commit by the worker", _commit_by_worker, is_request=False, large=True),
     FaultCase("commit with allocation", _commit_orders, is_request=False, large=True),
+    FaultCase("commit of counts", _commit_counts, is_request=False, large=True),
     FaultCase("a cancellation", _cancel),
     FaultCase("a drop", _drop, is_request=False),
     FaultCase(

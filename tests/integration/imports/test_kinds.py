@@ -74,7 +74,7 @@ def test_an_import_creates_the_same_entities_and_events_as_single_requests(
     before = len(stack.events("beta"))
     for number, body in enumerate(example.bodies):
         beta.post(example.path, body, key=f"k-{number}").ok(201)
-    expected, events = details(beta, example.path), event_names(stack, "beta")[before:]
+    expected, events = details(beta, example.list_path), event_names(stack, "beta")[before:]
     assert len(expected) >= len(example.bodies)
     as_furnished = stack.take_snapshot()
 
@@ -103,9 +103,9 @@ def test_an_import_creates_the_same_entities_and_events_as_single_requests(
     for name, content in files.items():
         before = len(stack.events())
         import_valid_file(scenario, example, name, content)
-        assert details(scenario.erp, example.path) == expected, name
+        assert details(scenario.erp, example.list_path) == expected, name
         assert event_names(stack, "acme")[before:] == events, name
-        created = scenario.erp.walk(example.path)[-len(example.bodies) :]
+        created = scenario.erp.walk(example.list_path)[-len(example.bodies) :]
         assert {one.get("source", "import") for one in created} == {"import"}
         assert_invariants(stack.store())
         as_furnished()
@@ -116,9 +116,9 @@ def test_a_template_that_is_filled_in_can_be_imported(
     language: Language, scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     for example in KIND_EXAMPLES:
-        before = yard_with_returns.erp.get(example.path).json()["meta"]["total"]
+        before = yard_with_returns.erp.get(example.list_path).json()["meta"]["total"]
         import_valid_file(scenario, example, "template.xlsx", filled_in(example, language))
-        after = yard_with_returns.erp.get(example.path).json()["meta"]["total"]
+        after = yard_with_returns.erp.get(example.list_path).json()["meta"]["total"]
         assert after == before + len(example.bodies)
 
 

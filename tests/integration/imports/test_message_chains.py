@@ -29,7 +29,7 @@ def one_product_per_invocation(monkeypatch: pytest.MonkeyPatch) -> None:
     leave_all_to_worker(monkeypatch)
     make_one_step_per_message(monkeypatch)
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 1)
-    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 5)
+    monkeypatch.setattr("shared.integration.imports.kinds.importer.MAX_PLANNED_ACTIONS", 5)
 
 
 def upload(scenario: ImportScenario, products: int = _PRODUCTS) -> int:

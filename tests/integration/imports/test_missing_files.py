@@ -26,7 +26,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave everything to the worker, in several chunks and transactions."""
     leave_all_to_worker(monkeypatch)
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 3)
-    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.kinds.importer.MAX_PLANNED_ACTIONS", 8)
 
 
 def delete_files(scenario: ImportScenario, part: str, *, containing: bytes = b"") -> list[str]:

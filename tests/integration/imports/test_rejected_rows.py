@@ -214,6 +214,47 @@ PROBLEMS_OF_RETURNS: set[ReportedProblem] = {
     (8, "external_ref", "is required"),
 }
 
+COUNT: list[object] = [
+    "item_code", "warehouse", "bin_code", "counted_qty", "expected_qty", "batch", "serial",
+    "inventory_status", "expiry_date",
+]  # fmt: skip
+COUNTS: Rows = [
+    COUNT,
+    ["BRICK", "YARD", "A-01", "5"],
+    ["GHOST", "YARD", "A-01", "5"],
+    ["BRICK", "GHOST", "A-01", "5"],
+    ["BRICK", "YARD", "GHOST", "5"],
+    ["HAULAGE", "YARD", "A-01", "5"],
+    ["CEMENT", "YARD", "A-01", "5"],
+    ["BRICK", "YARD", "B-01", "-1", "x"],
+    ["DRILL", "YARD", "A-01", "2", "", "", "S-1"],
+    ["BRICK", "YARD", "F-01", "7", "3"],
+    ["BRICK", "YARD", "A-01", "1", "", "", "", "mint"],
+    ["BRICK", "YARD", "A-01", "1", "", "", "", "Quarantine"],
+    ["", "YARD", "A-01"],
+    [" BRICK", "YARD", "A-01", "2", "", "", "", "cuarentena"],
+]
+PROBLEMS_OF_COUNTS: set[ReportedProblem] = {
+    (3, "item_code", "no product has the code GHOST"),
+    (4, "warehouse", "no warehouse has the code GHOST"),
+    (5, "bin_code", "warehouse YARD has no position GHOST"),
+    (6, "item_code", "product HAULAGE is not kept in stock"),
+    (7, "batch", "is required: product CEMENT is managed by batch"),
+    (8, "counted_qty", "must be at least 0"),
+    (8, "expected_qty", "must be a number"),
+    (9, "counted_qty", "must be 1 for a serial, or 0 if it is missing; 2 given"),
+    (10, "expected_qty", "3 expected, 0 there"),
+    (
+        11,
+        "inventory_status",
+        "must be one of 'available', 'quarantine', 'damaged' or 'blocked'",
+    ),
+    (12, "item_code", "is the same stock as in row 14"),
+    (13, "item_code", "is required"),
+    (13, "counted_qty", "is required"),
+    (14, "item_code", "is the same stock as in row 12"),
+}
+
 PICK_FACES: Rows = [
     ["item_code", "warehouse_code", "bin_code", "minimum", "maximum"],
     ["BRICK", "YARD", "F-01", "1", "2"],
@@ -266,6 +307,7 @@ EACH = pytest.mark.parametrize(
         Case("exit_documents", EXITS, PROBLEMS_OF_EXITS, 5, 2),
         Case("transfer_orders", TRANSFERS, PROBLEMS_OF_TRANSFERS, 8, 1),
         Case("returns", RETURNS, PROBLEMS_OF_RETURNS, 7, 1),
+        Case("stock_counts", COUNTS, PROBLEMS_OF_COUNTS, 13, 1),
         Case("pick_faces", PICK_FACES, PROBLEMS_OF_PICK_FACES, 10, 1),
     ],
     ids=lambda case: case.kind,
@@ -378,7 +420,7 @@ def test_a_corrected_report_can_be_imported(case: Case, scenario: ImportScenario
     assert expected <= report_problems(scenario, uploaded)
 
     valid_row = next(row for row in case.rows[1:] if row[0] in {"A", "OK", "BRICK"})
-    code = "CEMENT" if case.kind == "pick_faces" else "NEW"
+    code = {"pick_faces": "CEMENT", "stock_counts": "BRICK"}.get(case.kind, "NEW")
     corrected = as_xlsx([header, [*rows[0][:3], code, *valid_row[1:]]])
     imported = scenario.import_file(case.kind, "corrected.xlsx", corrected)
     assert (imported["status"], imported["rows"]) == (

@@ -207,7 +207,7 @@ def test_the_counts_show_the_progress_of_the_worker(
 ) -> None:
     leave_all_to_worker(monkeypatch)
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 2)
-    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.kinds.importer.MAX_PLANNED_ACTIONS", 8)
     seen: list[tuple[str, object, object]] = []
 
     def record_state() -> None:

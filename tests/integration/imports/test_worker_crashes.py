@@ -137,7 +137,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
         "shared.integration.imports.validation._CHUNK_ROWS", 2 * groups_per_step * _LINES
     )
     actions = 2 + groups_per_step * EntryDocumentImporter.max_actions
-    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", actions)
+    monkeypatch.setattr("shared.integration.imports.kinds.importer.MAX_PLANNED_ACTIONS", actions)
 
 
 def import_with_crashes(

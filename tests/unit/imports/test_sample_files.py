@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from shared.integration.imports.files.reader import ParsedFile, read_file
 from shared.integration.imports.files.row_groups import RowGrouper
+from shared.integration.imports.kinds.stock_counts import StockCount
 from shared.integration.imports.models import ImportKind
 from shared.kernel.db.items import Item, Key
 from shared.kernel.validation import check, problems_of
@@ -24,6 +25,7 @@ from shared.warehouse.catalog.unit_quantities import lines_in_base_units
 from shared.warehouse.documents.models import EntryDraft, ExitDraft
 from shared.warehouse.documents.rules import examine
 from shared.warehouse.master_data.named_codes import MasterData
+from shared.warehouse.stock.adjustment_rules import adjustment_problems
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 from tools.sample_imports.__main__ import FOLDER, files
 
@@ -32,12 +34,14 @@ MODELS: Mapping[ImportKind, type[BaseModel]] = {
     "products": ProductCreate,
     "exit_documents": ExitDraft,
     "entry_documents": EntryDraft,
+    "stock_counts": StockCount,
 }
 KINDS: Mapping[str, ImportKind] = {
     "products.xlsx": "products",
     "products.csv": "products",
     "orders.xlsx": "exit_documents",
     "orders.csv": "exit_documents",
+    "opening-stock.csv": "stock_counts",
     "purchases-windows-1252.csv": "entry_documents",
     "orders-with-errors.csv": "exit_documents",
 }
@@ -116,7 +120,9 @@ def problems(name: str) -> list[tuple[int, str]]:
     for group in grouper.groups():
         draft: Any = check(MODELS[kind], group.body)
         wrong = list(problems_of(draft))
-        if kind != "products":
+        if kind == "stock_counts":
+            wrong += adjustment_problems(draft, master_data(draft.warehouse), dated_counts=True)
+        elif kind != "products":
             counted = lines_in_base_units(draft, aliases())
             findings = examine(counted, master_data(draft.warehouse_code))
             wrong += [*more_problems(counted, draft), *findings.invalid, *findings.blocked]
@@ -160,6 +166,7 @@ def test_the_files_have_the_documented_sizes() -> None:
     assert len(bodies("orders.csv")) == 300
     assert 1150 <= len(read("orders.csv").rows) <= 1250
     assert len(bodies("purchases-windows-1252.csv")) == 60
+    assert 190 <= len(bodies("opening-stock.csv")) <= 230
 
 
 @pytest.mark.parametrize("name", sorted(KINDS.keys() - {WITH_ERRORS}))

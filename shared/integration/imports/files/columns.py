@@ -127,7 +127,11 @@ class FileLayout:
         columns: The columns in the order of the template.
         group_by: Fields that the rows of one document have in common; empty if each row stands
             for itself.
-        unique_fields: Fields whose combination must be unique within a file without `group_by`.
+        unique_fields: Fields whose combination must be unique within a file without `group_by`: of
+            several rows with the same values, the first one is accepted.
+        distinct_fields: Fields whose combination must differ in all rows of a file without
+            `group_by`: rows with the same values are all rejected. A blank cell counts as the given
+            value; without one, the field is required.
         document_kind: The kind of document whose types the column `type` accepts.
         ambiguous: Headers that mean a column only beside other columns.
         has_metadata: Whether what the rows create has metadata, and its lines, too.
@@ -137,6 +141,7 @@ class FileLayout:
     columns: Sequence[Column]
     group_by: Sequence[str] = ()
     unique_fields: Sequence[str] = ()
+    distinct_fields: Mapping[str, str | None] = field(default_factory=dict)
     document_kind: DocumentKind | None = None
     ambiguous: Sequence[AmbiguousHeader] = ()
     has_metadata: bool = True

@@ -90,16 +90,40 @@ class RowGrouper:
     def _single_rows(self) -> Iterator[RowGroup]:
         first_rows: dict[object, int] = {}
         unique_fields = self._layout.unique_fields
+        repeated = self._repeated_rows() if self._layout.distinct_fields else {}
         for row in self._file.rows:
             body, problems = self._read_row(row)
             found = {row.number: problems} if problems else {}
             group = RowGroup([row], _with_objects(body), found)
             values = tuple(body.get(name) for name in unique_fields)
-            if None not in values:
+            if unique_fields and None not in values:
                 first = first_rows.setdefault(values, row.number)
                 if first != row.number:
                     self.reject(group, [Problem(unique_fields[0], f"already used in row {first}")])
+            if other := repeated.get(row.number):
+                field_name = next(iter(self._layout.distinct_fields))
+                self.reject(group, [Problem(field_name, f"is the same stock as in row {other}")])
             yield group
+
+    def _repeated_rows(self) -> Mapping[int, int]:
+        """Return the numbers of the rows whose distinct fields another row has, with that row.
+
+        It reads all rows of the file, whatever chunk is validated. Of nearly all rows, it keeps a
+        hash only.
+        """
+        fields = self._layout.distinct_fields
+        readers = [one for one in self._readers if one[1].field in fields]
+        seen, doubtful = set[int](), set[int]()
+        for row in self._file.rows:
+            digest = hash(_values_of(row, readers, fields))
+            (doubtful if digest in seen else seen).add(digest)
+        rows_by_values: dict[tuple[object, ...], list[int]] = {}
+        for row in self._file.rows if doubtful else ():
+            values = _values_of(row, readers, fields)
+            if values is not None and hash(values) in doubtful:
+                rows_by_values.setdefault(values, []).append(row.number)
+        several = (rows for rows in rows_by_values.values() if len(rows) > 1)
+        return {row: rows[1] if row == rows[0] else rows[0] for rows in several for row in rows}
 
     def _documents(self) -> Iterator[RowGroup]:
         incomplete = self._incomplete_documents()
@@ -292,6 +316,25 @@ def _has_unknown_type(key: _GroupKey) -> bool:
 def count_characters(rows: Iterable[Row]) -> int:
     """Return the number of characters in all texts of `rows`."""
     return sum(len(cell) for row in rows for cell in row.cells if isinstance(cell, str))
+
+
+def _values_of(
+    row: Row, readers: Iterable[_FieldReader], fields: Mapping[str, str | None]
+) -> tuple[object, ...] | None:
+    """Return the values of the fields of a row; None if one is invalid, or required and missing.
+
+    `fields` has the value that a blank cell counts as, None for a required field.
+    """
+    values: dict[str, object] = {}
+    for index, column, convert in readers:
+        try:
+            value = convert(_cell(row, index))
+        except ValueError:
+            return None
+        if value:
+            values.setdefault(column.field, value)
+    found = tuple(values.get(name, other) for name, other in fields.items())
+    return None if None in found else found
 
 
 def _is_same_value(value: object, other: object) -> bool:

@@ -46,6 +46,14 @@ WORDS: Mapping[str, ColumnWords] = {
         BilingualText("Free text.", "Texto libre."),
         BilingualText("Sample row, ignored", "Fila de ejemplo, se ignora"),
     ),
+    "counted_qty": ColumnWords(
+        BilingualText("Counted quantity", "Cantidad contada"),
+        BilingualText(
+            "What is there, 0 or more, with up to 6 decimals; in the unit, if the row has one. 1 for a serial number, or 0 if it is missing.",
+            "Lo que hay, 0 o más, con hasta 6 decimales; en la unidad, si la fila la tiene. 1 para un número de serie, o 0 si falta.",
+        ),
+        BilingualText("12", "12"),
+    ),
     "destination_bin": ColumnWords(
         BilingualText("Destination position", "Ubicación de destino"),
         BilingualText(
@@ -88,6 +96,14 @@ WORDS: Mapping[str, ColumnWords] = {
         ),
         BilingualText("L-2026-01, L-2026-02", "L-2026-01, L-2026-02"),
     ),
+    "expected_qty": ColumnWords(
+        BilingualText("Expected quantity", "Cantidad esperada"),
+        BilingualText(
+            "Quantity in stock before the count; in the unit, if the row has one. If another quantity is in stock, the row is rejected. Empty: not compared.",
+            "Cantidad en existencias antes del conteo; en la unidad, si la fila la tiene. Si las existencias son otras, la fila se rechaza. Vacía: no se compara.",
+        ),
+        BilingualText("10", "10"),
+    ),
     "expected_series": ColumnWords(
         BilingualText("Expected serial numbers", "Números de serie esperados"),
         BilingualText(
@@ -99,6 +115,14 @@ WORDS: Mapping[str, ColumnWords] = {
     "expiry_date": ColumnWords(
         BilingualText("Expiry date", "Fecha de caducidad"),
         BilingualText("YYYY-MM-DD or dd/mm/yyyy.", "AAAA-MM-DD o dd/mm/aaaa."),
+        BilingualText("2027-01-31", "2027-01-31"),
+    ),
+    "stock_counts.expiry_date": ColumnWords(
+        BilingualText("Expiry date", "Fecha de caducidad"),
+        BilingualText(
+            "Of the goods that the count adds: YYYY-MM-DD or dd/mm/yyyy. If the batch is in stock with another date, the row is rejected.",
+            "De la mercancía que el conteo añade: AAAA-MM-DD o dd/mm/aaaa. Si el lote está en existencias con otra fecha, la fila se rechaza.",
+        ),
         BilingualText("2027-01-31", "2027-01-31"),
     ),
     "external_ref": ColumnWords(
@@ -140,6 +164,14 @@ WORDS: Mapping[str, ColumnWords] = {
         BilingualText("yes for goods, no for services.", "sí para mercancías, no para servicios."),
         BilingualText("yes", "sí"),
     ),
+    "inventory_status": ColumnWords(
+        BilingualText("Inventory status", "Estado de inventario"),
+        BilingualText(
+            "Available, quarantine, damaged or blocked; empty means available.",
+            "Disponible, cuarentena, dañado o bloqueado; vacío significa disponible.",
+        ),
+        BilingualText("Available", "Disponible"),
+    ),
     "item_code": ColumnWords(
         BilingualText("Item code", "Código de artículo"),
         BilingualText("Product of the line.", "Artículo de la línea."),
@@ -155,6 +187,11 @@ WORDS: Mapping[str, ColumnWords] = {
     "products.item_code": ColumnWords(
         BilingualText("Item code", "Código de artículo"),
         BilingualText("Unique code of the product.", "Código único del artículo."),
+        BilingualText("EXAMPLE-1", "EJEMPLO-1"),
+    ),
+    "stock_counts.item_code": ColumnWords(
+        BilingualText("Item code", "Código de artículo"),
+        BilingualText("Product that was counted.", "Artículo contado."),
         BilingualText("EXAMPLE-1", "EJEMPLO-1"),
     ),
     "line_external_ref": ColumnWords(
@@ -278,10 +315,25 @@ WORDS: Mapping[str, ColumnWords] = {
         ),
         BilingualText("Damaged", "Dañado"),
     ),
+    "stock_counts.reason": ColumnWords(
+        BilingualText("Reason", "Motivo"),
+        BilingualText(
+            "Free text; by default inventory count.", "Texto libre; por defecto, inventory count."
+        ),
+        BilingualText("Sample row, ignored", "Fila de ejemplo, se ignora"),
+    ),
     "sales_unit": ColumnWords(
         BilingualText("Sales unit", "Unidad de venta"),
         BilingualText("For example UN or BOX.", "Por ejemplo UN o CAJA."),
         BilingualText("UN", "UN"),
+    ),
+    "serial": ColumnWords(
+        BilingualText("Serial number", "Número de serie"),
+        BilingualText(
+            "Only for products managed by serial: one row for each serial number.",
+            "Solo para artículos gestionados por serie: una fila por número de serie.",
+        ),
+        BilingualText("S-001", "S-001"),
     ),
     "serials": ColumnWords(
         BilingualText("Serial numbers", "Números de serie"),
@@ -384,6 +436,11 @@ WORDS: Mapping[str, ColumnWords] = {
         ),
         BilingualText("BOX", "CAJA"),
     ),
+    "warehouse": ColumnWords(
+        BilingualText("Warehouse", "Almacén"),
+        BilingualText("Code of the warehouse.", "Código del almacén."),
+        BilingualText("WH1", "WH1"),
+    ),
     "warehouse_code": ColumnWords(
         BilingualText("Warehouse", "Almacén"),
         BilingualText("Code of the warehouse.", "Código del almacén."),
@@ -403,6 +460,7 @@ TITLES: Mapping[str, BilingualText] = {
     "exit_documents": BilingualText("Exit documents", "Documentos de salida"),
     "transfer_orders": BilingualText("Transfer orders", "Órdenes de traslado"),
     "returns": BilingualText("Returns", "Devoluciones"),
+    "stock_counts": BilingualText("Inventory counts", "Conteos de inventario"),
     "pick_faces": BilingualText("Pick faces", "Ubicaciones de picking"),
     "products": BilingualText("Products", "Artículos"),
 }
@@ -412,4 +470,10 @@ REASONS: Mapping[str, BilingualText] = {
     "wrong_item": BilingualText("Wrong item", "Artículo equivocado"),
     "not_wanted": BilingualText("Not wanted", "No deseado"),
     "other": BilingualText("Other", "Otro"),
+}
+STATUSES: Mapping[str, BilingualText] = {
+    "available": BilingualText("Available", "Disponible"),
+    "quarantine": BilingualText("Quarantine", "Cuarentena"),
+    "damaged": BilingualText("Damaged", "Dañado"),
+    "blocked": BilingualText("Blocked", "Bloqueado"),
 }

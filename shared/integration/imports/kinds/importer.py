@@ -4,27 +4,38 @@ An importer calls the same use cases as a single request, so that both follow th
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar
 
 from shared.integration.imports.files.columns import FileLayout
+from shared.integration.imports.kinds.reads_ahead import GroupReads, ReadsAhead
 from shared.integration.imports.models import OnDuplicate
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import CreatedRecord
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.errors import Problem, ServiceError, ValidationFailed
 from shared.kernel.fields import Input
+from shared.kernel.validation import Checked, InvalidBody
+
+_IMPORT_ACTIONS = 2
+"""Actions of each transaction for the import record and for the counters of imports."""
+_TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
 
 
 @dataclass(frozen=True, slots=True)
 class ApplyOptions:
-    """The import that applies a row group, and its choice for what exists already."""
+    """The import that applies a row group, and its choice for what exists already.
+
+    `may_approve` is whether the caller who commits may grant approvals.
+    """
 
     import_id: int
     on_duplicate: OnDuplicate | None
+    may_approve: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +63,80 @@ class Skipped:
         return [Problem(field, message) for field in self.differing]
 
 
+type Applied = bool | Skipped | Sequence[Problem]
+"""Whether a row group changes anything, that it is skipped, or why it is refused."""
+
+
 class Importer(ABC):
     """One import kind.
 
     Attributes:
         layout: The columns of its files.
         model: The request body that a row group is converted to.
+        most_groups: For how many row groups a transaction may have room.
+    """
+
+    layout: ClassVar[FileLayout]
+    model: ClassVar[type[Input]]
+
+    @property
+    @abstractmethod
+    def most_groups(self) -> int:
+        """See above."""
+
+    def resolve(
+        self, store: Store, bodies: Sequence[dict[str, object]]
+    ) -> Sequence[Sequence[Problem]]:
+        """Replace values of raw bodies that only files have; return the problems of each body."""
+        del store
+        return [[] for _ in bodies]
+
+    @abstractmethod
+    def validate_all(
+        self, tx: Transaction, drafts: Sequence[Any], options: ApplyOptions
+    ) -> Sequence[CheckedGroup]:
+        """Return the problems of row groups other than those of their fields.
+
+        Each draft is the model, or an `InvalidBody`.
+        """
+
+    def differences(self, store: Store, drafts: Mapping[int, Any]) -> Mapping[int, Sequence[str]]:
+        """Return the fields in which drafts differ from the entities for which they are skipped.
+
+        `drafts` has valid drafts by the ids of the entities.
+        """
+        del store, drafts
+        return {}
+
+    def reads_ahead(
+        self, store: Store, bodies: Sequence[Mapping[str, object]]
+    ) -> ReadsAhead | None:
+        """Return what reads the items of many row groups, with these raw bodies, together.
+
+        None if each transaction reads its own.
+        """
+        del store, bodies
+        return None
+
+    @abstractmethod
+    def apply_leading(
+        self,
+        tx: Transaction,
+        drafts: Sequence[Checked[Any]],
+        options: ApplyOptions,
+        ahead: ReadsAhead | None,
+    ) -> Sequence[Applied]:
+        """Apply the leading row groups for which the transaction has room; return their results.
+
+        `ahead` is what `reads_ahead` has returned, whose items the cache of the transaction has;
+        None in a retry.
+        """
+
+
+class GroupImporter(Importer):
+    """An import kind whose row groups are checked and applied one by one.
+
+    Attributes:
         id_sequence: The item kind whose ids new entities take.
         max_actions: The largest number of actions that one row group adds to a transaction; see
             `actions`.
@@ -67,23 +146,20 @@ class Importer(ABC):
             transactions. Greater than 0 only if the transaction is conditioned on all of them.
     """
 
-    layout: ClassVar[FileLayout]
-    model: ClassVar[type[Input]]
     id_sequence: ClassVar[str]
     max_actions: ClassVar[int]
     further_actions: ClassVar[int] = 0
     prefetch_groups: ClassVar[int] = 0
 
+    @property
+    def most_groups(self) -> int:
+        """See Importer."""
+        room = MAX_PLANNED_ACTIONS + self.further_actions - _IMPORT_ACTIONS
+        return room // self.max_actions
+
     def add_fence(self, tx: Transaction) -> None:
         """Add the fence of the master data that the row groups refer to, before it is read."""
         del tx
-
-    def resolve(
-        self, store: Store, bodies: Sequence[dict[str, object]]
-    ) -> Sequence[Sequence[Problem]]:
-        """Replace values of raw bodies that only files have; return the problems of each body."""
-        del store
-        return [[] for _ in bodies]
 
     @abstractmethod
     def keys(self, draft: Any) -> list[Key]:
@@ -116,18 +192,7 @@ class Importer(ABC):
 
     @abstractmethod
     def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> CheckedGroup:
-        """Return the problems of a row group other than those of its fields.
-
-        `draft` is the model, or an `InvalidBody`.
-        """
-
-    def differences(self, store: Store, drafts: Mapping[int, Any]) -> Mapping[int, Sequence[str]]:
-        """Return the fields in which drafts differ from the entities for which they are skipped.
-
-        `drafts` has valid drafts by the ids of the entities.
-        """
-        del store, drafts
-        return {}
+        """Return the problems of a row group; see `validate_all`."""
 
     @abstractmethod
     def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool | Skipped:
@@ -139,8 +204,62 @@ class Importer(ABC):
             ServiceError: The row group is refused. Nothing has been added.
         """
 
+    def validate_all(
+        self, tx: Transaction, drafts: Sequence[Any], options: ApplyOptions
+    ) -> Sequence[CheckedGroup]:
+        """See Importer. The items that the rules need are read for all row groups together."""
+        keys = chain.from_iterable(self.keys_to_validate(draft, options) for draft in drafts)
+        self.read(tx.store, drafts, keys)
+        return [self.validate(tx, draft, options) for draft in drafts]
 
-class ReferencedImporter(Importer):
+    def reads_ahead(
+        self, store: Store, bodies: Sequence[Mapping[str, object]]
+    ) -> ReadsAhead | None:
+        """See Importer."""
+        return GroupReads(store, self, bodies) if self.prefetch_groups else None
+
+    def apply_leading(
+        self,
+        tx: Transaction,
+        drafts: Sequence[Checked[Any]],
+        options: ApplyOptions,
+        ahead: ReadsAhead | None,
+    ) -> Sequence[Applied]:
+        """See Importer."""
+        self.add_fence(tx)
+        if ahead is None:
+            self._read_all(tx, [one for one in drafts if not isinstance(one, InvalidBody)])
+        return list(self._apply_fitting(tx, drafts, options))
+
+    def _read_all(self, tx: Transaction, drafts: Sequence[Any]) -> None:
+        """Read the items for all drafts together, into the cache of the transaction."""
+        self.read(tx.store, drafts, chain.from_iterable(map(self.keys, drafts)))
+        tx.reserve_ids(self.id_sequence, len(drafts))
+        for sequence, count in self.more_ids(drafts).items():
+            tx.reserve_ids(sequence, count)
+
+    def _apply_fitting(
+        self, tx: Transaction, drafts: Sequence[Checked[Any]], options: ApplyOptions
+    ) -> Iterator[Applied]:
+        for draft in drafts:
+            free = tx.free_actions + self.further_actions - _IMPORT_ACTIONS
+            if isinstance(draft, InvalidBody):
+                yield draft.problems
+            elif free < self.actions(tx, draft):
+                return
+            else:
+                yield self._result(tx, draft, options)
+
+    def _result(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Applied:
+        try:
+            return self.apply(tx, draft, options)
+        except ServiceError as error:
+            if error.status == _TOO_MANY_REQUESTS or error.status >= _SERVER_ERROR:
+                raise  # temporary, and not caused by this row
+            return error.problems or [Problem("", error.message)]
+
+
+class ReferencedImporter(GroupImporter):
     """An import kind whose row groups create entities with an `external_ref`.
 
     It never changes an existing entity: one with the reference of a row group is skipped, or

@@ -8,7 +8,7 @@ from shared.integration.imports.kinds.column_words import TITLES
 from shared.integration.imports.kinds.importer import (
     ApplyOptions,
     CheckedGroup,
-    Importer,
+    GroupImporter,
     already_exists,
 )
 from shared.integration.imports.kinds.standard_columns import LINE_ITEM_CODE, WAREHOUSE, words_of
@@ -30,7 +30,7 @@ _COLUMNS = (
 _DUPLICATE = already_exists(None, "item_code")
 
 
-class PickFaceImporter(Importer):
+class PickFaceImporter(GroupImporter):
     """Assigns products to positions, or changes the quantities of existing pick faces."""
 
     layout = FileLayout(

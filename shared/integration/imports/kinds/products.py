@@ -5,7 +5,7 @@ from functools import partial
 
 from shared.integration.imports.files.columns import Column, FileLayout
 from shared.integration.imports.kinds.column_words import TITLES
-from shared.integration.imports.kinds.importer import ApplyOptions, CheckedGroup, Importer
+from shared.integration.imports.kinds.importer import ApplyOptions, CheckedGroup, GroupImporter
 from shared.integration.imports.kinds.standard_columns import BOOLEAN_CHOICES, words_of
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
@@ -42,7 +42,7 @@ _COLUMNS = (
 )
 
 
-class ProductImporter(Importer):
+class ProductImporter(GroupImporter):
     """Creates products, or changes the products whose codes exist."""
 
     layout = FileLayout(TITLES["products"], _COLUMNS, unique_fields=("item_code",))

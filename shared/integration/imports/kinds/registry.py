@@ -12,6 +12,7 @@ _IMPORTERS: Mapping[ImportKind, str] = {
     "exit_documents": "documents:ExitDocumentImporter",
     "transfer_orders": "transfer_orders:TransferOrderImporter",
     "returns": "returns:ReturnImporter",
+    "stock_counts": "stock_counts:StockCountImporter",
     "pick_faces": "pick_faces:PickFaceImporter",
     "products": "products:ProductImporter",
 }

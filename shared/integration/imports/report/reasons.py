@@ -138,6 +138,26 @@ _SPANISH: Mapping[str, str] = {
     "must be another warehouse than from_warehouse, {}": (
         "debe ser un almacén distinto del de origen, {}"
     ),
+    # stock
+    "is the same stock as in row {}": "son las mismas existencias que en la fila {}",
+    "{} expected, {} there": "se esperaban {}, hay {}",
+    "{} counted, {} allocated of {} at {}": "{} contados, {} asignados de {} en {}",
+    "must be 1 for a serial, or 0 if it is missing; {} given": (
+        "debe ser 1 para un número de serie, o 0 si falta; se da {}"
+    ),
+    "serial {} is already in stock at {} {}": "la serie {} ya está en existencias en {} {}",
+    "serial {} is already in transit to {}": "la serie {} ya está en tránsito a {}",
+    "{} at {} would be {}; the limit is {}": "{} en {} serían {}; el límite es {}",
+    "{} has passed, today is {}; expired goods enter the stock as quarantine, damaged or blocked,"
+    " not as available": (
+        "{} ya pasó, hoy es {}; la mercancía caducada entra en existencias como cuarentena, dañada"
+        " o bloqueada, no como disponible"
+    ),
+    "{} of {} at {} would be adjusted, from {} to {}; more than {} needs the approval of a user"
+    " with approvals.grant": (
+        "se ajustarían {} de {} en {}, de {} a {}; más de {} requiere la aprobación de un usuario"
+        " con approvals.grant"
+    ),
     # what customers send back
     "no exit document has the number, reference or id {}": (
         "ningún documento de salida tiene el número, la referencia o el id {}"
