@@ -1,6 +1,6 @@
 """The lists of products and of product categories."""
 
-from shared.warehouse.catalog.models import Category, Product
+from shared.warehouse.catalog.models import Category, StoredProduct
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
 from tests.lists import spec
 
@@ -14,8 +14,8 @@ def product_code(number: int) -> str:
     return f"ITEM-{number * 7919 % 10**7:07d}"
 
 
-def _product(number: int, times: spec.Times) -> Product:
-    return Product(
+def _product(number: int, times: spec.Times) -> StoredProduct:
+    return StoredProduct(
         **times.of(number),
         item_code=product_code(number),
         sku=product_code(number),
