@@ -54,8 +54,9 @@ class ExpiryRule:
         if any(map(self.is_sale, document_types)):
             self.read(products)
 
-    def read_ahead(self, picking: StoredPicking, products: Collection[int]) -> None:
-        """Read how many days products require, if some goods of a picking are for sale."""
+    def read_ahead(self, picking: StoredPicking, rows: Iterable[StockRow]) -> None:
+        """Read how many days products require, for goods with a date and a picking of sales."""
+        products = {row.product_id for row in rows if row.expiry_date}
         self.read_for((one.type for one in picking.documents), products)
 
     def first_day(self, document_type: str, product: int) -> str | None:

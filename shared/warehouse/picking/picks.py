@@ -76,11 +76,10 @@ def pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[Stor
         record = PICKINGS.get(tx.store, number)
         actions.ensure(record.entity, "picks")
         plan = _plan(tx, record.entity, named)
-        posting, *_ = run_all(
+        posting, _ = run_all(
             lambda: _load_stock(tx, record.entity, plan),
             # Read ahead: `record_exit_progress` finds them in the cache.
             lambda: documents.get_documents(tx.store, "exit", _documents(record.entity, plan)),
-            lambda: plan.expiry.read_ahead(record.entity, [plan.product_id]),
         )
         picking = _stage_goods(tx, posting, record.entity, plan)
         record_exit_progress(tx, picking, rules.document_progress(record.entity, picking))
@@ -139,6 +138,7 @@ def _load_stock(tx: Transaction, picking: StoredPicking, plan: _PickPlan) -> Sto
         rows=list({part.allocation.stock_id for part in plan.parts}),
         targets=targets,
         movements=len(plan.parts),
+        beside=lambda rows: plan.expiry.read_ahead(picking, rows),
     )
     return posting
 

@@ -32,8 +32,7 @@ def _refused(tx: Transaction, picking: StoredPicking) -> list[_Named]:
     if not parts or not expiry.applies_to(picking):
         return []
     rows = stock.rows_by_id(tx.store, {one.stock_id for _, one in parts})
-    dated = {row.product_id for row in rows.values() if row.expiry_date}
-    expiry.read_ahead(picking, dated)
+    expiry.read_ahead(picking, rows.values())
     return [
         (at, one.stock_id)
         for at, one in parts

@@ -168,7 +168,7 @@ class StockPosting:
         )
         self.movement_ids: list[int] = []
 
-    def load(
+    def load(  # noqa: PLR0913 - what is read
         self,
         *,
         rows: Several[int] = (),
@@ -176,6 +176,7 @@ class StockPosting:
         levels: Several[Place] = (),
         movements: int | None,
         batches: Mapping[Lot, Batch] = MappingProxyType({}),
+        beside: Callable[[Iterable[StockRow]], object] = lambda _: None,
     ) -> None:
         """Load rows and their levels, in two round trips at most.
 
@@ -183,6 +184,7 @@ class StockPosting:
         `rows` are ids; the rows of `targets` need not exist. The ids of at most so many
         `movements` are reserved in parallel; None if nothing will be posted, which needs no ids.
         `batches` are those that are known not to be stored.
+        `beside` may read more in the second round trip; it gets the rows of `rows`.
         """
         tx = self._tx
         aliases = [row_key(target) for target in targets]
@@ -210,12 +212,14 @@ class StockPosting:
             return batches.get(lot) or (None if has_total else Batch(lot, is_out=True))
 
         unread = self.batches.add_stored(lots, found, derived)
+        loaded = list(self.changes.rows.values())
         keys = [*(STOCK.key(number) for number in others - set(rows)), *_level_keys(places)]
         more, *_ = run_all(
             lambda: tx.store.get_many(keys),
             lambda: tx.reserve_ids(LEVELS.kind, len(new)) if new else None,
             lambda: tx.reserve_ids(STOCK.kind, missing) if missing else None,
             lambda: self.batches.add_derived(unread) if unread else None,
+            lambda: beside(loaded),
         )
         self._add_records(STOCK.from_items(more, number) for number in others - set(rows))
         self._add_levels(more, places)
