@@ -354,3 +354,25 @@ def test_long_import_fills_its_transactions(
         assert imports.commit(answer.data["id"])["status"] == "committed"
     most = MAX_PLANNED_ACTIONS + ProductImporter.further_actions
     assert most - 10 < max(sizes.values()) <= most < MAX_ACTIONS
+
+
+def test_import_of_counts_in_several_warehouses_fills_its_transactions(
+    stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imports = ImportScenario(stack)
+    warehouses, rows = 4, 40
+    for number in range(warehouses):
+        whs_code = f"W-{number}"
+        imports.erp.post("/warehouses", {"whs_code": whs_code, "name": "W"}).ok(201)
+        position = {"whs_code": whs_code, "bin_code": "A"}
+        imports.erp.post("/warehouse-positions", position).ok(201)
+    products = "\n".join(["item_code,name", *(f"P-{number},P" for number in range(rows))])
+    counts = "\n".join([
+        "item_code,warehouse,bin_code,counted_qty",
+        *(f"P-{number},W-{number % warehouses},A,1" for number in range(rows)),
+    ])  # fmt: skip
+    imports.commit(imports.import_file("products", "p.csv", products.encode())["id"])
+    one = imports.import_file("stock_counts", "c.csv", counts.encode())
+    with operation_sizes(aws_faults, monkeypatch) as sizes:
+        assert imports.commit(one["id"])["documents"]["committed"] == rows
+    assert MAX_ACTIONS - 15 < max(sizes.values()) < MAX_ACTIONS
