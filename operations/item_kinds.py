@@ -311,6 +311,7 @@ class _Claim(Attributes):
     owner: _Text
     request: _Text | None = None
     has_steps: bool | None = None
+    progress: bytes | None = None
     lease_until: _Count
     expires_at: _Expiry
 

@@ -235,6 +235,8 @@ def _response_problems(items: Sequence[Item]) -> Iterator[Problem]:
         yield 0, "parts: the parts of the response are not there"
     elif "body" in head:
         inflate(b"".join([head["body"], *(by_key[key]["body"] for key in keys)])).decode()
+    elif "progress" in head:
+        loads(inflate(head["progress"]))
 
 
 # Values of an entity
