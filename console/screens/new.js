@@ -60,7 +60,8 @@ export function NewScreen({ subject }) {
             if (answer === null) {
               return;
             }
-            say(text('done', { action: label }));
+            const stale = staleLines(answer.body?.data?.lines);
+            say(stale === '' ? text('done', { action: label }) : text('not_applied', { lines: stale }));
             const shown = secretsOf(answer.body?.data);
             if (Object.keys(shown).length > 0) {
               setSecrets(shown);
@@ -70,6 +71,18 @@ export function NewScreen({ subject }) {
           },
         }),
   ]);
+}
+
+/**
+ * Return the goods of the lines that were not applied, because their stock has changed.
+ *
+ * @param {readonly { status: string, item_code: string, bin_code: string }[]} [lines]
+ */
+function staleLines(lines = []) {
+  return lines
+    .filter(({ status }) => status === 'stale')
+    .map(({ item_code: code, bin_code: bin }) => `${code} ${bin}`)
+    .join(', ');
 }
 
 /**

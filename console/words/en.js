@@ -57,6 +57,7 @@ const words = {
     no_json: "This file is not JSON.",
     no_map: "This warehouse has no map yet.",
     no_picture: "There is nothing to draw: width_m and depth_m are missing.",
+    not_applied: "Not applied, because the stock has changed: {lines}",
     not_counted: "Cannot be counted now",
     not_found: "There is nothing at this address.",
     not_set: "—",

@@ -58,6 +58,7 @@ const words = {
     no_json: "Este archivo no es JSON.",
     no_map: "Este almacén aún no tiene plano.",
     no_picture: "No hay nada que dibujar: faltan width_m y depth_m.",
+    not_applied: "Sin aplicar, porque las existencias han cambiado: {lines}",
     not_counted: "No se puede contar ahora",
     not_found: "No hay nada en esta dirección.",
     not_set: "—",

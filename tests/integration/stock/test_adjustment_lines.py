@@ -328,6 +328,55 @@ def test_approval_is_asked_for_once_and_holds_for_the_figures_of_the_lines(
     assert yard.erp.get(f"/approvals/{first}").data["status"] == "used"
 
 
+def test_line_that_needs_another_approval_meanwhile_is_left_out(
+    yard: WarehouseScenario, opening: list[Line], aws_faults: AwsFaults
+) -> None:
+    yard.change_settings(approval_adjustment_qty=Decimal(5))
+    opening[2] = {**_BRICK, "bin_code": "F-01", "counted_qty": 4}
+
+    def interfere() -> None:
+        yard.change_settings(approval_adjustment_qty=None)
+        yard.adjust(bin_code="F-01", increase=10).ok(201)
+        yard.change_settings(approval_adjustment_qty=Decimal(5))
+
+    with aws_faults.faulty(at_calls("TransactWriteItems", {1}, before=interfere)):
+        answer = _send(yard, *opening)
+
+    assert _shown(answer) == [*_OPENED[:2], ("stale", "BRICK", 10, 10), *_OPENED[3:]]
+
+
+def test_line_whose_position_is_deleted_meanwhile_is_left_out(
+    yard: WarehouseScenario, opening: list[Line], aws_faults: AwsFaults
+) -> None:
+    shelves = yard.erp.walk("/warehouse-positions", bin_code="F-01", sort="bin_code")
+    [shelf] = [one["id"] for one in shelves if one["warehouse"]["whs_code"] == "YARD"]
+
+    def interfere() -> None:
+        assert yard.erp.delete(f"/warehouse-positions/{shelf}").status == 200
+
+    with aws_faults.faulty(at_calls("TransactWriteItems", {1}, before=interfere)):
+        answer = _send(yard, *opening)
+
+    assert _shown(answer) == [*_OPENED[:2], ("stale", "BRICK", 0, 0), *_OPENED[3:]]
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_concurrent_increases_of_the_same_stocks_are_all_applied(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    lines = _at("A-01", "B-01", "F-01", increase=1)
+
+    answers = at_once(*[lambda: _send(yard, *lines) for _ in range(20)])
+
+    assert [answer.status for answer in answers] == [201] * 20
+    made = [one for answer in answers for one in answer.data["lines"]]
+    assert {one["status"] for one in made} == {"applied"}
+    at_position = {(one["bin_code"], one["qty_after"]) for one in made}
+    assert len(at_position) == len(made) == 60
+    assert yard.level("BRICK")[0] == 60
+    assert_invariants(stack.store())
+
+
 def test_concurrent_requests_of_the_same_lines_apply_each_line_once(
     yard: WarehouseScenario, stack: Stack
 ) -> None:
