@@ -38,6 +38,7 @@ def _add(table: Table, measured: Measurement, more: float | None = None) -> None
 def measurements(meter: Gauge) -> Iterator[Measurement]:
     """Yield the cost of every operation in several sizes."""
     yield from stock.adjustments(meter)
+    yield from stock.counts(meter)
     yield from stock.lots_received(meter)
     yield from stock.approvals(meter)
     yield from stock.serials_picked(meter)

@@ -16,7 +16,7 @@ from tests.dynamodb.request_cost import Reading, measured
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.routes import operations
-from tests.integration.write_routes import EXAMPLES
+from tests.integration.write_routes import EXAMPLES, FOUND
 from tests.lists import LISTS
 from tests.prices import READ_UNITS, WRITE_UNITS
 from tests.stack import Stack
@@ -33,8 +33,9 @@ _EVERYDAY: Mapping[str, Mapping[str, Any] | None] = {
     "PATCH /products/{id}": {"name": "Bolt M8 zinc-plated"},
     "PATCH /warehouses/{id}": {"name": "Hall N1"},
     "PATCH /warehouse-positions/{id}": {"is_blocked": True},
+    "POST /stock-adjustments": FOUND,
 }
-"""Changes without a new code; the examples of PUT change the code."""
+"""Changes without a new code, because the examples of PUT change the code; a single adjustment."""
 
 _SMALL: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "PATCH /products/{id}": ("code and name kept", {"image_url": "https://acme.example/b.png"}),

@@ -102,6 +102,7 @@ _OF_ONE_SIZE: Mapping[str, Callable[[Gauge], Iterator[Measurement]]] = {
 """Operations that `make compare` measures with the same goods, and of which no figure may grow."""
 _MEASUREMENTS: Mapping[str, Callable[[Gauge], Iterator[Measurement]]] = {
     **(_OF_ONE_SIZE if is_complete() else {}),
+    "counts": stock.counts,
     "receipts": partial(stock.receipts, lines=_LINES),
     "pickings": partial(stock.pickings, lines=_LINES),
     "packing": partial(packing.packing, lines=_LINES),

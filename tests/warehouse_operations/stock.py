@@ -1,12 +1,15 @@
 """The cost of every operation on stock, receipts and pickings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import batched
 
-from tests.dynamodb.request_cost import Gauge, Measurement
+from tests.dynamodb.request_cost import Gauge, Measurement, Reading
 from tests.gateway import Erp
 from tests.warehouse_operations.warehouse import (
     BATCHED,
+    BINS,
     DRILLS,
+    HOME,
     PLENTY,
     TRACED,
     BenchWarehouse,
@@ -33,6 +36,36 @@ def adjustments(meter: Gauge) -> Iterator[Measurement]:
     yield meter.measure("change of status", path, status)
     drill = {**body, "item_code": TRACED, "increase": 1, "serial": serial(1)}
     yield meter.measure("1 serial", path, drill)
+
+
+def counts(meter: Gauge) -> Iterator[Measurement]:
+    """Measure 1,000 counts in 5 requests, of new stock and of known stock; and 20 stale of 200."""
+    BenchWarehouse(meter, 1000 // BINS, stocked=False)
+    stocks = [(line, place) for line in range(1000 // BINS) for place in range(BINS)]
+
+    def lines(counted: int, expected: int) -> list[dict[str, object]]:
+        return [
+            {
+                "item_code": code(line + 1),
+                "warehouse": HOME,
+                "bin_code": bin_of(place),
+                "counted_qty": counted,
+                "expected_qty": expected,
+            }
+            for line, place in stocks
+        ]
+
+    def body(part: Sequence[dict[str, object]]) -> dict[str, object]:
+        return {"lines": part, "reason": "Count"}
+
+    path = "/stock-adjustments"
+    for size, counted, expected in (("new", 7, 0), ("known", 9, 7)):
+        cost = Reading()
+        for part in batched(lines(counted, expected), 200, strict=True):
+            meter.read(path, body(part), into=cost)
+        yield f"POST {path}", f"1,000 counts of {size} stock in 5 requests", cost
+    stale = [*lines(9, 9)[:180], *lines(9, 7)[180:200]]
+    yield meter.measure("200 counts, 20 of them stale", path, body(stale), refused="stale_state")
 
 
 def receipts(meter: Gauge, lines: int) -> Iterator[Measurement]:
