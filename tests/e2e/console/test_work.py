@@ -282,6 +282,40 @@ def test_lines_of_an_order_are_changed_and_added(
     assert [(line["qty"], line["unit"]) for line in changed] == [(12, None), (0, None), (36, "BOX")]
 
 
+def test_an_address_loses_a_part_and_a_short_dispatch_keeps_its_rest(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    stock = {"warehouse": f"W-{goods}", "bin_code": "A-1", "item_code": goods, "counted_qty": 2}
+    acme.post("/stock-adjustments", json=stock | {"reason": "count"}).raise_for_status()
+    address = {"line1": "7 Quay Street", "city": "Bristol", "country": "GB"}
+    order = document(acme, goods, "exit", 4, ship_to_address=address)
+    path = f"/exit-documents/{order['id']}"
+    picking = acme.post("/pickings", json={"document_id": order["id"]}).json()["data"]["id"]
+    for action, body in (
+        ("start", {}),
+        ("picks", {"item_code": goods, "qty": 2, "bin_code": "A-1"}),
+        ("finalize", {"shortage_reason": "other"}),
+    ):
+        acme.post(f"/pickings/{picking}/{action}", json=body).raise_for_status()
+    person.start(path[1:])
+    person.press("Change")
+    dialog = person.page.get_by_role("dialog")
+    expect(dialog.get_by_text("A quantity of 0 gives up a line.")).to_be_visible()
+    fill(dialog, {"City": ""})
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    left = acme.get(path).json()["data"]["ship_to_address"]
+    assert {name: text for name, text in left.items() if text} == {
+        "line1": "7 Quay Street", "country": "GB",
+    }  # fmt: skip
+
+    person.choose("Dispatch", {"Rest": "Keep it open"})
+    expect(person.shown("Status")).to_have_text("Partly completed")
+    person.press("New picking")
+    person.press("Save")
+    expect(person.page.get_by_role("button", name="Start")).to_be_visible()
+
+
 @pytest.mark.parametrize("end", [Route.abort, gateway_timeout])
 def test_answer_that_is_lost_does_nothing_twice(
     person: Person, acme: httpx.Client, run: str, end: Callable[[Route], None]
