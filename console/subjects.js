@@ -74,7 +74,16 @@ export const SUBJECTS = [
   {
     name: 'stock-levels',
     group: 'stock',
-    columns: ['item_code', 'whs_code', 'on_hand', 'allocated', 'available', 'in_transit'],
+    columns: [
+      'item_code',
+      'whs_code',
+      'on_hand',
+      'available',
+      'committed',
+      'sellable',
+      'incoming',
+      'in_transit',
+    ],
     title: 'item_code',
   },
   {

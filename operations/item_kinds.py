@@ -213,6 +213,11 @@ class _Holds(Attributes):
     holds: _Difference
 
 
+class _LevelMark(Attributes):
+    state: Literal["committed", "aborted"]
+    expires_at: _Expiry | None = None
+
+
 class _Passed(_Alias):
     passed: _Version
 
@@ -418,6 +423,7 @@ ITEM_KINDS: Mapping[str, tuple[ItemKind, ...]] = {
         ),
         ItemKind(_Alias, _TEXT, f"FACE#bin#{_OF_TWO}"),
     ),
+    "level_mark": (ItemKind(_LevelMark, "[0-9a-f]{32}", "HEAD"),),
     "login": (ItemKind(_Login, _ID, "LOGIN"),),
     "open": (ItemKind(_OpenWork, None, f"(entry|exit|transfer|transfer_order|return)#{_NUMBER}"),),
     "pending_wave": (_PENDING_WAVES,),

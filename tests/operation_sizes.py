@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
+from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock.posting import StockPosting
 from tests.dynamodb.request_cost import route_of
 from tests.faults import AwsFaults, Recording
@@ -61,15 +62,20 @@ def planned_actions(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
     def stage_as_planned(posting: StockPosting, later: Collection[int] = ()) -> None:
         tx = posting._tx
-        expected, before = posting.planned_actions, len(tx._actions)
+        expected, before = posting.planned_actions, _without_counters(tx)
         stage(posting, later)
-        assert len(tx._actions) - before == expected
+        assert _without_counters(tx) - before == expected
         planned.append(expected)
 
     with monkeypatch.context() as patch:
         patch.setattr(StockPosting, "post", stage_as_planned)
         yield planned
     assert planned
+
+
+def _without_counters(tx: Transaction) -> int:
+    """Return the actions of a transaction, with its levels and without counters and events."""
+    return len(tx._actions) + tx._gathered_cost.actions
 
 
 def _note(sizes: Sizes, operation: str, seen: Recording) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
+from itertools import chain
+from typing import Any, Literal
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import from_attributes, unpack
@@ -14,11 +15,13 @@ from shared.kernel.db.store import Store
 from shared.kernel.fields import ZERO
 from shared.warehouse.approvals.models import StoredApproval
 from shared.warehouse.approvals.repository import APPROVALS
+from shared.warehouse.documents.level_shares import entry_shares, exit_shares
 from shared.warehouse.documents.models import Document
 from shared.warehouse.documents.repository import COLLECTIONS
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.packing.rules import entry_for, lines_for
+from shared.warehouse.picking.level_shares import picking_shares
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.models import StoredReceipt
@@ -28,7 +31,8 @@ from shared.warehouse.returns.models import ReturnedGoods, StoredReturn
 from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.rfid.models import StoredValidation
 from shared.warehouse.rfid.repository import VALIDATIONS
-from shared.warehouse.stock.models import Movement, Quantities, StockRow, StoredLevel
+from shared.warehouse.stock.level_book import with_committed
+from shared.warehouse.stock.models import Movement, Quantities, Shares, StockRow, StoredLevel
 from shared.warehouse.stock.repository import (
     LEVELS,
     MOVEMENTS,
@@ -37,6 +41,7 @@ from shared.warehouse.stock.repository import (
     batch_key,
 )
 from shared.warehouse.stock.rules import level_share
+from shared.warehouse.transfer_orders.level_shares import order_shares
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from tests.snapshot import stored_items
@@ -83,6 +88,8 @@ class StoredState:
     """Partition key of a batch → its expiry date."""
     stocked: dict[int, bool] = field(default_factory=dict)
     """Id of a product → whether its total says that it has stock."""
+    marks: dict[str, Literal["committed", "aborted"]] = field(default_factory=dict)
+    """Name of a transaction with prepared changes of levels → how it ended."""
 
 
 def assert_invariants(store: Store) -> None:
@@ -99,6 +106,8 @@ def read_state(items: Iterable[Attributes]) -> StoredState:
             state.holds[int(rest.removeprefix("position#"))] = int(item["holds"]["N"])
         elif item["SK"]["S"] != HEAD or "deleted" in item:
             continue
+        elif kind == "level_mark":
+            state.marks[rest] = from_attributes(item)["state"]
         elif kind == "batch":
             state.batch_dates[item["PK"]["S"]] = item.get("expiry_date", {}).get("S")
         elif kind in _FIELDS:
@@ -123,7 +132,8 @@ def _entity(kind: str, data: bytes) -> Any:
 def check_invariants(state: StoredState) -> None:
     """Assert that stock is consistent.
 
-    Movements, rows, levels and totals have equal sums. No quantity is negative. A serial is in at
+    Movements, rows, levels and totals have equal sums. Levels and totals have the shares of open
+    documents, pickings and transfer orders. No quantity is negative. A serial is in at
     most one place. The allocated quantity of each row is that of open work. The done quantities of
     documents are those of their work. The transit quantities of transfer orders are in stock. What
     returns take of an exit document was dispatched with it. What is packed is in units and was
@@ -133,6 +143,7 @@ def check_invariants(state: StoredState) -> None:
     _check_batches(state.rows, state.batch_dates)
     _check_movements(state.movements, state.rows)
     _check_levels(state.rows, state.levels, state.totals)
+    _check_shares(state)
     _check_holds(state.holds, state.rows)
     _check_stocked(state.stocked, state.rows)
     _check_allocations(state.pickings, state.rows)
@@ -197,6 +208,25 @@ def _check_levels(
         where = warehouses.get(level.whs_code, level.whs_code)
         for name in Quantities.model_fields:
             left[level.product_id, where, name] -= getattr(level, name)
+    assert not _nonzero(left)
+
+
+def _check_shares(state: StoredState) -> None:
+    """Assert that levels and totals have what is committed and incoming, and nothing else."""
+    left: Sums = defaultdict(Decimal)
+    shares = [
+        *chain.from_iterable(map(entry_shares, state.entries)),
+        *chain.from_iterable(map(exit_shares, state.exits)),
+        *chain.from_iterable(map(picking_shares, state.pickings)),
+        *chain.from_iterable(map(order_shares, state.transfer_orders)),
+    ]
+    for place, name, qty in shares:
+        left[place.product_id, place.whs_code, name] += qty
+        left[place.product_id, None, name] += qty
+    for stored in [*state.levels, *state.totals]:
+        level = with_committed(stored, state.marks)
+        for name in Shares.model_fields:
+            left[level.product_id, level.whs_code, name] -= getattr(level, name)
     assert not _nonzero(left)
 
 

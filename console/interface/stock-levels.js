@@ -13,6 +13,10 @@ const subject = {
     {"name": "available", "type": "number"},
     {"name": "in_transit", "type": "number"},
     {"name": "quarantine", "type": "number"},
+    {"name": "committed", "type": "number"},
+    {"name": "incoming", "type": "number"},
+    {"name": "held", "type": "number"},
+    {"name": "sellable", "type": "number"},
     {"name": "updated_at", "type": "date-time"}
    ],
    "filters": [
@@ -20,7 +24,9 @@ const subject = {
     {"name": "product_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
     {"name": "item_code", "type": "text", "maxLength": 255},
     {"name": "warehouse", "type": "text", "maxLength": 255},
-    {"name": "totals", "type": "boolean"}
+    {"name": "totals", "type": "boolean"},
+    {"name": "sellable_below", "type": "number"},
+    {"name": "shortage", "type": "boolean"}
    ],
    "sorts": ["item_code", "updated_at"],
    "sort": "item_code"

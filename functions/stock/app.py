@@ -43,11 +43,13 @@ def list_stock(store: Store, request: Request[None, StockParameters]) -> ListRes
     response=StockLevel,
     parameters=LevelParameters,
     description="One row per product and warehouse, or per product with `totals`. `available`"
-    " is `on_hand` minus the allocated, quarantine, damaged and blocked quantities.",
+    " is `on_hand` minus the allocated, quarantine, damaged and blocked quantities, `sellable` is"
+    " `available` minus what is ordered and not allocated yet (`committed`).",
 )
 def list_levels(store: Store, request: Request[None, LevelParameters]) -> ListResponse[StoredLevel]:
     """Return a page of stock levels."""
-    return ListResponse(service.list_levels(store, request.parameters), views.level)
+    page = service.list_levels(store, request.parameters)
+    return ListResponse(page, views.level(store.version))
 
 
 @routes.read(

@@ -1,4 +1,4 @@
-"""Fifth pass: the totals of each collection, compared with its entities.
+"""Sixth pass: the totals of each collection, compared with its entities.
 
 The entities of a kind are counted from the entries of an index, in the order of their last change.
 What changes during the count moves to the end, and is counted again. For that, one small number per

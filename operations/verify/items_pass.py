@@ -50,7 +50,8 @@ _EXPIRING = frozenset(
 )  # fmt: skip
 """Beginnings of the partition keys of items that expire."""
 _SEQUENCE = "sequence"
-_KEPT = frozenset({"administrators", "batch", "held", "schema", _SEQUENCE})
+_LEVEL_MARK = "level_mark"
+_KEPT = frozenset({"administrators", "batch", "held", "schema", _LEVEL_MARK, _SEQUENCE})
 """Beginnings of the partition keys of items that other passes check, or that nothing follows."""
 _KINDS_BY_SEQUENCE = COLLECTIONS.keys() - IDS_OF_OTHERS.keys()
 
@@ -60,11 +61,13 @@ class ItemsPass:
     """Checks the items of a table one page after another.
 
     `greatest` has the greatest id that was seen of each kind, which the sequences are compared
-    with, and which the other passes end at.
+    with, and which the other passes end at. `level_marks` has the names of the marks of levels that
+    do not expire.
     """
 
     store: Store
     greatest: dict[str, int]
+    level_marks: set[str]
     name: str = "items"
     _page: dict[Key, Item] = field(default_factory=dict)
 
@@ -86,6 +89,9 @@ class ItemsPass:
 
     def _remember_ids(self, item: Item) -> None:
         kind = kind_of(item)
+        begin, _, rest = str(item[PARTITION_KEY]).partition("#")
+        if begin == _LEVEL_MARK and EXPIRY not in item:
+            self.level_marks.add(rest)
         if item[SORT_KEY] == HEAD and kind in _KINDS_BY_SEQUENCE:
             number = int(item[PARTITION_KEY].partition("#")[2])
             self.greatest[kind] = max(number, self.greatest.get(kind, 0))

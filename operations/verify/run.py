@@ -23,6 +23,7 @@ from operations.verify.items_pass import ItemsPass
 from operations.verify.metering import MeteredClient, default_rate
 from operations.verify.positions_pass import PositionsPass
 from operations.verify.settling import Settled, settle
+from operations.verify.shares_pass import SharesPass
 from operations.verify.stock_pass import StockPass
 from operations.verify.work_pass import WorkPass
 from shared.identity.audit import service as audit
@@ -44,7 +45,7 @@ _ROUNDS = 5
 """Attempts to repair what requests change at the same time."""
 _KEPT_FINDINGS = 200
 """Findings that are kept for the next run if this one is interrupted; others are only counted."""
-_PASSES = ("items", "stock", "positions", "work", "counters")
+_PASSES = ("items", "stock", "positions", "work", "shares", "counters")
 
 
 class _Pass[S: Hashable](Protocol):
@@ -121,6 +122,7 @@ class _Run:
     """Findings of the present chunk that are being repaired."""
     greatest: dict[str, int] = field(default_factory=dict)
     strays: dict[str, set[int]] = field(default_factory=lambda: {"stock": set(), "movement": set()})
+    level_marks: set[str] = field(default_factory=set)
 
     @classmethod
     def begin(
@@ -144,6 +146,7 @@ class _Run:
         self.started_ms, self.at = progress["started_ms"], progress["at"]
         self.position, self.greatest = progress["position"], progress["greatest"]
         self.strays = {kind: set(numbers) for kind, numbers in progress["strays"].items()}
+        self.level_marks = set(progress.get("level_marks", ()))
         found = self.findings
         self.pending = [Finding(**each) for each in progress["pending"]]
         found.listed = [Finding(**each) for each in progress["listed"]]
@@ -171,7 +174,7 @@ class _Run:
     def _pass(self, name: str) -> _Pass[Any]:
         match name:
             case "items":
-                return ItemsPass(self.store, self.greatest)
+                return ItemsPass(self.store, self.greatest, self.level_marks)
             case "stock":
                 last = self.greatest.get
                 return StockPass(self.store, last("product", 0), last("picking", 0), self.strays)
@@ -179,6 +182,8 @@ class _Run:
                 return PositionsPass(self.store, self.greatest.get("position", 0))
             case "work":
                 return WorkPass(self.store, self.greatest)
+            case "shares":
+                return SharesPass(self.store, self.greatest.get("product", 0), self.level_marks)
             case _:
                 return CountersPass(self.store)
 
@@ -277,6 +282,7 @@ class _Run:
             "position": self.position,
             "pending": [asdict(each) for each in self.pending],
             "greatest": self.greatest,
+            "level_marks": sorted(self.level_marks),
             "strays": {kind: sorted(numbers) for kind, numbers in self.strays.items()},
             "listed": [asdict(each) for each in found.listed[:_KEPT_FINDINGS]],
             "counts": found.counts,

@@ -83,10 +83,11 @@ def packing_examples(finalized: Prepare) -> Mapping[str, Example]:
             events=["rfid_validation.completed"],
         ),
         "POST /exit-documents/{id}/dispatch": Example(
-            # The pick, each unit and the packing order leave in separate steps.
+            # The pick, each unit and the packing order leave in separate steps. The last one gives
+            # up what is committed.
             200,
             prepare=packed,
             grows={"movement": 1},
-            events=["shipment.dispatched", "stock.updated", _TRANSITION],
+            events=["shipment.dispatched", "stock.updated", "stock.updated", _TRANSITION],
         ),
     }

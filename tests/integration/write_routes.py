@@ -255,13 +255,20 @@ EXAMPLES: Mapping[str, Example] = {
     "PUT /providers/{id}": _RENAMED_PROVIDER,
     "PATCH /providers/{id}": _RENAMED_PROVIDER,
     "DELETE /providers/{id}": deletion(_provider, "provider"),
-    "POST /entry-documents": Example(201, body=PURCHASE, prepare=_master_data, grows={"entry": 1}),
+    "POST /entry-documents": Example(
+        201,
+        body=PURCHASE,
+        prepare=_master_data,
+        grows={"entry": 1, "level": 1, "level_total": 1},
+        events=["stock.updated"],
+    ),
     "PATCH /entry-documents/{id}": Example(
         200,
         body={"lines": [{"line_num": 1, "qty": 0}, {"item_code": "BOLT-M8", "qty": 3}]},
         prepare=_purchase,
+        events=["stock.updated"],
     ),
-    "POST /entry-documents/{id}/close": Example(200, prepare=_purchase),
+    "POST /entry-documents/{id}/close": Example(200, prepare=_purchase, events=["stock.updated"]),
     "POST /receipts": Example(
         201,
         body={"document_id": 1},
@@ -274,7 +281,7 @@ EXAMPLES: Mapping[str, Example] = {
         200,
         body=ARRIVAL,
         prepare=_receiving,
-        grows={"stock": 1, "level": 1, "level_total": 1, "movement": 1},
+        grows={"stock": 1, "movement": 1},
         events=["stock.updated"],
     ),
     "POST /receipts/{id}/lines/undo": Example(
@@ -294,14 +301,20 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "POST /approvals/{id}/grant": _DECISION,
     "POST /approvals/{id}/deny": _DECISION,
-    "POST /exit-documents": Example(201, body=SALE, prepare=_master_data, grows={"exit": 1}),
+    "POST /exit-documents": Example(
+        201,
+        body=SALE,
+        prepare=_master_data,
+        grows={"exit": 1, "level": 1, "level_total": 1},
+        events=["stock.updated"],
+    ),
     "PATCH /exit-documents/{id}": Example(
         # The priority of the picking changes, too.
         200,
         body={"priority": "Baja", "comments": "Later"},
         prepare=_picking,
     ),
-    "POST /exit-documents/{id}/close": Example(200, prepare=_sale),
+    "POST /exit-documents/{id}/close": Example(200, prepare=_sale, events=["stock.updated"]),
     **transfer_examples(_two_warehouses, MOVE),
     "POST /stock-adjustments": Example(
         201,

@@ -132,6 +132,8 @@ def _level(number: int, times: spec.Times, product: int, whs_code: str | None) -
             "allocated": number % 3,
             "in_transit": number % 2,
             "quarantine": number % 5,
+            "committed": number % 41,
+            "incoming": number % 7,
             "created_at": times.created(number),
             "updated_at": times.updated(number),
         }
@@ -142,12 +144,22 @@ def _level_filters(product: Callable[[int], int]) -> dict[str, spec.Filter]:
     return {
         "product_id": spec.equal_id("product_id", product),
         "item_code": spec.equal("item_code", lambda number: _item_code(product(number))),
+        "sellable_below": spec.Filter(
+            lambda _: ("-3.5", "0", "2.5", "12"),
+            lambda row, value: row["sellable"] < float(value),
+            ("", "many", "1e3", "0.1234567"),
+        ),
+        "shortage": spec.Filter(
+            lambda _: ("true",),
+            lambda row, _value: row["committed"] > row["available"],
+            ("false", "perhaps", ""),
+        ),
     }
 
 
 _LEVEL_FIELDS = """
     integer: product_id
-    number: on_hand allocated available in_transit quarantine
+    number: on_hand allocated available in_transit quarantine committed incoming held sellable
     date-time: updated_at?!
 """
 _LEVEL_SORTS = spec.sorted_by("item_code updated_at")

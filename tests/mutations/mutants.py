@@ -33,9 +33,7 @@ _WRITERS = frozenset({"tx", "posting", "marking", "changes"})
 _CHECK = "tx.check"
 """Makes a commit depend on an item that it does not write."""
 
-_STEPS_OF_THE_STOCK = frozenset(
-    {"_post_row", "_post_level", "_post_total", "_post_movements", "_write", "append"}
-)
+_STEPS_OF_THE_STOCK = frozenset({"_post_row", "_post_movements", "_write", "append"})
 """Methods that a stock posting calls on itself or on its lists."""
 
 _COLLECTION = "shared/kernel/db/collection.py"

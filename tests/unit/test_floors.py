@@ -90,9 +90,8 @@ _SHARED_BY_SUBJECTS = (
 _CATCH_ALL_NAMES = {"common", "helpers", "misc", "utils"}
 _ENTRY_POINTS = {
     "adjustment_lines", "allocation", "changes", "codes", "dispatch", "drafts", "expiry", "gtins",
-    "lines", "models", "picks",
-    "posting", "reading", "renames", "service", "undo_picks", "unit_quantities", "values",
-    "vocabulary",
+    "level_book", "lines", "models", "picks", "posting", "reading", "renames", "service",
+    "undo_picks", "unit_quantities", "values", "vocabulary",
 }  # fmt: skip
 """Modules of a subject that another subject may import. Never a repository: only the subject that
 owns an item reads and writes it."""

@@ -98,3 +98,16 @@ class DeferredItem(Protocol):
 
     def item(self) -> Item:
         """Return the item."""
+
+
+class GatheredChanges(Protocol):
+    """Changes of items that several parts of a use case add to, written together at the commit."""
+
+    def cost(self) -> Cost:
+        """Return what the changes take of the transaction."""
+
+    def write(self) -> None:
+        """Add the changes to the transaction; called once, at the commit."""
+
+    def committed(self) -> None:
+        """Do what follows the commit; an error would not undo it, so raise none."""

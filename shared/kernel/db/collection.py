@@ -5,7 +5,7 @@ totals consistent; what they are follows from the declaration (`shared.kernel.db
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,9 +35,20 @@ _TRIES = 5
 """Attempts to read an entity in parts that other requests keep replacing."""
 
 
+SHARES = "shares"
+"""Name in `Collection.since` of the shares of entities."""
+
+
 @dataclass(frozen=True, slots=True)
 class Collection[E: Stored](EntityItems[E]):
-    """The entities of one kind in a tenant's table."""
+    """The entities of one kind in a tenant's table.
+
+    `add_shares` is called in every change of an entity with its state before and after, each None
+    where there is none. It adds the difference to sums over the entities, in the same transaction.
+    An entity counts from the version of the schema on that `since` names for SHARES.
+    """
+
+    add_shares: Callable[[Transaction, E | None, E | None], None] | None = None
 
     # Reading
 
@@ -127,6 +138,7 @@ class Collection[E: Stored](EntityItems[E]):
         tx.insert(head)
         for item in (*tails, *self.derived_items(record)):
             tx.put(item)
+        self._add_shares(tx, None, record)
         self._count(tx, {"n": 1, **dict.fromkeys(self.counted_in(record), 1)})
         return record
 
@@ -151,6 +163,7 @@ class Collection[E: Stored](EntityItems[E]):
             tx.put(tail)
         for key in self._tail_keys(record)[len(tails) :]:
             tx.delete(key)
+        self._add_shares(tx, record, after)
         self._replace_derived(tx, record, after)
         return after
 
@@ -166,6 +179,7 @@ class Collection[E: Stored](EntityItems[E]):
         after = replace(record, schema=tx.store.version.written)
         kept = {name: head[name] for name in OWN_ATTRIBUTES}
         tx.put({**kept, **self.derived_attributes(after)}, **self._unchanged(tx, record))
+        self._add_shares(tx, record, after)
         self._replace_derived(tx, record, after)
 
     def update(self, tx: Transaction, record: Record[E], values: Mapping[str, object]) -> Record[E]:
@@ -192,6 +206,7 @@ class Collection[E: Stored](EntityItems[E]):
         derived = [key_of(item) for item in self.derived_items(record)]
         for key in (*self._tail_keys(record), *derived):
             tx.delete(key)
+        self._add_shares(tx, record, None)
         self._count(tx, {"n": -1, **dict.fromkeys(self.counted_in(record), -1)})
 
     def delete(self, tx: Transaction, number: int) -> Record[E]:
@@ -215,6 +230,19 @@ class Collection[E: Stored](EntityItems[E]):
             unchanged["condition"] = f"{_UNCHANGED} AND {schema}"
             unchanged["names"] = {"#schema": SCHEMA}
         return unchanged
+
+    def _add_shares(
+        self, tx: Transaction, before: Record[E] | None, after: Record[E] | None
+    ) -> None:
+        if self.add_shares is None:
+            return
+        since = self.since.get(SHARES, FIRST_VERSION)
+        old, new = (
+            record.entity if record is not None and record.schema >= since else None
+            for record in (before, after)
+        )
+        if old is not None or new is not None:
+            self.add_shares(tx, old, new)
 
     def _count(self, tx: Transaction, changes: Mapping[str, int]) -> None:
         """Add changes of the totals, if there are any."""

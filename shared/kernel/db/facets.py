@@ -92,6 +92,13 @@ def quantity_text(quantity: Decimal) -> str:
     return f"{int(quantity.scaleb(_DECIMALS)):0{_UNITS}d}"
 
 
+def signed_quantity_text(quantity: Decimal) -> str:
+    """Return a quantity, also below zero, with up to 6 decimals, in fixed width."""
+    text = integer_text(int(quantity.scaleb(_DECIMALS)))
+    assert text is not None  # noqa: S101 - there is a number
+    return text
+
+
 def flag_text(flag: bool | None) -> str | None:  # noqa: FBT001 - it is the value itself
     """Return a boolean as text; None stays None."""
     return {True: "true", False: "false", None: None}[flag]

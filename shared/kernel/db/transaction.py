@@ -22,6 +22,7 @@ from shared.kernel.db.actions import (
     Cost,
     DeferredItem,
     ErrorFactory,
+    GatheredChanges,
     StaleRead,
     Verb,
 )
@@ -107,6 +108,8 @@ class Transaction:
         self._progress: bytes | None = None
         self.deferred_items: list[DeferredItem] = []
         """Items that the commit inserts; until then, a use case may add to their content."""
+        self.gathered: dict[str, GatheredChanges] = {}
+        """Changes that the commit writes; until then, every part of a use case may add some."""
 
     @property
     def company(self) -> Company:
@@ -280,18 +283,23 @@ class Transaction:
         """What the transaction takes so far."""
         actions, deferred = self._all_actions(), self.deferred_items
         sizes = [*(action.size for action in actions), *(item.size for item in deferred)]
-        return Cost(len(sizes), sum(sizes))
+        return self._gathered_cost + Cost(len(sizes), sum(sizes))
+
+    @property
+    def _gathered_cost(self) -> Cost:
+        return sum((one.cost() for one in self.gathered.values()), Cost())
 
     @property
     def free_actions(self) -> int:
         """Number of actions that may still be planned for the transaction."""
         count = len(self._all_actions()) + len(self.deferred_items)
-        return MAX_PLANNED_ACTIONS - count - bool(self.store.claim)
+        return MAX_PLANNED_ACTIONS - count - self._gathered_cost.actions - bool(self.store.claim)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is added, and the transaction is not bound to any fence."""
-        return not (self._actions or self._counters or self._additions or self.deferred_items)
+        added = self._actions or self._counters or self._additions or self.deferred_items
+        return not (added or self._gathered_cost.actions)
 
     @property
     def has_steps(self) -> bool:
@@ -351,6 +359,9 @@ class Transaction:
             ServiceUnavailable: Conflicts or throttling lasted until the deadline.
             Exception: The error of the first failed condition, from `on_condition_failed`.
         """
+        gathered, self.gathered = list(self.gathered.values()), {}
+        for changes in gathered:
+            changes.write()
         for deferred in self.deferred_items:
             self.insert(deferred.item(), table=deferred.table)
         self.deferred_items = []
@@ -377,6 +388,8 @@ class Transaction:
         if leaving:
             attempts.left_queue()
         attempts.leave_queue()
+        for changes in gathered:
+            changes.committed()
 
     def retry(self) -> None:
         """Wait for the next attempt of the use case after StaleRead, and begin it.

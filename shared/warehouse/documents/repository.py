@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from shared.kernel.db.collection import Collection
+from shared.kernel.db.collection import SHARES, Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, facets_of, integer_text
 from shared.kernel.db.indexes import AnyLookup, Lookup, Partition
 from shared.kernel.db.items import Key, alias_key, item_at
@@ -10,8 +10,11 @@ from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.warehouse.documents.level_shares import entry_shares, exit_shares
 from shared.warehouse.documents.models import Document, EntryParameters, ExitParameters
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
+from shared.warehouse.stock.level_book import add_shares
+from shared.warehouse.stock.models import SHARES_SINCE
 from shared.warehouse.work.ranks import RANK, by_rank, rank_of
 
 _facets = facets_of(
@@ -50,6 +53,8 @@ ENTRIES = Collection(
     },
     fixed=frozenset({"type", "source", "card_code", "doc_date", "due_date", "created_at"}),
     lookups=_lookups("entry"),
+    since={SHARES: SHARES_SINCE},
+    add_shares=add_shares(entry_shares),
 )
 
 EXITS = replace(
@@ -60,6 +65,7 @@ EXITS = replace(
     sorts={**ENTRIES.sorts, "priority": 6, RANK: 7},
     fixed=ENTRIES.fixed | {"priority", RANK},
     lookups=_lookups("exit"),
+    add_shares=add_shares(exit_shares),
 )
 
 COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}

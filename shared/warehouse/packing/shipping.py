@@ -50,7 +50,7 @@ def _dispatch_step(
     staged = dispatch.read_staged(tx, number)
     rest = ensure_valid(checked).rest or settings_of(tx.company).dispatch_rest
     orders = _packed_orders(tx.store, number, [one.entity for one in staged.pickings])
-    if dispatch.dispatch_picks(tx, staged):
+    if dispatch.dispatch_picks(tx, staged, closes=rest == "close"):
         units = _ship(tx, orders)
         if units is not None:
             shown = {"units": [views.shipped_unit(unit.entity) for unit in units]}

@@ -42,8 +42,11 @@ def _picks_for(pickings: Sequence[Record[StoredPicking]], document: int) -> Iter
                 yield from ((record.id, at, pick) for pick in line.picks)
 
 
-def dispatch_picks(tx: Transaction, staged: StagedDocument) -> bool:
-    """Dispatch as many picks for a document as fit; return whether all are dispatched."""
+def dispatch_picks(tx: Transaction, staged: StagedDocument, *, closes: bool) -> bool:
+    """Dispatch as many picks for a document as fit; return whether all are dispatched.
+
+    `closes` is whether the last step closes the document, and so gives up what is open.
+    """
     pickings, document = staged.pickings, staged.document.id
     picks = [one for one in _picks_for(pickings, document) if not one[2].dispatched]
     posting = StockPosting(tx, cause=MovementCause(type="exit_document", id=document))
@@ -72,7 +75,11 @@ def dispatch_picks(tx: Transaction, staged: StagedDocument) -> bool:
     dispatched = posting.add_while_fitting(
         ahead, book, lambda: sum((costs[number] for number in changed), Cost())
     )
-    posting.post(later={by_id[one].lines[at].product_id for one, at, _ in picks[len(dispatched) :]})
+    left = picks[len(dispatched) :]
+    later = {by_id[one].lines[at].product_id for one, at, _ in left}
+    if left and closes:
+        later |= {line.product_id for line in staged.document.entity.lines if line.open_qty}
+    posting.post(later=later)
     for record in pickings:
         of_picking = [pick for number, _, pick in dispatched if number == record.id]
         if of_picking:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from shared.kernel.db.collection import Collection
+from shared.kernel.db.collection import SHARES, Collection
 from shared.kernel.db.facets import (
     Facets,
     flag_text,
@@ -18,7 +18,10 @@ from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
+from shared.warehouse.picking.level_shares import picking_shares
 from shared.warehouse.picking.models import PendingPicking, PickingParameters, StoredPicking
+from shared.warehouse.stock.level_book import add_shares
+from shared.warehouse.stock.models import SHARES_SINCE
 from shared.warehouse.work.models import DocumentReference, work_facets
 from shared.warehouse.work.ranks import RANK, by_rank, rank_of
 
@@ -63,6 +66,8 @@ PICKINGS = Collection(
         "document_id": Lookup(6, hides=("document_id", "document_ids")),
     },
     more_lookups=lambda picking: [_lookups(document) for document in picking.documents[1:]],
+    since={SHARES: SHARES_SINCE},
+    add_shares=add_shares(picking_shares),
 )
 
 

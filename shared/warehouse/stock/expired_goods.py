@@ -17,8 +17,9 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.stock.batches import lot_of
+from shared.warehouse.stock.level_book import Place
 from shared.warehouse.stock.models import ExpiredRow, StockRow
-from shared.warehouse.stock.posting import Place, StockPosting, raise_due_events, read_ahead
+from shared.warehouse.stock.posting import StockPosting, raise_due_events, read_ahead
 from shared.warehouse.stock.repository import EXPIRY_SINCE, STOCK, expired_rows
 
 REASON = "expired"

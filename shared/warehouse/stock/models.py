@@ -1,11 +1,19 @@
 """Models of stock: rows, levels, movements and adjustments, as stored and as returned."""
 
 import operator
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.fields import (
@@ -153,9 +161,34 @@ class Quantities(Stored):
         return self.on_hand - self.allocated - self.quarantine - self.damaged - self.blocked
 
 
-class StoredLevel(Quantities):
+SHARES_SINCE = 4
+"""Version of the schema from which on entities have shares in levels."""
+
+
+class Shares(Stored):
+    """Sums over what work other than stock says of a product, by the quantities of its documents.
+
+    `committed` is ordered and not allocated or picked, `incoming` is expected to arrive.
+    """
+
+    committed: Number = Field(default=ZERO, exclude_if=operator.not_)
+    incoming: Number = Field(default=ZERO, exclude_if=operator.not_)
+
+
+class PendingShares(Shares):
+    """Changes of shares that count from the commit of a transaction on, whose mark has `name`.
+
+    They were added at `at_ms` (milliseconds).
+    """
+
+    name: str
+    at_ms: int
+
+
+class StoredLevel(Quantities, Shares):
     """The stock of a product in one warehouse, or in all warehouses (`whs_code` is None).
 
+    `pending` has changes of shares that do not count yet: see `level_book`.
     `event_due` is true while a step of work has changed the level and has left the event about it
     to a later step. `event_id` is what events name it by, since the id of its key is too wide.
     """
@@ -167,6 +200,22 @@ class StoredLevel(Quantities):
     created_at: Timestamp
     updated_at: Timestamp
     event_due: bool = False
+    pending: list[PendingShares] = Field(default_factory=list, exclude_if=operator.not_)
+
+    @property
+    def sellable(self) -> Decimal:
+        """What can be sold; below 0 if more is ordered than is there."""
+        return self.available - self.committed
+
+
+@dataclass(frozen=True, slots=True)
+class LevelPlace:
+    """The product and the warehouse of a level, with the codes that a new level gets."""
+
+    product_id: int
+    warehouse_id: int
+    item_code: str
+    whs_code: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,6 +420,7 @@ class StockLevel(Stored):
     """Stock of a product in one warehouse, or in all warehouses if `whs_code` is null.
 
     `available` is `on_hand` minus the allocated, quarantine, damaged and blocked quantities.
+    `sellable` is `available` minus `committed` and `held`.
     """
 
     product_id: int
@@ -381,6 +431,10 @@ class StockLevel(Stored):
     available: Number
     in_transit: Number
     quarantine: Number
+    committed: Number | None
+    incoming: Number | None
+    held: Number | None
+    sellable: Number | None
     updated_at: Timestamp
 
 
@@ -408,6 +462,13 @@ class StockParameters(ListParameters):
     )
 
 
+def _limit(value: object) -> Decimal:
+    text = str(value)
+    if not re.fullmatch(r"-?\d{1,12}(\.\d{1,6})?", text, re.ASCII):
+        raise PydanticCustomError("limit", "must be a number with up to 6 decimals")
+    return Decimal(text)
+
+
 class LevelParameters(ListParameters):
     """Parameters of the list of stock levels."""
 
@@ -419,6 +480,22 @@ class LevelParameters(ListParameters):
         default=None,
         description="Return one row per product, summed over all warehouses. Not with `warehouse`.",
     )
+    sellable_below: (
+        Annotated[Decimal, PlainValidator(_limit), WithJsonSchema({"type": "number"})] | None
+    ) = Field(
+        default=None,
+        description="Levels of which less can be sold than this. It may examine the whole list.",
+    )
+    shortage: bool | None = Field(
+        default=None, description="`true`: levels with less available than is committed."
+    )
+
+    @field_validator("shortage")
+    @classmethod
+    def _only_true(cls, shortage: bool | None) -> bool | None:  # noqa: FBT001
+        if shortage is False:
+            raise PydanticCustomError("shortage", "must be true")
+        return shortage
 
     @field_validator("totals")
     @classmethod

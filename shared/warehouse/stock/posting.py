@@ -10,23 +10,28 @@ change of a marked level, by a later step, the repeated request or other work, r
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Several
-from dataclasses import replace
+from itertools import product
 from types import MappingProxyType
 
 from shared.kernel.clock import instant
 from shared.kernel.db import steps
-from shared.kernel.db.actions import Cost, StaleRead
+from shared.kernel.db.actions import Cost
 from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import commit_in_steps, has_room
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data import uses
-from shared.warehouse.stock import rules, views
+from shared.warehouse.stock import rules
 from shared.warehouse.stock.batches import Batch, Batches, lot_of
+from shared.warehouse.stock.level_book import (
+    LevelBook,
+    Place,
+    level_keys,
+    raise_level_event,
+)
 from shared.warehouse.stock.models import (
     InventoryStatus,
     Lot,
@@ -48,15 +53,10 @@ from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 _LEAST_PER_PRODUCT = 2
 """Minimum number of actions per product with changed stock: a level and the total."""
-_LEVEL_RETRY_MS = 1_500
-"""How long a level that disagrees with the rows is treated as a stale read and retried."""
 _RECENT_MS = 5_000
 """Age up to which an index may not show a change: its commit may have taken seconds."""
 _ACTIONS_PER_DUE_EVENT = 2
 """The level and its event."""
-
-type Place = tuple[int, int]
-"""Ids of a product and of a warehouse, which identify a level."""
 
 
 def empty_row(  # noqa: PLR0913 - what makes a row
@@ -92,21 +92,12 @@ def empty_row(  # noqa: PLR0913 - what makes a row
     )
 
 
-def _level_keys(places: set[Place]) -> list[Key]:
-    """Return the keys of the levels of (product, warehouse) pairs and of the products' totals."""
-    products = {product for product, _ in places}
-    return [
-        *(LEVELS.key(level_id(*place)) for place in places),
-        *(TOTALS.key(product) for product in products),
-    ]
-
-
 def arrival_keys(targets: Iterable[RowKey]) -> list[Key]:
     """Return the keys that `StockPosting.load` reads first for `targets`."""
     keys: list[Key] = []
     for target in targets:
         lot = lot_of(target)
-        keys += [row_key(target), *_level_keys({(target.product_id, target.warehouse_id)})]
+        keys += [row_key(target), *level_keys({(target.product_id, target.warehouse_id)})]
         keys += [] if lot is None else [batch_key(lot)]
     return keys
 
@@ -159,7 +150,7 @@ class StockPosting:
         self._reason = reason
         self._records: dict[int, Record[StockRow]] = {}
         self._levels: dict[Place, Record[StoredLevel]] = {}
-        self._totals: dict[int, Record[StoredLevel]] = {}
+        self._warehouses: set[int] = set()
         self.due_levels: set[Place] = set()
         """Levels whose events are still due after `post`."""
         self.batches = Batches(tx)
@@ -191,7 +182,7 @@ class StockPosting:
         arrivals = {(target.product_id, target.warehouse_id) for target in targets}
         expected = arrivals | set(levels)
         lots = sorted({lot for target in targets if (lot := lot_of(target))})
-        keys = [*aliases, *(STOCK.key(number) for number in rows), *_level_keys(expected)]
+        keys = [*aliases, *(STOCK.key(number) for number in rows), *level_keys(expected)]
         keys += [batch_key(lot) for lot in lots]
         found, _ = run_all(
             lambda: tx.store.get_many(keys),
@@ -213,7 +204,7 @@ class StockPosting:
 
         unread = self.batches.add_stored(lots, found, derived)
         loaded = list(self.changes.rows.values())
-        keys = [*(STOCK.key(number) for number in others - set(rows)), *_level_keys(places)]
+        keys = [*(STOCK.key(number) for number in others - set(rows)), *level_keys(places)]
         more, *_ = run_all(
             lambda: tx.store.get_many(keys),
             lambda: tx.reserve_ids(LEVELS.kind, len(new)) if new else None,
@@ -224,7 +215,7 @@ class StockPosting:
         self._add_records(STOCK.from_items(more, number) for number in others - set(rows))
         self._add_levels(more, places)
         # An alias never changes. A level on which this change relies is also written.
-        tx.read_first([*aliases, *_level_keys(places)])
+        tx.read_first([*aliases, *level_keys(places)])
 
     def _add_records(self, records: Iterable[Record[StockRow] | None]) -> None:
         known = [record for record in records if record]
@@ -232,13 +223,11 @@ class StockPosting:
         self.changes.add_rows(record.entity for record in known)
 
     def _add_levels(self, found: Mapping[Key, Item], places: set[Place]) -> None:
+        self._warehouses |= {warehouse for _, warehouse in places}
         for place in places:
             level = LEVELS.from_items(found, level_id(*place))
             if level:
                 self._levels[place] = level
-            total = TOTALS.from_items(found, place[0])
-            if total:
-                self._totals[place[0]] = total
 
     def row(self, number: int) -> StockRow:
         """Return a loaded row with the changes made so far."""
@@ -339,12 +328,13 @@ class StockPosting:
             self.batches.write(
                 lot, [self.changes.rows[key].id for key in keys if self._is_new(key)]
             )
-        differences = rules.level_changes(self.changes.stored, changed)
+        book = LevelBook.of(self._tx)
         self.due_levels = {place for place, one in self._levels.items() if one.entity.event_due}
-        for difference in differences:
-            self._post_level(difference, event_due=difference.row.product_id in later)
-        for difference in rules.total_changes(differences):
-            self._post_total(difference)
+        book.due_later |= set(product(later, self._warehouses))
+        for difference in rules.level_changes(self.changes.stored, changed):
+            place = (difference.place.product_id, difference.place.warehouse_id)
+            book.add_stock(difference)
+            (self.due_levels.add if place in book.due_later else self.due_levels.discard)(place)
         self._post_movements()
         held = rules.stock_count_changes(self.changes.stored, changed)
         for position, more in sorted(held.items()):
@@ -372,45 +362,6 @@ class StockPosting:
         before = self.changes.stored.get(key)
         return before is None or before.batch_num != self.changes.rows[key].batch_num
 
-    def _post_level(self, difference: rules.LevelChange, *, event_due: bool) -> None:
-        tx, row = self._tx, difference.row
-        place = (row.product_id, row.warehouse_id)
-        record = self._levels.get(place)
-        if record:
-            level = self._changed_level(record.entity, difference, event_due=event_due)
-            changed = LEVELS.replace(tx, record, level)
-        else:
-            level = rules.empty_level(row, tx.next_id(LEVELS.kind), tx.now)
-            level = self._changed_level(level, difference, event_due=event_due)
-            changed = LEVELS.insert(tx, level_id(*place), level)
-        if event_due:
-            self.due_levels.add(place)
-        else:
-            self.due_levels.discard(place)
-            _raise_level_event(tx, changed)
-
-    def _post_total(self, difference: rules.LevelChange) -> None:
-        tx, row = self._tx, difference.row
-        record = self._totals.get(row.product_id)
-        if record:
-            TOTALS.replace(tx, record, self._changed_level(record.entity, difference))
-        else:
-            total = rules.empty_level(row, row.product_id, tx.now, total=True)
-            TOTALS.insert(tx, row.product_id, self._changed_level(total, difference))
-
-    def _changed_level(
-        self, level: StoredLevel, difference: rules.LevelChange, *, event_due: bool = False
-    ) -> StoredLevel:
-        """Return a level after `difference`; raise StaleRead if rows are older than it."""
-        try:
-            changed = rules.apply_level_change(level, difference, self._tx.now)
-        except rules.NegativeLevel as error:
-            # A commit between the two reads can show in the level and not yet in the rows.
-            if self._tx.elapsed_ms < _LEVEL_RETRY_MS:
-                raise StaleRead from error
-            raise
-        return changed.model_copy(update={"event_due": event_due})
-
     def _post_movements(self) -> None:
         tx = self._tx
         caller = tx.caller
@@ -427,11 +378,6 @@ class StockPosting:
             MOVEMENTS.insert(tx, number, rules.movement_of(moved, number, stamp))
 
 
-def _raise_level_event(tx: Transaction, level: Record[StoredLevel]) -> None:
-    shown = replace(level, id=level.entity.event_id)
-    raise_record_event(tx, "stock.updated", views.LEVEL_EVENTS, shown)
-
-
 def raise_due_events(tx: Transaction, places: Iterable[Place]) -> None:
     """Commit the due events of levels, in steps; nothing may be added to `tx` before.
 
@@ -446,7 +392,7 @@ def raise_due_events(tx: Transaction, places: Iterable[Place]) -> None:
             if record and record.entity.event_due:
                 level = record.entity.model_copy(update={"event_due": False})
                 changed = LEVELS.replace(tx, record, level)
-                _raise_level_event(tx, changed)
+                raise_level_event(tx, changed)
         return len(part)
 
     commit_in_steps(tx, sorted(places), step)

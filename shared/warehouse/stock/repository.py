@@ -1,6 +1,6 @@
 """Storage of stock rows, levels and movements. Keys and indexes: see docs/internals/storage.md."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, get_args
 
@@ -17,6 +17,7 @@ from shared.kernel.db.facets import (
     joined,
     pair_id,
     quantity_text,
+    signed_quantity_text,
 )
 from shared.kernel.db.indexes import IndirectLookup, Lookup, Partition, Range
 from shared.kernel.db.items import AttributeMap, Key, alias_key
@@ -28,6 +29,7 @@ from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.kernel.fields import LEAST_QUANTITY
 from shared.warehouse.master_data import uses
 from shared.warehouse.stock.models import (
+    SHARES_SINCE,
     CauseType,
     ExpiredRow,
     FreeRow,
@@ -104,7 +106,17 @@ STOCK = Collection(
 because no row has both."""
 
 
-_level_facets = facets_of("product_id", "item_code", "whs_code", "updated_at")
+_shown_of_level = facets_of("product_id", "item_code", "whs_code", "updated_at")
+_SHORTAGE = Lookup(5, order="item_code", hides=("shortage",))
+_SHARES_SINCE: Mapping[str | int, int] = {"sellable": SHARES_SINCE, "shortage": SHARES_SINCE}
+
+
+def _level_facets(level: StoredLevel) -> Facets:
+    return {
+        **_shown_of_level(level),
+        "sellable": signed_quantity_text(level.sellable),
+        "shortage": flag_text(level.committed > level.available or None),
+    }
 
 
 LEVELS = Collection(
@@ -114,9 +126,11 @@ LEVELS = Collection(
     facets=_level_facets,
     sorts={"item_code": 1, "updated_at": 2},
     partitions={"whs_code": Partition({"item_code": 3}, own_totals=SHARDS)},
-    lookups={"product_id": Lookup(4)},
+    lookups={"product_id": Lookup(4), "shortage": _SHORTAGE},
     totals_within=STOCK.kind,
+    volatile=frozenset({"sellable"}),
     id_digits=PAIR_DIGITS,
+    since=_SHARES_SINCE,
 )
 
 
@@ -136,9 +150,13 @@ TOTALS = Collection(
     model=StoredLevel,
     facets=_total_facets,
     totals_within=STOCK.kind,
-    volatile=frozenset({uses.STOCKED}),
+    volatile=frozenset({uses.STOCKED, "sellable"}),
     sorts={"item_code": 1, "updated_at": 2},
-    lookups={"product_id": lambda product: [_total_key(product)]},
+    lookups={
+        "product_id": lambda product: [_total_key(product)],
+        "shortage": _SHORTAGE,
+    },
+    since=_SHARES_SINCE,
 )
 
 
@@ -330,7 +348,12 @@ def list_stock(
 
 def list_levels(store: Store, parameters: LevelParameters) -> Page[StoredLevel]:
     """Return a page of levels per warehouse, or of totals over all warehouses."""
-    query = parameters.list_query(equal=parameters.filters(totals=None, warehouse="whs_code"))
+    filters = parameters.filters(totals=None, warehouse="whs_code", sellable_below=None)
+    between: dict[str, Range] = {}
+    if parameters.sellable_below is not None:
+        most = parameters.sellable_below - LEAST_QUANTITY
+        between["sellable"] = (None, signed_quantity_text(most))
+    query = parameters.list_query(equal=filters, between=between)
     return read_page(store, TOTALS if parameters.totals else LEVELS, query)
 
 

@@ -11,6 +11,7 @@ from shared.kernel.fields import ZERO, plain
 from shared.warehouse.stock.models import (
     InventoryStatus,
     LastDeparture,
+    LevelPlace,
     Lot,
     Movement,
     MovementCause,
@@ -268,9 +269,12 @@ def level_share(row: StockRow) -> dict[str, Decimal]:
 
 @dataclass(slots=True)
 class LevelChange:
-    """The differences of the quantities of one level; `row` identifies product and warehouse."""
+    """The differences of the quantities and shares of one level.
 
-    row: StockRow
+    `place` identifies product and warehouse, and has their codes.
+    """
+
+    place: LevelPlace | StockRow
     amounts: dict[str, Decimal] = field(default_factory=dict)
 
     def add(self, by: Mapping[str, Decimal], sign: int = 1) -> None:
@@ -299,8 +303,8 @@ def total_changes(differences: Iterable[LevelChange]) -> list[LevelChange]:
     """Return the change of the total of each product over all warehouses."""
     found: dict[int, LevelChange] = {}
     for difference in differences:
-        product = difference.row.product_id
-        found.setdefault(product, LevelChange(difference.row)).add(difference.amounts)
+        product = difference.place.product_id
+        found.setdefault(product, LevelChange(difference.place)).add(difference.amounts)
     return [one for one in found.values() if one.amounts]
 
 
@@ -308,33 +312,47 @@ class NegativeLevel(Exception):
     """A level would fall below 0: it is newer than the rows, or rows and levels disagree."""
 
 
-def empty_level(row: StockRow, event_id: int, now: str, *, total: bool = False) -> StoredLevel:
-    """Return the level of a row's product and warehouse without stock, or the product's `total`."""
+def empty_level(
+    place: LevelPlace | StockRow, event_id: int, now: str, *, total: bool = False
+) -> StoredLevel:
+    """Return the level of a product and warehouse without stock, or the product's `total`."""
     return StoredLevel(
         event_id=event_id,
-        product_id=row.product_id,
-        item_code=row.item_code,
-        whs_code=None if total else row.whs_code,
+        product_id=place.product_id,
+        item_code=place.item_code,
+        whs_code=None if total else place.whs_code,
         created_at=now,
         updated_at=now,
     )
 
 
-def apply_level_change(level: StoredLevel, difference: LevelChange, now: str) -> StoredLevel:
+def apply_level_change(
+    level: StoredLevel, difference: LevelChange, now: str, *, of_stock: bool = True
+) -> StoredLevel:
     """Return a level, or the total of a product, after `difference`.
+
+    A change `of_stock` names the present codes of product and warehouse; another one may name
+    former codes.
 
     Raises:
         NegativeLevel: A quantity would fall below 0.
     """
-    row, by = difference.row, difference.amounts
-    sums = {name: getattr(level, name) + by.get(name, ZERO) for name in Quantities.model_fields}
-    whs_code = None if level.whs_code is None else row.whs_code
-    after = level.model_copy(
-        update={**sums, "item_code": row.item_code, "whs_code": whs_code, "updated_at": now}
-    )
+    place = difference.place
+    after = with_amounts(level, difference.amounts).model_copy(update={"updated_at": now})
+    if not of_stock:
+        return after
+    sums = {name: getattr(after, name) for name in Quantities.model_fields}
     if after.available < 0 or any(qty < 0 for qty in sums.values()):
         raise NegativeLevel(f"product {level.product_id}: {sums}")
-    return after
+    whs_code = None if level.whs_code is None else place.whs_code
+    return after.model_copy(update={"item_code": place.item_code, "whs_code": whs_code})
+
+
+def with_amounts(level: StoredLevel, amounts: Mapping[str, Decimal]) -> StoredLevel:
+    """Return a level with `amounts` added to its quantities and shares of these names."""
+    return level.model_copy(
+        update={name: getattr(level, name) + qty for name, qty in amounts.items()}
+    )
 
 
 def stock_count_changes(

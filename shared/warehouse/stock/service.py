@@ -1,13 +1,19 @@
 """Use cases of stock."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.fields import plain
-from shared.warehouse.stock import batches, repository, rules
-from shared.warehouse.stock.models import StockParameters, StockRow
+from shared.warehouse.stock import batches, level_book, repository, rules
+from shared.warehouse.stock.models import (
+    LevelParameters,
+    StockParameters,
+    StockRow,
+    StoredLevel,
+)
 from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownWarehouse
@@ -35,6 +41,19 @@ def rows_by_id(store: Store, numbers: Iterable[int]) -> dict[int, StockRow]:
     return {record.id: record.entity for record in STOCK.get_many(store, numbers)}
 
 
+def list_levels(store: Store, parameters: LevelParameters) -> Page[StoredLevel]:
+    """Return a page of levels per warehouse, or of totals over all warehouses."""
+    page = repository.list_levels(store, parameters)
+    states = level_book.states_of(store, (record.entity for record in page.records))
+    if not states:
+        return page
+    records = [
+        replace(record, entity=level_book.with_committed(record.entity, states))
+        for record in page.records
+    ]
+    return replace(page, records=records)
+
+
 def places_text(store: Store, row: StockRow) -> str:
     """Return where the stock of the product of a row is, of its batch and serial if it has some.
 
@@ -58,7 +77,6 @@ def _place_text(row: StockRow) -> str:
     return f"{place} ({plain(row.allocated)} allocated)" if is_shown else place
 
 
-list_levels = repository.list_levels
 list_movements = repository.list_movements
 get_movement = MOVEMENTS.get
 free_rows = repository.free_rows

@@ -3,8 +3,11 @@
 from collections.abc import Callable, Mapping
 
 from shared.kernel.db.records import Record
+from shared.kernel.db.schema import TableVersion
 from shared.kernel.events.outbox import EventResource
+from shared.kernel.fields import ZERO
 from shared.warehouse.stock.models import (
+    SHARES_SINCE,
     Movement,
     Stock,
     StockLevel,
@@ -44,14 +47,31 @@ def _position(
     )
 
 
-def level(record: Record[StoredLevel]) -> StockLevel:
-    """Return the representation of a level."""
-    return StockLevel.from_stored(record.entity, available=record.entity.available)
+def level(version: TableVersion) -> Callable[[Record[StoredLevel]], StockLevel]:
+    """Return a function that converts a level of a table of a version.
+
+    What an older table has of the shares is not complete, and not shown.
+    """
+    is_complete = version.complete >= SHARES_SINCE
+
+    def convert(record: Record[StoredLevel]) -> StockLevel:
+        entity = record.entity
+        shares = {
+            "committed": entity.committed,
+            "incoming": entity.incoming,
+            "held": ZERO,
+            "sellable": entity.sellable,
+        }
+        shown = shares if is_complete else dict.fromkeys(shares)
+        return StockLevel.from_stored(entity, available=entity.available, **shown)
+
+    return convert
 
 
-LEVEL_EVENTS = EventResource(
-    "stock_level", "/stock-levels?product_id={record.entity.product_id}", level
-)
+def level_events(version: TableVersion) -> EventResource[StoredLevel]:
+    """Return how events describe the levels of a table of a version."""
+    href = "/stock-levels?product_id={record.entity.product_id}"
+    return EventResource("stock_level", href, level(version))
 
 
 def movement(record: Record[Movement]) -> Movement:

@@ -1,6 +1,6 @@
 """The items of transfer orders. Keys and indexes: see docs/internals/storage.md."""
 
-from shared.kernel.db.collection import Collection
+from shared.kernel.db.collection import SHARES, Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, flag_text
 from shared.kernel.db.indexes import Partition
@@ -8,6 +8,9 @@ from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.references import ExternalReferences
+from shared.warehouse.stock.level_book import add_shares
+from shared.warehouse.stock.models import SHARES_SINCE
+from shared.warehouse.transfer_orders.level_shares import order_shares
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.progress_rules import has_discrepancy
 
@@ -43,6 +46,8 @@ TRANSFER_ORDERS = Collection(
         "to_warehouse": Partition({"created_at": 5}, own_totals=SHARDS),
     },
     lookups={"external_ref": REFERENCES.keys},
+    since={SHARES: SHARES_SINCE},
+    add_shares=add_shares(order_shares),
 )
 
 

@@ -60,6 +60,10 @@ def test_count_creates_stock(yard: WarehouseScenario, adjust: Adjust, stack: Sta
         "available": 12.5,
         "in_transit": 0,
         "quarantine": 0,
+        "committed": 0,
+        "incoming": 0,
+        "held": 0,
+        "sellable": 12.5,
         "updated_at": made["created_at"],
     }
     [total] = yard.erp.get("/stock-levels", query={"totals": "true"}).data

@@ -164,7 +164,7 @@ _WORK: Mapping[str, tuple[Callable[[Erp], _Request], int]] = {
     "dispatch an exit document": (_dispatch, 2),
     "release a wave": (_wave_release, 2),
     "cancel a receipt": (_receipt_reversal, 2),
-    "release a transfer order": (_order_release, 2),
+    "release a transfer order": (_order_release, 4),
     "dispatch a transfer order": (_order_dispatch, 4),
     "close a transfer order": (_order_close, 1),
 }

@@ -22,6 +22,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import UnservedTable
+from shared.warehouse.stock.repository import LEVELS, TOTALS
 from tests import recorded
 from tests.clock import Clock
 from tests.faults import AwsFaults, Call, before_each
@@ -42,6 +43,7 @@ from tests.lists.spec import HOURLY, Listed
 from tests.recorded import ROWS, STORY
 from tests.sampling import is_complete, sampled
 from tests.stack import Stack
+from tests.stock_invariants import assert_invariants
 
 RECORDED = recorded.recorded()
 _LISTS = [name for name in LISTS if name in RECORDED.tables]
@@ -264,6 +266,9 @@ def test_new_release_serves_a_table_of_the_version_before(
         assert read_totals(store, "client").counts.keys() == {"n"}
 
 
+_LEVELS = (LEVELS.kind, TOTALS.kind)
+
+
 def test_story_goes_on_in_the_upgraded_table(
     put_table: PutTable, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,8 +277,13 @@ def test_story_goes_on_in_the_upgraded_table(
     kept = {(item["PK"]["S"], item["SK"]["S"]): item for item in stack.items()}
     with invented_version(monkeypatch, *(DESCRIBED[kind].collection for kind in DESCRIBED)):
         (done,) = upgrade_tables(["acme"])
-        assert done.rewritten == sum(len(numbers_of(stack, kind)) for kind in DESCRIBED) - 1
+        # A document that is rewritten adds its shares to levels, which then have the new form.
+        levels = sum(len(numbers_of(stack, kind)) for kind in _LEVELS)
+        rewritten = sum(len(numbers_of(stack, kind)) for kind in DESCRIBED) - 1
+        assert rewritten - levels <= done.rewritten <= rewritten
         for item in (item for item in stack.items() if "data" in item):
+            if item["PK"]["S"].partition("#")[0] in _LEVELS:
+                continue
             before = kept.get((item["PK"]["S"], item["SK"]["S"]), item)
             for name in ("data", "version", "parts", "id"):
                 assert item.get(name) == before.get(name)
@@ -286,3 +296,4 @@ def test_story_goes_on_in_the_upgraded_table(
             for shape in ("", "1", "2"):
                 total = collection.totals(store).of(f"{SHAPE}={shape}")
                 assert total == sum((shape_of(one.entity) or "") == shape for one in records)
+        assert_invariants(store)

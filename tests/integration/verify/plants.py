@@ -12,6 +12,8 @@ from shared.kernel.fields import ZERO
 from shared.warehouse.catalog.repository import code_key, gtin_key
 from shared.warehouse.master_data.uses import assignment_key, stock_count_key
 from shared.warehouse.partners.codes import code_key as partner_key
+from shared.warehouse.stock.level_book import mark_key
+from shared.warehouse.stock.models import PendingShares
 from shared.warehouse.stock.repository import row_key
 from shared.warehouse.warehouses.repository import position_key
 from tests.integration.verify import changes
@@ -303,5 +305,14 @@ _ROWS: tuple[tuple[str, str, Change], ...] = (
      change(partner_key("provider", "V-1"), name="Cables")),
     ("code_that_no_provider_has", "alias.orphan",
      put(partner_key("provider", "V-9"), {"id": 1, "name": "Cable Works"})),
+
+    # Shares in levels
+    *((f"{name}_of_level", f"level.{name}", add_to("level", LEVEL, name, 3))
+      for name in ("committed", "incoming")),
+    *((f"{name}_of_level_total", f"total.{name}", add_to("level_total", BRICK, name, 3))
+      for name in ("committed", "incoming")),
+    ("changes_of_a_level_that_were_abandoned", "mark.left",
+     edit("level", LEVEL, pending=[PendingShares(name="0" * 32, at_ms=1, committed=Decimal(3))])),
+    ("mark_of_levels_left", "mark.endless", put(mark_key("0" * 32), {"state": "committed"})),
 )  # fmt: skip
 PLANTS = [_plant(*row) for row in _ROWS]

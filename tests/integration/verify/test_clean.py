@@ -16,7 +16,7 @@ def test_company_with_every_kind_of_data_has_no_drift(table: Table) -> None:
     found = verify_tenant("acme", repair=True)
     assert found.listed == []
     assert found.unsettled == []
-    assert {"items", "stock", "positions", "work", "counters"} == found.checked.keys()
+    assert {"items", "stock", "positions", "work", "shares", "counters"} == found.checked.keys()
     assert table.contents() == before
 
 

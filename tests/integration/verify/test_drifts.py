@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from operations.verify import verify_tenant
+from shared.warehouse.stock.models import Shares
 from tests.integration.verify.planting import Table
 from tests.integration.verify.plants import PLANTS, Plant
 from tests.sampling import is_complete
@@ -24,6 +25,9 @@ _ELSEWHERE = {
 }
 """Batches of the stride 9 for drifts that would meet another one of the same item. After a change
 of PLANTS a batch may fail for this reason: move one of its drifts."""
+
+_FOLLOWING = {f"{kind}.{name}" for kind in ("level", "total") for name in Shares.model_fields}
+"""Kinds that are also found where a document, picking or transfer order has another drift."""
 
 
 def _batches() -> list[list[Plant]]:
@@ -50,7 +54,7 @@ def test_drifts_are_found_named_and_repaired(plants: list[Plant], table: Table) 
     found = verify_tenant("acme", repair=True)
 
     kinds = Counter(one.kind for one in found.listed)
-    assert kinds.keys() == finds.keys(), found.listed
+    assert kinds.keys() - _FOLLOWING == finds.keys() - _FOLLOWING, found.listed
     assert kinds >= finds, found.listed
     assert {one.kind for one in found.listed if not one.repaired} == lasting, found.listed
     assert all(one.stored != one.expected or one.stored is None for one in found.listed)

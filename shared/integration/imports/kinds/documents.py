@@ -27,6 +27,7 @@ from shared.kernel.errors import Problem
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, EntryDraft, ExitDraft
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
+from shared.warehouse.stock.level_book import MOST_SMALL, LevelBook
 
 _ENTRY_WORDS, _EXIT_WORDS = words_of("entry_documents"), words_of("exit_documents")
 
@@ -40,6 +41,11 @@ class _DocumentImporter(ReferencedImporter):
     def keys(self, draft: Any) -> list[Key]:
         """See Importer."""
         return documents.document_keys(self.id_sequence, draft)
+
+    def actions(self, tx: Transaction, draft: Any) -> int:
+        """See Importer."""
+        new = {line.item_code for line in draft.lines} - LevelBook.of(tx).item_codes
+        return self.max_actions + 2 * min(len(new), MOST_SMALL)
 
     def keys_to_validate(self, draft: Any, options: ApplyOptions) -> list[Key]:
         """See Importer."""

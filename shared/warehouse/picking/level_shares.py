@@ -1,0 +1,20 @@
+"""The shares that pickings have in the levels of their products."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.stock.models import LevelPlace
+
+
+def picking_shares(picking: StoredPicking) -> Iterator[tuple[LevelPlace, str, Decimal]]:
+    """Yield what is allocated to a picking, which is not committed any more.
+
+    What is picked is not open any more in the document or transfer order that it is for.
+    """
+    for line in picking.lines:
+        for allocation in line.allocations:
+            place = LevelPlace(
+                line.product_id, picking.warehouse_id, line.item_code, picking.whs_code
+            )
+            yield place, "committed", -allocation.qty

@@ -1,0 +1,132 @@
+"""Changes of more levels than a transaction holds: prepared, committed by a mark, and added."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from shared.warehouse.stock import level_book
+from tests.clock import Clock
+from tests.concurrency import at_once
+from tests.faults import Answer, AwsFaults, Call, Forward, before_each, kill_at
+from tests.integration.documents.bodies import document_body
+from tests.sampling import sampled
+from tests.stack import Stack
+from tests.stock_invariants import check_invariants, read_state
+from tests.warehouse_scenario import WarehouseScenario
+
+_LINES = [{"item_code": code, "qty": qty} for code, qty in
+          (("BRICK", 5), ("CEMENT", 3), ("DRILL", 1), ("BRICK", 2))]  # fmt: skip
+_CLAIM_EXPIRY_SECONDS = 60
+_ABANDONED_SECONDS = 61
+_MOST_MOMENTS = 60
+
+
+@pytest.fixture(autouse=True)
+def small_transactions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prepare the levels of two products or more, each in a transaction of its own."""
+    monkeypatch.setattr(level_book, "MOST_SMALL", 1)
+    monkeypatch.setattr(level_book, "_STEP_ACTIONS", 2)
+
+
+@pytest.fixture(autouse=True)
+def consistent(stack: Stack) -> Iterator[None]:
+    yield
+    _check(stack)
+
+
+def _check(stack: Stack) -> None:
+    check_invariants(read_state(stack.unsorted_items()))
+
+
+def _create(yard: WarehouseScenario, reference: str = "SO-L") -> int:
+    body = document_body(type="sale_order", external_ref=reference, lines=_LINES)
+    return yard.erp.post("/exit-documents", body, key=reference).id
+
+
+def _committed(stack: Stack) -> dict[str, float]:
+    """Return what the levels have, without pending changes."""
+    state = read_state(stack.unsorted_items())
+    assert not any(one.pending for one in [*state.levels, *state.totals])
+    return {one.item_code: float(one.committed) for one in state.levels}
+
+
+def test_levels_are_right_at_every_moment_and_announced_once(
+    stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults
+) -> None:
+    moments = 0
+
+    def check(_: Call) -> None:
+        nonlocal moments
+        moments += 1
+        _check(stack)
+
+    before = len(stack.events())
+    with aws_faults.faulty(before_each(check)):
+        number = _create(yard)
+    assert moments > 10
+    assert _committed(stack) == {"BRICK": 7, "CEMENT": 3, "DRILL": 1}
+    assert [one["type"]["S"] for one in stack.events()[before:]] == ["stock.updated"] * 3
+    [mark] = [one for one in stack.unsorted_items() if one["PK"]["S"].startswith("level_mark#")]
+    assert "expires_at" in mark
+
+    yard.erp.post(f"/exit-documents/{number}/close").ok()
+    assert _committed(stack) == {"BRICK": 0, "CEMENT": 0, "DRILL": 0}
+
+
+def test_request_that_dies_anywhere_leaves_levels_right(
+    stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    restore = stack.take_snapshot()
+    for moment in sampled("prepared levels", range(_MOST_MOMENTS), every=4):
+        restore()
+        if not aws_faults.kills(kill_at(moment), lambda: _create(yard)):
+            break
+        _check(stack)
+        clock.advance(_CLAIM_EXPIRY_SECONDS + _ABANDONED_SECONDS)
+        _create(yard)
+        _check(stack)
+        clock.advance(_ABANDONED_SECONDS)
+        for code in ("BRICK", "CEMENT", "DRILL"):
+            yard.order((code, 1))
+        assert _committed(stack) == {"BRICK": 8, "CEMENT": 4, "DRILL": 2}
+        _check(stack)
+    assert moment > 16
+
+
+def test_request_that_is_slower_than_a_minute_prepares_again(
+    stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    waits = [_ABANDONED_SECONDS]
+
+    def slow_commit(call: Call, forward: Forward) -> Answer:
+        if waits and b"level_mark" in bytes(call.body):
+            clock.advance(waits.pop())
+            yard.order(("BRICK", 1))
+            _check(stack)
+        return forward()
+
+    with aws_faults.faulty(slow_commit):
+        _create(yard)
+    assert sorted(read_state(stack.unsorted_items()).marks.values()) == ["aborted", "committed"]
+
+    clock.advance(_ABANDONED_SECONDS)
+    for code in ("BRICK", "CEMENT", "DRILL"):
+        yard.order((code, 1))
+    assert _committed(stack) == {"BRICK": 9, "CEMENT": 4, "DRILL": 2}
+
+
+def test_large_and_small_orders_at_once(
+    stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults
+) -> None:
+    aws_faults.latency = 0.002
+    yard.stock("BRICK", 50)
+
+    def small() -> None:
+        for number in range(5):
+            body = document_body(type="sale_order", external_ref=f"SO-S{number}",
+                                 lines=[{"item_code": "BRICK", "qty": 1}])  # fmt: skip
+            yard.erp.post("/exit-documents", body, key=f"S{number}").ok(201)
+
+    at_once(lambda: _create(yard, "SO-A"), lambda: _create(yard, "SO-B"), small)
+
+    assert _committed(stack) == {"BRICK": 19, "CEMENT": 6, "DRILL": 2}
