@@ -151,7 +151,6 @@ const words = {
     "rfid-validations": "RFID validations",
     roles: "Roles",
     settings: "Settings",
-    "stock-counts": "Inventory counts",
     "stock-levels": "Stock levels",
     "stock-movements": "Stock movements",
     stocks: "Stock",

@@ -152,7 +152,6 @@ const words = {
     "rfid-validations": "Validaciones RFID",
     roles: "Roles",
     settings: "Configuración",
-    "stock-counts": "Conteos de inventario",
     "stock-levels": "Niveles de existencias",
     "stock-movements": "Movimientos de existencias",
     stocks: "Existencias",
