@@ -229,7 +229,10 @@ def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | N
         lambda: _units_to_delete(tx, numbers),
         lambda: picking_service.get_pickings(tx.store, order.picking_ids),
     )
-    rules.ensure_not_dispatched(order, [picking.entity for picking in pickings])
+    found = [picking.entity for picking in pickings]
+    if rules.is_leaving(order, found):
+        tx.read_twice("dispatch")  # the order may be older than the pickings
+    rules.ensure_not_dispatched(order, found)
     order = _without_fitting(tx, order, units)
     not_packed = {"packed_at": None, "short_reason": None}
     rest = sum((picking.cost for picking in pickings), record.cost)
