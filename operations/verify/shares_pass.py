@@ -36,7 +36,7 @@ from shared.warehouse.stock.level_book import (
     states_of,
     with_committed,
 )
-from shared.warehouse.stock.models import LevelPlace, Shares, StoredLevel
+from shared.warehouse.stock.models import SHARES_SINCE, LevelPlace, Shares, StoredLevel
 from shared.warehouse.stock.repository import LEVELS, TOTALS, level_id
 from shared.warehouse.stock.rules import empty_level
 from shared.warehouse.transfer_orders.level_shares import order_shares
@@ -140,7 +140,9 @@ class OpenShares:
             source = (kind.collection.kind, number)
             for product in self._of_source.pop(source, (0, set[int]()))[1]:
                 self._count -= len(self._shares.get(product, {}).pop(source, ()))
-            if record := records.get(number):
+            record = records.get(number)
+            # What an upgrade has not rewritten yet counts in no level.
+            if record and record.schema >= SHARES_SINCE:
                 self._add(source, record.version, kind.shares(record.entity))
 
     def _add(self, source: _Source, version: int, shares: LevelShares) -> None:

@@ -5,6 +5,7 @@ every item that a write leaves, with such fields.
 """
 
 import json
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,9 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.records import HEAD
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.fields import Stored
+from shared.warehouse.stock import level_book
+from shared.warehouse.stock.models import LevelPlace
+from shared.warehouse.stock.rules import LevelChange
 from tests.gateway import Erp
 from tests.integration.repeated_requests import ROUTES
 from tests.integration.unknown_fields import (
@@ -64,7 +68,7 @@ def test_every_collection_keeps_unknown_fields(
     reached = set[type[Stored]]()
     undo = stack.take_snapshot()
     for prepare, write in (
-        (partial(_build_company, erp), partial(_adjust_batch, erp)),
+        (partial(_build_company, erp, stack), partial(_adjust_batch, erp)),
         (partial(EXAMPLES["POST /imports/{id}/commit"].prepared, erp), None),
         (partial(_fail_delivery, webhooks), webhooks.run_until_idle),
     ):
@@ -84,8 +88,11 @@ def test_every_collection_keeps_unknown_fields(
     assert reached == models()
 
 
-def _build_company(erp: Erp) -> None:
-    """Create a company with every kind of data, a map, an approved receipt and a lost serial."""
+def _build_company(erp: Erp, stack: Stack) -> None:
+    """Create a company with every kind of data, a map, an approved receipt and a lost serial.
+
+    A change of a level is prepared.
+    """
     build_company(erp)
     erp.put("/warehouses/1/layout", MAP).ok(200)
     grant = EXAMPLES["POST /approvals/{id}/grant"]
@@ -95,6 +102,8 @@ def _build_company(erp: Erp) -> None:
     erp.post(f"/receipts/{receipt}/lines", more).ok(200)
     lost = {"item_code": "DRILL", "warehouse": "YARD", "bin_code": "B-01", "serial": "S2"}
     erp.post("/stock-adjustments", {**lost, "decrease": 1, "reason": "Lost"}).ok(201)
+    prepared = LevelChange(LevelPlace(1, 1, "BRICK", "YARD"), {"incoming": Decimal(1)})
+    run_transaction(stack.store(), lambda tx: level_book._add_pending(tx, "name", [prepared]))
 
 
 def _adjust_batch(erp: Erp) -> None:

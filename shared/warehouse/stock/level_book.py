@@ -18,8 +18,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Literal
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from shared.kernel.clock import now_ms
 from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.items import Key, item_at
@@ -29,11 +27,16 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import ServiceError
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.observability import logger
 from shared.warehouse.stock import rules, views
-from shared.warehouse.stock.models import LevelPlace, PendingShares, Shares, StoredLevel
+from shared.warehouse.stock.models import (
+    SHARES_SINCE,
+    LevelPlace,
+    PendingShares,
+    Shares,
+    StoredLevel,
+)
 from shared.warehouse.stock.repository import LEVELS, TOTALS, level_id
 from shared.warehouse.stock.rules import LevelChange
 
@@ -45,6 +48,8 @@ _STEP_ACTIONS = 72
 """Levels and totals of a transaction that prepares or adds pending changes."""
 _ABANDONED_MS = 60_000
 """Age from which on pending changes without a mark are dropped: no request lasts so long."""
+_MOST_ABORTED = 4
+"""Abandoned changes that one transaction aborts: each takes an action, which nothing counts."""
 _MARK_SECONDS = 86_400
 """Seconds for which a mark is kept after nothing waits for it any more."""
 _LEVEL_BYTES = 1_000
@@ -161,8 +166,8 @@ class LevelBook:
         # The changes count already; what is not done here, later writers of the levels do.
         try:
             _fold(self._tx.store.claimed(None), self._name, self._prepared)
-        except (StaleRead, ServiceError, ClientError, BotoCoreError) as error:
-            logger.warning("pending changes of levels are left", exc_info=error)
+        except Exception:  # noqa: BLE001 - the change is committed, whatever happens here
+            logger.warning("pending changes of levels are left", exc_info=True)
 
     def _write(self, changes: Sequence[LevelChange]) -> None:
         tx = self._tx
@@ -176,7 +181,9 @@ class LevelBook:
             event_due = ids in self.due_later
             level = level.model_copy(update={"event_due": event_due})
             written = levels.put_level(change, level)
-            if not event_due:
+            # An upgrade gives levels figures that no answer shows before it is completed.
+            is_shown = ids in self._of_stock or tx.store.version.complete >= SHARES_SINCE
+            if is_shown and not event_due:
                 raise_level_event(tx, written)
         moved = {product for product, _ in self._of_stock}
         for change in rules.total_changes(changes):
@@ -266,6 +273,7 @@ class _Levels:
         tx = self._tx
         stored = [one.entity for one in (*self.levels.values(), *self.totals.values()) if one]
         states = states_of(tx.store, stored)
+        aborted = set[str]()
 
         def settled(level: StoredLevel) -> StoredLevel:
             if not level.pending:
@@ -274,11 +282,14 @@ class _Levels:
             for one in level.pending:
                 if one.name in states:
                     continue
-                if not is_abandoned(one):
+                if one.name in aborted:
+                    continue
+                if not is_abandoned(one) or len(aborted) == _MOST_ABORTED:
                     left.append(one)
-                elif tx.is_first(f"abort {one.name}"):
-                    expiry = tx.now_ms // 1000 + _MARK_SECONDS
-                    tx.insert(item_at(mark_key(one.name), state="aborted", **{EXPIRY: expiry}))
+                    continue
+                aborted.add(one.name)
+                expiry = tx.now_ms // 1000 + _MARK_SECONDS
+                tx.insert(item_at(mark_key(one.name), state="aborted", **{EXPIRY: expiry}))
             return with_committed(level, states).model_copy(update={"pending": left})
 
         return settled

@@ -7,7 +7,7 @@ import pytest
 from shared.warehouse.stock import level_book
 from tests.clock import Clock
 from tests.concurrency import at_once
-from tests.faults import Answer, AwsFaults, Call, Forward, before_each, kill_at
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed, before_each, kill_at
 from tests.integration.documents.bodies import document_body
 from tests.sampling import sampled
 from tests.stack import Stack
@@ -113,6 +113,26 @@ def test_request_that_is_slower_than_a_minute_prepares_again(
     for code in ("BRICK", "CEMENT", "DRILL"):
         yard.order((code, 1))
     assert _committed(stack) == {"BRICK": 9, "CEMENT": 4, "DRILL": 2}
+
+
+def test_abandoned_changes_are_dropped_a_few_at_a_time(
+    stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    """However many there are, their marks fit into the transaction that drops them."""
+
+    def die(call: Call) -> None:
+        if call.operation == "TransactWriteItems" and b"level_mark" in bytes(call.body):
+            raise Killed(call.operation)
+
+    for attempt in range(level_book._MOST_ABORTED + 2):
+        assert aws_faults.kills(before_each(die), lambda: _create(yard, f"SO-{attempt}"))  # noqa: B023
+    clock.advance(_ABANDONED_SECONDS)
+
+    for left in (2, 0):
+        yard.order(("BRICK", 1))
+        _check(stack)
+        levels = read_state(stack.unsorted_items()).levels
+        assert [len(one.pending) for one in levels if one.item_code == "BRICK"] == [left]
 
 
 def test_large_and_small_orders_at_once(
