@@ -107,7 +107,7 @@ def plan_upgrade(slug: str) -> UpgradePlan:
         target=schema.SCHEMA_VERSION,
         missing_indexes=tuple(missing_indexes(slug)),
         unused_indexes=tuple(unused_indexes(slug)),
-        kinds=tuple(_changed_collections(version.complete)),
+        kinds=tuple(sorted(_changed_collections(version.complete))),
         items=int(described["ItemCount"]) if described else 0,
     )
 

@@ -54,7 +54,7 @@ def test_list_takes_two_round_trips(name: str, stack: Stack, aws_faults: AwsFaul
 
 
 @pytest.mark.parametrize("route", ["POST /entry-documents", "POST /exit-documents"])
-def test_new_document_takes_four_round_trips(route: str, erp: Erp, aws_faults: AwsFaults) -> None:
+def test_new_document_takes_five_round_trips(route: str, erp: Erp, aws_faults: AwsFaults) -> None:
     example = EXAMPLES[route]
     example.prepared(erp)
     path = route.partition(" ")[2]
@@ -65,7 +65,7 @@ def test_new_document_takes_four_round_trips(route: str, erp: Erp, aws_faults: A
         with aws_faults.recorded() as seen:
             assert erp.post(path, body, key=f"key-{turn}").status == 201
 
-    assert seen.round_trips <= 4
+    assert seen.round_trips <= 5  # the last but one reads the levels of its products
 
 
 def test_only_the_first_request_of_a_minute_takes_a_lease(erp: Erp, aws_faults: AwsFaults) -> None:
