@@ -1,11 +1,13 @@
 """Block expired goods: once an hour, for each company whose day has begun.
 
-Each company is worked for with credentials of its own, in turns, so that a large one does not delay
-the others. A failure of one does not stop the others: the run raises at its end, so that Lambda
-counts an error, which `ExpiredStockAlarm` watches, and repeats it. A company that is not completed
-stays due, also for the run of the next hour.
+Each company is worked for with credentials of its own, in random order and in turns, of which the
+first is short, so that a large one does not delay the others. A failure of one does not stop the
+others: the run raises at its end, so that Lambda counts an error, which `ExpiredStockAlarm`
+watches, and repeats it. A company that is not completed stays due, also for the run of the next
+hour.
 """
 
+import random
 from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,19 +19,29 @@ from shared.kernel.clock import Deadline
 from shared.kernel.errors import TableReplaced, UnservedTable
 from shared.kernel.observability import bind, flush, log_consumed, logger
 from shared.warehouse.settings.values import settings_of
-from shared.warehouse.stock.expired_goods import block_expired, can_block
+from shared.warehouse.stock.expired_goods import STEP_SECONDS, block_expired, can_block
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 _TURN_MS = 60_000
 """Time limit of one turn of a company."""
+_FIRST_TURN_MS = 15_000
+"""Time limit of its first turn in a run."""
 _RESERVE_MS = 15_000
-"""Part of the invocation's time in which no turn begins."""
+"""Part of the invocation's time that turns leave, to end and to raise events."""
 
 
 class ExpiredStockLeft(Exception):
     """Expired goods of some companies are not blocked yet."""
+
+
+class TableNotUpgraded(Exception):
+    """The table of a company lacks the index by expiry date: run `stowage tenant upgrade`."""
+
+
+class ProductsFailed(Exception):
+    """The goods of some products could not be blocked; those of the others are."""
 
 
 def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> None:
@@ -41,11 +53,15 @@ def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> None:
     del event
     bind(request_id=context.aws_request_id)
     deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
-    waiting, failed = deque(due_tenants()), list[str]()
-    while waiting and deadline.remaining > 0:
+    slugs = list(due_tenants())
+    random.shuffle(slugs)
+    waiting, failed, begun = deque(slugs), list[str](), set[str]()
+    while waiting and deadline.remaining > STEP_SECONDS:
         slug = waiting.popleft()
+        turn_ms = _TURN_MS if slug in begun else _FIRST_TURN_MS
+        begun.add(slug)
         try:
-            completed = _take_turn(slug)
+            completed = _take_turn(slug, min(turn_ms, deadline.remaining * 1000))
         except Exception:  # noqa: BLE001 - the others go on
             logger.exception("expired stock failed", tenant=slug)
             failed.append(slug)
@@ -58,8 +74,13 @@ def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> None:
         raise ExpiredStockLeft(f"{len(failed)} failed, {len(waiting)} wait: {', '.join(left)}")
 
 
-def _take_turn(slug: str) -> bool:
-    """Block expired goods of one company; return whether its day is completed or not due."""
+def _take_turn(slug: str, turn_ms: float) -> bool:
+    """Block expired goods of one company; return whether its day is completed or not due.
+
+    Raises:
+        TableNotUpgraded: The table of the company is not upgraded yet.
+        ProductsFailed: The goods of some products could not be blocked.
+    """
     tenant = directory.tenant(slug, max_age=0)
     if tenant is None or tenant.state != "active":
         return True
@@ -67,13 +88,19 @@ def _take_turn(slug: str) -> bool:
     if settings_of(tenant.company).expired_stock != "block" or expiry_day(tenant) >= today:
         return True
     try:
-        store = store_for(tenant, Deadline(_TURN_MS))
+        store = store_for(tenant, Deadline(turn_ms))
     except (TableReplaced, UnservedTable):
         return True  # not now: it stays due; other alarms report it
     if not can_block(store):
-        return True  # until its upgrade is completed
-    moved, completed = block_expired(store, today)
+        raise TableNotUpgraded("the table is not upgraded: stowage tenant upgrade")
+    blocked = block_expired(store, today)
+    failed = sorted(blocked.failed_products)
+    completed = blocked.is_completed and not failed
     if completed:
         save_expiry_day(tenant, today)
-    logger.info("expired stock", tenant=slug, day=today, movements=moved, completed=completed)
+    logger.info(
+        "expired stock", tenant=slug, day=today, movements=blocked.movements, completed=completed
+    )
+    if blocked.is_completed and failed:
+        raise ProductsFailed(f"products {', '.join(map(str, failed))}")
     return completed

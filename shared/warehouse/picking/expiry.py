@@ -83,7 +83,8 @@ class ExpiryRule:
             return f"{what} expired on {expiry_date}, today is {self._today}"
         left = (date.fromisoformat(expiry_date) - date.fromisoformat(self._today)).days
         required = self._least_days[product]
-        return f"{what} expires on {expiry_date}: {left} days left, {required} required"
+        days = "1 day" if left == 1 else f"{left} days"
+        return f"{what} expires on {expiry_date}: {days} left, {required} required"
 
     def picking_refusal(
         self, picking: StoredPicking, line: StoredPickingLine, row: StockRow

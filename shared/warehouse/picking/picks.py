@@ -255,13 +255,14 @@ def _stage_part(
     is_allocated = True
     if part.exact:
         row = allocated
-    elif theirs is not None and exchange.give(theirs, part, allocated):
+    elif theirs is not None and exchange.give(theirs, part, posting.with_date(allocated)):
         row = theirs
     else:
         posting.changes.release(allocated, part.qty)
         row = _free_row(posting, plan, at)
         is_allocated = False
-    if refusal := plan.expiry.picking_refusal(picking, picking.lines[part.line], row):
+    line, goods = picking.lines[part.line], posting.with_date(row)
+    if refusal := plan.expiry.picking_refusal(picking, line, goods):
         field = "item_code" if plan.batch is None else "batch"
         raise ValidationFailed([Problem(field, refusal)])
     staged = row.model_copy(update={"inventory_status": "staged"})

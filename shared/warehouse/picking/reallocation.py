@@ -1,6 +1,7 @@
 """Release the allocations of goods that may not be picked any more, such as expired ones."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.steps import commit_in_steps
@@ -15,29 +16,33 @@ type _Named = tuple[int, int]
 """Index of a line, and the id of a stock row that is allocated to it."""
 
 
-def release_refused(tx: Transaction, number: int) -> None:
-    """Release the allocations of a picking whose goods may not be picked, because of their dates.
+def release_refused(tx: Transaction, *numbers: int) -> None:
+    """Release the allocations of pickings whose goods may not be picked, because of their dates.
 
     Everything is committed, in steps; a repeated call does the rest. Nothing may be added to `tx`
     before.
     """
-    refused = _refused(tx, PICKINGS.get(tx.store, number).entity)
-    commit_in_steps(tx, refused, lambda left: _release_step(tx, number, left))
+    for number, refused in _refused(tx, numbers).items():
+        commit_in_steps(tx, refused, partial(_release_step, tx, number))
 
 
-def _refused(tx: Transaction, picking: StoredPicking) -> list[_Named]:
-    """Return the allocations of goods that may not be picked."""
+def _refused(tx: Transaction, numbers: Iterable[int]) -> dict[int, list[_Named]]:
+    """Return the allocations of goods that may not be picked, by picking."""
     expiry = ExpiryRule(tx)
-    parts = _allocations(picking)
-    if not parts or not expiry.applies_to(picking):
-        return []
-    rows = stock.rows_by_id(tx.store, {one.stock_id for _, one in parts})
-    expiry.read_ahead(picking, rows.values())
-    return [
-        (at, one.stock_id)
-        for at, one in parts
-        if expiry.picking_refusal(picking, picking.lines[at], rows[one.stock_id])
-    ]
+    found = [record.entity for record in PICKINGS.get_many(tx.store, numbers)]
+    pickings = [one for one in found if _allocations(one) and expiry.applies_to(one)]
+    parts = [part for one in pickings for part in _allocations(one)]
+    rows = stock.rows_by_id(tx.store, {one.stock_id for _, one in parts}) if parts else {}
+    for picking in pickings:
+        expiry.read_ahead(picking, rows.values())
+    return {
+        picking.id: [
+            (at, one.stock_id)
+            for at, one in _allocations(picking)
+            if expiry.picking_refusal(picking, picking.lines[at], rows[one.stock_id])
+        ]
+        for picking in pickings
+    }
 
 
 def _allocations(picking: StoredPicking) -> list[tuple[int, Allocation]]:

@@ -197,15 +197,20 @@ def start_picking(tx: Transaction, number: int, hook: PickingHook) -> Record[Sto
     return started
 
 
-def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Allocate stock to the lines of a picking that lack some, also to that of a transfer order.
+def allocate_pickings(tx: Transaction, *numbers: int) -> None:
+    """Allocate stock to pickings in one warehouse as `allocate_rest` does, in their order.
 
     Allocated goods that may not be picked any more, because they have expired, are replaced.
     """
+    release_refused(tx, *numbers)
+    allocate_rest(tx, *numbers)
+
+
+def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Allocate stock to the lines of a picking that lack some, also to that of a transfer order."""
     record = PICKINGS.get(tx.store, number)
     actions.ensure(record.entity, "allocate")
-    release_refused(tx, number)
-    allocate_rest(tx, number)
+    allocate_pickings(tx, number)
     record = PICKINGS.get(tx.store, number)
     # It may have ended before the first step.
     actions.ensure(record.entity, "allocate")

@@ -20,7 +20,7 @@ type DispatchRest = Literal["close", "keep"]
 """What a dispatch does with the quantities that are not picked: give them up, or keep them open."""
 
 type ExpiredStock = Literal["block", "allow"]
-"""Whether goods past their expiry date are kept from orders (`block`) or treated as others."""
+"""Whether goods past their expiry date are kept from orders and blocked, or treated as others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ class Settings(Stored):
     expired_stock: ExpiredStock = Field(
         default="block",
         description="Whether goods past their expiry date, or with fewer days left than their"
-        " product requires, are kept from orders (`block`) or treated as other goods (`allow`).",
+        " product requires, are kept from orders (`block`) or treated as other goods (`allow`)."
+        " `block` also moves available goods past their date to the inventory status `blocked`.",
     )
     rfid_required: bool = Field(
         default=False,

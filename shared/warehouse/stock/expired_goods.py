@@ -2,12 +2,14 @@
 
 Each step is a transaction of its own, whose rows are blocked by its commit, so that a repeated run
 continues with the others. Allocated goods stay; if they are released, the run of the next day
-blocks them.
+blocks them. A product that fails, for example because its level is wrong, is left out.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
+from itertools import takewhile
 
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import Actor
@@ -16,7 +18,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.fields import ZERO
-from shared.warehouse.stock.batches import lot_of
+from shared.kernel.observability import logger
 from shared.warehouse.stock.level_book import Place
 from shared.warehouse.stock.models import ExpiredRow, StockRow
 from shared.warehouse.stock.posting import StockPosting, raise_due_events, read_ahead
@@ -24,11 +26,21 @@ from shared.warehouse.stock.repository import EXPIRY_SINCE, STOCK, expired_rows
 
 REASON = "expired"
 SYSTEM = Actor(type="system", id=None)
-_STEP_SECONDS = 3.0
+STEP_SECONDS = 3.0
 """Time that a step may need, so that it is not begun with less."""
 _ROW_ACTIONS = 4
 """Least actions of a row: the row, the blocked one, the movement, the entry of the audit log."""
 _ENTRY_ACTIONS = 2
+
+
+@dataclass(slots=True)
+class Blocked:
+    """What one turn of a company has done."""
+
+    movements: int = 0
+    is_completed: bool = False
+    """Whether nothing is left, but the goods of products that failed."""
+    failed_products: set[int] = field(default_factory=set)
 
 
 def can_block(store: Store) -> bool:
@@ -36,28 +48,45 @@ def can_block(store: Store) -> bool:
     return store.version.complete >= EXPIRY_SINCE
 
 
-def block_expired(store: Store, today: str) -> tuple[int, bool]:
+def block_expired(store: Store, today: str) -> Blocked:
     """Move the available goods whose expiry date is before `today` to the status `blocked`.
 
-    Returns:
-        The number of movements, and whether none is left: False when the deadline of the store is
-        too near for another step.
+    It is not completed when the deadline of the store is too near for another step. After a step
+    that failed, the rest of its page is done product by product, to find the one that fails.
     """
-    moved, left, start, is_last, due = 0, list[ExpiredRow](), None, False, set[Place]()
+    result, left, start, is_last, due = Blocked(), list[ExpiredRow](), None, False, set[Place]()
+    one_product = False
     while left or not is_last:
-        if store.deadline.remaining < _STEP_SECONDS:
+        if store.deadline.remaining < STEP_SECONDS:
             break
-        if left:
-            block = partial(_block, rows=left, today=today)
+        if not left:
+            page, start = expired_rows(store, today, start)
+            left = [row for row in page if row.product_id not in result.failed_products]
+            is_last, one_product = start is None, False
+            continue
+        own = _of_one_product(left)
+        rows = own if one_product else left
+        try:
+            block = partial(_block, rows=rows, today=today)
             done, posting = run_transaction(store, block, may_queue=False)
-            posting.update_due_levels(due)
-            left, moved = left[done:], moved + len(posting.movement_ids)
-        else:
-            left, start = expired_rows(store, today, start)
-            is_last = start is None
+        except Exception:  # noqa: BLE001 - the other products go on
+            if len(rows) == len(own):
+                logger.exception("expired goods failed", product_id=own[0].product_id)
+                result.failed_products.add(own[0].product_id)
+                left = left[len(own) :]
+            one_product = len(rows) > len(own)
+            continue
+        posting.update_due_levels(due)
+        left, result.movements = left[done:], result.movements + len(posting.movement_ids)
     if due:
         run_transaction(store, partial(raise_due_events, places=due), may_queue=False)
-    return moved, is_last and not left
+    result.is_completed = is_last and not left
+    return result
+
+
+def _of_one_product(rows: Sequence[ExpiredRow]) -> list[ExpiredRow]:
+    """Return the leading rows of the same product."""
+    return list(takewhile(lambda row: row.product_id == rows[0].product_id, rows))
 
 
 def _block(tx: Transaction, *, rows: Sequence[ExpiredRow], today: str) -> tuple[int, StockPosting]:
@@ -82,13 +111,7 @@ def _block(tx: Transaction, *, rows: Sequence[ExpiredRow], today: str) -> tuple[
         targets=[_blocked(row).key for row in wanted],
         movements=len(wanted),
     )
-    # A corrected date reaches the batch before its rows.
-    dates = posting.batches.dates
-    expired = [
-        row
-        for row in wanted
-        if ((dates[lot] if (lot := lot_of(row)) else row.expiry_date) or today) < today
-    ]
+    expired = [row for row in wanted if (posting.with_date(row).expiry_date or today) < today]
 
     def block(row: StockRow) -> None:
         posting.changes.move("status_change", _free(row), source=row, target=_blocked(row))

@@ -275,6 +275,13 @@ class StockPosting:
             received = self.batches.first_receipt(lot)
         return target.model_copy(update={"received_at": received or target.received_at})
 
+    def with_date(self, row: StockRow) -> StockRow:
+        """Return a loaded row with the date of its batch, if that is loaded.
+
+        A correction gives the date to the batch before its rows.
+        """
+        return self.batches.with_date(row) if lot_of(row) in self.batches.dates else row
+
     @property
     def planned_actions(self) -> int:
         """Number of actions that `post` will add, without those for the counters of collections.

@@ -10,9 +10,8 @@ from shared.kernel.errors import ServiceUnavailable
 from shared.kernel.events.kinds import EventKind
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
-from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.picking.models import StoredPicking
-from shared.warehouse.picking.service import get_pickings
+from shared.warehouse.picking.service import allocate_pickings, get_pickings
 from shared.warehouse.waves import rules, views
 from shared.warehouse.waves.actions import ACTIONS
 from shared.warehouse.waves.models import StoredWave, WaveOrder, WaveStatus
@@ -60,12 +59,13 @@ def plan_wave(tx: Transaction, number: int) -> WaveWithOrders:
 def release_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Allocate stock to the pickings of a planned wave, release it and raise wave.released.
 
-    The most urgent picking gets stock first, then the oldest. Stock is allocated in steps; a
-    repeated request continues after the last one.
+    Goods that were allocated before and may not be picked any more are released first. The most
+    urgent picking gets stock first, then the oldest. Both take steps; a repeated request continues
+    after the last one.
     """
     record = _planned(tx, number)
     pickings = get_pickings(tx.store, record.entity.picking_ids)
-    allocate_rest(tx, *(one.id for one in rules.by_priority(one.entity for one in pickings)))
+    allocate_pickings(tx, *(one.id for one in rules.by_priority(one.entity for one in pickings)))
     record = _planned(tx, number)
     pickings = get_pickings(tx.store, record.entity.picking_ids)
     metrics = rules.with_allocation(record.entity.metrics, [one.entity for one in pickings])

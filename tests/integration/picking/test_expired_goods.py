@@ -222,6 +222,24 @@ def test_expired_goods_leave_through_no_door(shelf: Shelf, door: _Door) -> None:
     assert shelf.rows() == before
 
 
+def test_corrected_date_of_a_batch_holds_for_picks_before_it_has_reached_its_rows(
+    shelf: Shelf, aws_faults: AwsFaults
+) -> None:
+    shelf.yard.adjust("CEMENT", batch="L1", counted_qty=0).ok(201)
+    shelf.add_l2()
+    number = shelf.yard.started(shelf.yard.order(("CEMENT", 5)))
+    body = {"item_code": "CEMENT", "batch": "L2", "expiry_date": shelf.dates[0], "reason": "Label"}
+    assert aws_faults.kills(
+        kill_after_step(), lambda: shelf.yard.erp.post("/stock-adjustments", body)
+    )
+    shelf.pass_days()
+
+    assert shelf.yard.pick(number, "CEMENT", 5, batch="L2").problems == {
+        "batch": f"batch L2 of CEMENT expired on {shelf.dates[0]}, today is {shelf.dates[1]}"
+    }
+    shelf.yard.erp.post("/stock-adjustments", body).ok()
+
+
 def test_goods_are_good_on_the_day_of_their_expiry_date_in_the_time_zone_of_the_company(
     shelf: Shelf,
 ) -> None:
@@ -316,6 +334,18 @@ def test_allocate_replaces_goods_that_expired(shelf: Shelf) -> None:
     assert shelf.rows() == [("available", 5, 0)]
     assert shelf.yard.level("CEMENT") == (8, 3, 5)
     assert shelf.yard.level("BRICK") == (2, 2, 0)
+
+
+def test_release_of_a_wave_replaces_goods_that_expired(shelf: Shelf) -> None:
+    numbers = [shelf.yard.picking(shelf.yard.order(("CEMENT", qty)))["id"] for qty in (2, 3)]
+    shelf.add_l2()
+    shelf.pass_days()
+
+    WaveScenario(shelf.yard).wave(numbers, "plan", "release")
+
+    for number in numbers:
+        assert _batches(shelf.yard.erp.get(f"/pickings/{number}").data) == ["L2"]
+    assert shelf.rows() == [("available", 5, 0)]
 
 
 def test_allocation_that_died_after_the_release_is_repeated(

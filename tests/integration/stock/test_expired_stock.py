@@ -13,6 +13,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock import expired_goods
 from shared.warehouse.stock.models import ExpiredRow
 from shared.warehouse.stock.posting import StockPosting
+from shared.warehouse.stock.rules import NegativeLevel
 from tests.clock import Clock
 from tests.expired_stock_run import (
     completed_day,
@@ -259,7 +260,7 @@ def test_failure_of_one_company_does_not_stop_the_others(
     set_time(clock, NEXT_DAY)
     real = expired_goods.block_expired
 
-    def broken(store: Store, today: str) -> tuple[int, bool]:
+    def broken(store: Store, today: str) -> expired_goods.Blocked:
         if store.slug == "acme":
             raise RuntimeError("broken")
         return real(store, today)
@@ -272,6 +273,70 @@ def test_failure_of_one_company_does_not_stop_the_others(
     assert (line["tenant"], completed_day(stack), completed_day(stack, "beta")) == (
         "acme", None, "2030-03-11",
     )  # fmt: skip
+
+
+def test_failure_of_one_product_does_not_stop_the_others(
+    yard: WarehouseScenario, stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard.stock("BRICK", 1, expiry_date=LAST_DAY)
+    yard.stock("CEMENT", 5, batch="OLD", expiry_date=LAST_DAY)
+    yard.stock("DRILL", 1, serial="S-1", expiry_date=LAST_DAY)
+    set_time(clock, NEXT_DAY)
+    [cement] = yard.erp.get("/products", query={"item_code": "CEMENT"}).data
+    real = expired_goods._block
+
+    def broken(
+        tx: Transaction, *, rows: Sequence[ExpiredRow], today: str
+    ) -> tuple[int, StockPosting]:
+        if any(row.product_id == cement["id"] for row in rows):
+            raise NegativeLevel("on_hand: -1")
+        return real(tx, rows=rows, today=today)
+
+    monkeypatch.setattr(expired_goods, "_block", broken)
+    with captured() as written, pytest.raises(ExpiredStockLeft, match="1 failed, 0 wait: acme"):
+        run_expired_stock()
+    assert goods(yard) == [
+        ("BRICK", "", "blocked", 1),
+        ("CEMENT", "OLD", "available", 5),
+        ("DRILL", "S-1", "blocked", 1),
+    ]
+    assert [line["product_id"] for line in written.lines("expired goods failed")] == [cement["id"]]
+    assert completed_day(stack) is None
+    assert not any(level.event_due for level in read_state(stack.items()).levels)
+    assert_invariants(stack.store())
+
+
+def test_table_that_is_not_upgraded_is_left(
+    yard: WarehouseScenario, stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard.stock("CEMENT", 5, batch="OLD", expiry_date=LAST_DAY)
+    set_time(clock, NEXT_DAY)
+    monkeypatch.setattr(expired_goods, "EXPIRY_SINCE", 1_000)
+    with captured() as written, pytest.raises(ExpiredStockLeft, match="2 failed"):
+        run_expired_stock()
+    lines = written.lines("expired stock failed")
+    assert [line["exception_name"] for line in lines] == ["TableNotUpgraded"] * 2
+    assert completed_day(stack) is None
+
+
+def test_turn_ends_with_the_time_of_the_run(
+    yard: WarehouseScenario, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard.stock("CEMENT", 5, batch="OLD", expiry_date=LAST_DAY)
+    set_time(clock, NEXT_DAY)
+    real, seen = expired_goods.block_expired, list[float]()
+
+    def block(store: Store, today: str) -> expired_goods.Blocked:
+        if store.slug == "beta":
+            return real(store, today)
+        seen.append(round(store.deadline.remaining))
+        clock.advance(store.deadline.remaining)
+        return expired_goods.Blocked()
+
+    monkeypatch.setattr(app, "block_expired", block)
+    with pytest.raises(ExpiredStockLeft, match="0 failed, 1 wait: acme"):
+        run_expired_stock(remaining_ms=app._RESERVE_MS + 100_000)
+    assert seen == [15, 60, 25]
 
 
 def test_long_work_goes_on_in_turns_and_in_the_next_run(
