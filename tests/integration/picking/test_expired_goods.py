@@ -399,9 +399,13 @@ def test_goods_with_too_few_days_left_are_not_sold(shelf: Shelf) -> None:
     shelf.add_l2(1)
     shelf.require_days(10)
     shelf.yard.change_settings(pick_substitution="any")
+    shelf.yard.stock("CEMENT", 1, batch="L3", expiry_date=shelf.dates[1])
     refused = f"batch L1 of CEMENT expires on {shelf.dates[0]}: 0 days left, 10 required"
 
     assert shelf.yard.pick(number, "CEMENT", 1, batch="L1").problems == {"batch": refused}
+    assert shelf.yard.pick(number, "CEMENT", 1, batch="L3").problems == {
+        "batch": f"batch L3 of CEMENT expires on {shelf.dates[1]}: 1 day left, 10 required"
+    }
     assert _batches(shelf.yard.act(number, "allocate").ok()) == ["L2", None]
     for kind, batches in (
         ("delivery_note", [None]), ("sale_order", [None]), ("return_to_provider", ["L1"]),
