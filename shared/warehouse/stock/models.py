@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import (
+    BeforeValidator,
     ConfigDict,
     Field,
-    PlainValidator,
     ValidationInfo,
     WithJsonSchema,
     field_validator,
@@ -481,7 +481,7 @@ class LevelParameters(ListParameters):
         description="Return one row per product, summed over all warehouses. Not with `warehouse`.",
     )
     sellable_below: (
-        Annotated[Decimal, PlainValidator(_limit), WithJsonSchema({"type": "number"})] | None
+        Annotated[Decimal, BeforeValidator(_limit), WithJsonSchema({"type": "number"})] | None
     ) = Field(
         default=None,
         description="Levels of which less can be sold than this. It may examine the whole list.",
