@@ -22,6 +22,10 @@ EXPLAINED: dict[str, str] = {
     "warehouse/warehouses/repository.py update_position_alias: without condition 'id = :id'": (
         _VERSION
     ),
+    "warehouse/approvals/service.py find_grant: without"
+    " tx.read_twice(f'approval {found.approval_id} {found.stage}')": (
+        "Only a request that ends between two reads of this one makes them contradict each other."
+    ),
     "warehouse/transfers/service.py execute_transfer: without tx.fence(TRANSFERS.kind)": (
         "A pending transfer is in the register of references, so that its product, warehouses and"
         " positions cannot be deleted: the fence is a second defence."
