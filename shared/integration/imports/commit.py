@@ -138,10 +138,9 @@ class _CommitStep:
             return record
         requester = stored.requested_by
         may_approve = requester is not None and requester.may_approve
-        options = ApplyOptions(stored.id, stored.on_duplicate, may_approve)
-        drafts = self._candidates()
         ahead = None if is_retry else self.ahead
-        results = self.importer.apply_leading(tx, drafts, options, ahead)
+        options = ApplyOptions(stored.id, stored.on_duplicate, may_approve, ahead)
+        results = self.importer.apply_leading(tx, self._candidates(), options)
         changed = 0
         rejected: list[RowGroup] = []
         skipped: list[RowGroup] = []

@@ -30,12 +30,14 @@ _TOO_MANY_REQUESTS, _SERVER_ERROR = 429, 500
 class ApplyOptions:
     """The import that applies a row group, and its choice for what exists already.
 
-    `may_approve` is whether the caller who commits may grant approvals.
+    `may_approve` is whether the caller who commits may grant approvals. `ahead` is the result of
+    `Importer.reads_ahead`, whose items the cache of the transaction has; None in a retry.
     """
 
     import_id: int
     on_duplicate: OnDuplicate | None
     may_approve: bool = False
+    ahead: ReadsAhead | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +122,9 @@ class Importer(ABC):
 
     @abstractmethod
     def apply_leading(
-        self,
-        tx: Transaction,
-        drafts: Sequence[Checked[Any]],
-        options: ApplyOptions,
-        ahead: ReadsAhead | None,
+        self, tx: Transaction, drafts: Sequence[Checked[Any]], options: ApplyOptions
     ) -> Sequence[Applied]:
-        """Apply the leading row groups for which the transaction has room; return their results.
-
-        `ahead` is what `reads_ahead` has returned, whose items the cache of the transaction has;
-        None in a retry.
-        """
+        """Apply the leading row groups for which the transaction has room; return their results."""
 
 
 class GroupImporter(Importer):
@@ -219,15 +213,11 @@ class GroupImporter(Importer):
         return GroupReads(store, self, bodies) if self.prefetch_groups else None
 
     def apply_leading(
-        self,
-        tx: Transaction,
-        drafts: Sequence[Checked[Any]],
-        options: ApplyOptions,
-        ahead: ReadsAhead | None,
+        self, tx: Transaction, drafts: Sequence[Checked[Any]], options: ApplyOptions
     ) -> Sequence[Applied]:
         """See Importer."""
         self.add_fence(tx)
-        if ahead is None:
+        if options.ahead is None:
             self._read_all(tx, [one for one in drafts if not isinstance(one, InvalidBody)])
         return list(self._apply_fitting(tx, drafts, options))
 

@@ -115,11 +115,7 @@ class StockCountImporter(Importer):
         return _CountReads(store, bodies)
 
     def apply_leading(
-        self,
-        tx: Transaction,
-        drafts: Sequence[Checked[StockCount]],
-        options: ApplyOptions,
-        ahead: ReadsAhead | None,
+        self, tx: Transaction, drafts: Sequence[Checked[StockCount]], options: ApplyOptions
     ) -> Sequence[Applied]:
         """See Importer. A row above the limit of approvals needs a user who may grant them."""
         valid: list[StockCount] = []
@@ -135,7 +131,7 @@ class StockCountImporter(Importer):
             dated_counts=True,
             actions=MAX_ACTIONS - _OTHER_ACTIONS,
         )
-        reads = ahead.reads if isinstance(ahead, _CountReads) else None
+        reads = options.ahead.reads if isinstance(options.ahead, _CountReads) else None
         results = add_lines(tx, valid, rules, reads)
         return [result.problems or True for result in results]
 
