@@ -209,6 +209,18 @@ _DECISION = Example(
 )
 _RENAMED_PROVIDER = Example(200, body={"name": "Midland Cable"}, prepare=_provider)
 
+
+def _new_document(body: Mapping[str, object], kind: str) -> Example:
+    """Return the example that creates a document of a product without levels."""
+    return Example(
+        201,
+        body=body,
+        prepare=_master_data,
+        grows={kind: 1, "level": 1, "level_total": 1},
+        events=["stock.updated"],
+    )
+
+
 EXAMPLES: Mapping[str, Example] = {
     "POST /products": Example(201, body=BOLT, grows={"product": 1}, events=["product.created"]),
     "PUT /products/{id}": _RENAMED,
@@ -255,13 +267,7 @@ EXAMPLES: Mapping[str, Example] = {
     "PUT /providers/{id}": _RENAMED_PROVIDER,
     "PATCH /providers/{id}": _RENAMED_PROVIDER,
     "DELETE /providers/{id}": deletion(_provider, "provider"),
-    "POST /entry-documents": Example(
-        201,
-        body=PURCHASE,
-        prepare=_master_data,
-        grows={"entry": 1, "level": 1, "level_total": 1},
-        events=["stock.updated"],
-    ),
+    "POST /entry-documents": _new_document(PURCHASE, "entry"),
     "PATCH /entry-documents/{id}": Example(
         200,
         body={"lines": [{"line_num": 1, "qty": 0}, {"item_code": "BOLT-M8", "qty": 3}]},
@@ -301,13 +307,7 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "POST /approvals/{id}/grant": _DECISION,
     "POST /approvals/{id}/deny": _DECISION,
-    "POST /exit-documents": Example(
-        201,
-        body=SALE,
-        prepare=_master_data,
-        grows={"exit": 1, "level": 1, "level_total": 1},
-        events=["stock.updated"],
-    ),
+    "POST /exit-documents": _new_document(SALE, "exit"),
     "PATCH /exit-documents/{id}": Example(
         # The priority of the picking changes, too.
         200,
