@@ -6,8 +6,8 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.picking.holders import holders_of
 from shared.warehouse.stock import adjustments
+from shared.warehouse.stock.adjustment_models import Adjustment, AdjustmentDraft, AdjustmentLines
 from shared.warehouse.stock.bulk_adjustments import adjust_lines
-from shared.warehouse.stock.models import Adjustment, AdjustmentDraft, AdjustmentLines
 
 routes = Routes()
 

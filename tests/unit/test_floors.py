@@ -89,9 +89,9 @@ _SHARED_BY_SUBJECTS = (
 """Packages that hold what several subjects share: each of their modules may be imported."""
 _CATCH_ALL_NAMES = {"common", "helpers", "misc", "utils"}
 _ENTRY_POINTS = {
-    "adjustment_lines", "allocation", "changes", "codes", "dispatch", "drafts", "expiry", "gtins",
-    "level_book", "lines", "models", "picks", "posting", "reading", "renames", "service",
-    "undo_picks", "unit_quantities", "values", "vocabulary",
+    "adjustment_lines", "adjustment_models", "allocation", "changes", "codes", "dispatch",
+    "drafts", "expiry", "gtins", "level_book", "lines", "models", "picks", "posting", "reading",
+    "renames", "service", "undo_picks", "unit_quantities", "values", "vocabulary",
 }  # fmt: skip
 """Modules of a subject that another subject may import. Never a repository: only the subject that
 owns an item reads and writes it."""

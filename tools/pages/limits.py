@@ -46,7 +46,7 @@ from shared.warehouse.receiving import models as receiving
 from shared.warehouse.receiving import rules as receiving_rules
 from shared.warehouse.returns import models as returns
 from shared.warehouse.rfid import models as rfid
-from shared.warehouse.stock import models as stock
+from shared.warehouse.stock import adjustment_models
 from shared.warehouse.stock import repository as stock_repository
 from shared.warehouse.stock.rules import MAX_ROW
 from shared.warehouse.transfer_orders import models as transfer_orders
@@ -264,7 +264,7 @@ def _data() -> str:
 | serials of one request when receiving · picking | {_dotted(receiving.MAX_SERIALS, picking.MAX_SERIALS)} | 422 |
 | serials of one line of a transfer, or received with a transfer order | {transfers.MAX_SERIALS} | 422 |
 | `differences` of a receipt or an entry document | {_plain(receiving_rules.MAX_DIFFERENCES)} | the rest is left out |
-| lines of one `POST /stock-adjustments` | {stock.MAX_ADJUSTMENT_LINES} | 422 |
+| lines of one `POST /stock-adjustments` | {adjustment_models.MAX_ADJUSTMENT_LINES} | 422 |
 | lines of a transfer | {transfers.MAX_LINES} within a warehouse, 6 between two; fewer with serials; 9 within a warehouse if each has another batch | 422 |
 | lines of one `POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} | 422 |
 | lines of one `POST /returns/{{id}}/lines` and `…/undo` · `/dispositions` | {_dotted(returns.MAX_GOODS_LINES, returns.MAX_DISPOSITION_LINES)} | 422 |

@@ -30,6 +30,7 @@ from shared.warehouse.approvals.models import ApprovalNeed
 from shared.warehouse.catalog.service import product_key
 from shared.warehouse.catalog.unit_quantities import in_base_units
 from shared.warehouse.master_data.named_codes import NamedCodes
+from shared.warehouse.stock.adjustment_models import AdjustmentFields, AdjustmentLine
 from shared.warehouse.stock.adjustment_rules import adjustment_problems, is_correction
 from shared.warehouse.stock.adjustments import (
     AUDITED_FIELDS,
@@ -44,17 +45,14 @@ from shared.warehouse.stock.adjustments import (
     stock_there,
 )
 from shared.warehouse.stock.batches import Batch, batch_from_rows, lot_of
-from shared.warehouse.stock.models import AdjustmentFields, AdjustmentLine, Lot, RowKey
-from shared.warehouse.stock.posting import StockPosting, arrival_keys, fence_master_data
-from shared.warehouse.stock.repository import (
-    LEVELS,
-    MOVEMENTS,
-    STOCK,
-    TOTALS,
-    batch_key,
-    level_id,
-    row_key,
+from shared.warehouse.stock.models import Lot, RowKey
+from shared.warehouse.stock.posting import (
+    StockPosting,
+    arrival_keys,
+    fence_master_data,
+    new_entities,
 )
+from shared.warehouse.stock.repository import MOVEMENTS, STOCK, TOTALS, batch_key, row_key
 from shared.warehouse.warehouses.service import position_key, warehouse_key
 
 _AT_ONCE = 100
@@ -191,11 +189,8 @@ class LineReads:
         Their items are read. Without it, each transaction allocates its own.
         """
         targets = [target for draft in drafts for target in self._targets(draft)]
-        aliases = {row_key(target) for target in targets}
-        levels = {LEVELS.key(level_id(one.product_id, one.warehouse_id)) for one in targets}
         needed = {
-            STOCK.kind: sum(self.items[key] is None for key in aliases),
-            LEVELS.kind: sum(self.items[key] is None for key in levels),
+            **new_entities(targets, self.items),
             MOVEMENTS.kind: len(drafts),
             AUDIT.kind: 1 + len(drafts) // _LEAST_AT_ONCE,
         }

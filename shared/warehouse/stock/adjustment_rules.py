@@ -7,7 +7,11 @@ from shared.kernel.validation import Checked, given_fields, invalid_fields, of_v
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data.named_codes import MasterData
-from shared.warehouse.stock.models import ADJUSTMENT_METHODS, AdjustmentDraft, AdjustmentFields
+from shared.warehouse.stock.adjustment_models import (
+    ADJUSTMENT_METHODS,
+    AdjustmentDraft,
+    AdjustmentFields,
+)
 
 
 def adjustment_problems(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.identity.audit import service as audit
+from shared.identity.audit.models import Actor
 from shared.kernel import references
 from shared.kernel.clock import Instant
 from shared.kernel.db.parallel import run_all
@@ -17,6 +18,11 @@ from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.unit_quantities import in_base_units
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.settings.values import settings_of
+from shared.warehouse.stock.adjustment_models import (
+    ADJUSTMENT_METHODS,
+    Adjustment,
+    AdjustmentFields,
+)
 from shared.warehouse.stock.adjustment_rules import (
     adjustment_problems,
     is_correction,
@@ -24,15 +30,7 @@ from shared.warehouse.stock.adjustment_rules import (
 )
 from shared.warehouse.stock.corrections import correct_expiry_date
 from shared.warehouse.stock.expiry import ensure_not_expired
-from shared.warehouse.stock.models import (
-    ADJUSTMENT_METHODS,
-    Adjustment,
-    AdjustmentFields,
-    RowKey,
-    ShelfStatus,
-    StockRefused,
-    StockRow,
-)
+from shared.warehouse.stock.models import RowKey, ShelfStatus, StockRefused, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.stock.rules import shortage
 
@@ -125,7 +123,7 @@ def adjust_stock(
     shown = made.shown(numbers[0] if numbers else None)
     adjustment = Adjustment.from_stored(made.goods, **shown)
     if numbers:
-        _record(tx, adjustment)
+        record_adjustment(tx, adjustment)
         references.record_use(tx, items.values())
     return adjustment
 
@@ -226,8 +224,8 @@ def _joined(posting: StockPosting, goods: StockRow) -> StockRow:
     return posting.batches.with_date(goods)
 
 
-def _record(tx: Transaction, made: Adjustment) -> None:
-    """Add the entry of the audit log for an adjustment that moved stock."""
+def record_adjustment(tx: Transaction, made: Adjustment, actor: Actor | None = None) -> None:
+    """Add the entry of the audit log for an adjustment that moved stock; see `audit.record`."""
     audit.record(
         tx,
         "stock.adjusted",
@@ -236,6 +234,7 @@ def _record(tx: Transaction, made: Adjustment) -> None:
         changes={"qty": (made.qty_before, made.qty_after)},
         details={name: getattr(made, name) for name in AUDITED_FIELDS},
         reason=made.reason,
+        actor=actor,
     )
 
 

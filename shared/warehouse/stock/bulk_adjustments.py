@@ -32,16 +32,16 @@ from shared.warehouse.stock.adjustment_lines import (
     add_lines,
     examine_lines,
 )
-from shared.warehouse.stock.adjustment_rules import body_problems
-from shared.warehouse.stock.adjustments import HoldersOf, MadeAdjustment, approval_need
-from shared.warehouse.stock.models import (
+from shared.warehouse.stock.adjustment_models import (
     MAX_ADJUSTMENT_LINES,
     AdjustmentDraft,
     AdjustmentFields,
     AdjustmentLine,
     AdjustmentLines,
-    StockRow,
 )
+from shared.warehouse.stock.adjustment_rules import body_problems
+from shared.warehouse.stock.adjustments import HoldersOf, MadeAdjustment, approval_need
+from shared.warehouse.stock.models import StockRow
 
 _HOLDERS_NAMED = 10
 """Refused lines whose message names the work that holds the stock; each takes several reads."""

@@ -18,6 +18,7 @@ from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid, invalid_fields
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data.named_codes import NamedCodes
+from shared.warehouse.stock.adjustment_models import Adjustment, AdjustmentFields
 from shared.warehouse.stock.batches import (
     Batch,
     batch_from_rows,
@@ -27,7 +28,7 @@ from shared.warehouse.stock.batches import (
     rows_of,
     write_batch,
 )
-from shared.warehouse.stock.models import Adjustment, AdjustmentFields, Lot
+from shared.warehouse.stock.models import Lot
 from shared.warehouse.stock.repository import STOCK, batch_key
 
 _OTHER_ACTIONS = 2

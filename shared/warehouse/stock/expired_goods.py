@@ -19,6 +19,8 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.fields import ZERO
 from shared.kernel.observability import logger
+from shared.warehouse.stock.adjustment_models import Adjustment
+from shared.warehouse.stock.adjustments import record_adjustment
 from shared.warehouse.stock.level_book import Place
 from shared.warehouse.stock.models import ExpiredRow, StockRow
 from shared.warehouse.stock.posting import StockPosting, raise_due_events, read_ahead
@@ -140,18 +142,12 @@ def _blocked(row: StockRow) -> StockRow:
 
 def _record(tx: Transaction, row: StockRow, movement_id: int) -> None:
     """Add the entry of the audit log, in the form of that of an adjustment."""
-    names = ("product_id", "item_code", "whs_code", "bin_code", "batch_num", "serial_number")
-    audit.record(
-        tx,
-        "stock.adjusted",
-        "stock_movement",
-        movement_id,
-        changes={"qty": (row.qty, row.allocated)},
-        details={
-            **{name: getattr(row, name) for name in names},
-            "inventory_status": "available",
-            "to_status": "blocked",
-        },
+    made = Adjustment.from_stored(
+        row,
+        movement_id=movement_id,
+        to_status="blocked",
+        qty_before=row.qty,
+        qty_after=row.allocated,
         reason=REASON,
-        actor=SYSTEM,
     )
+    record_adjustment(tx, made, SYSTEM)

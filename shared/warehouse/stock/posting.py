@@ -10,6 +10,7 @@ change of a marked level, by a later step, the repeated request or other work, r
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Several
+from functools import partial
 from itertools import product
 from types import MappingProxyType
 
@@ -102,6 +103,19 @@ def arrival_keys(targets: Iterable[RowKey]) -> list[Key]:
     return keys
 
 
+def new_entities(targets: Iterable[RowKey], found: Mapping[Key, Item | None]) -> dict[str, int]:
+    """Return how many levels and rows of `targets` do not exist, by the kind of their ids.
+
+    `found` has the existing items under `arrival_keys(targets)`.
+    """
+    places = {(target.product_id, target.warehouse_id) for target in targets}
+    keys = {
+        LEVELS.kind: {LEVELS.key(level_id(*place)) for place in places},
+        STOCK.kind: {row_key(target) for target in targets},
+    }
+    return {kind: sum(found.get(key) is None for key in keys[kind]) for kind in keys}
+
+
 def fence_master_data(tx: Transaction) -> None:
     """Make the commit fail when a product or a position of the stock is deleted from now on.
 
@@ -179,8 +193,7 @@ class StockPosting:
         """
         tx = self._tx
         aliases = [row_key(target) for target in targets]
-        arrivals = {(target.product_id, target.warehouse_id) for target in targets}
-        expected = arrivals | set(levels)
+        expected = {(one.product_id, one.warehouse_id) for one in targets} | set(levels)
         lots = sorted({lot for target in targets if (lot := lot_of(target))})
         keys = [*aliases, *(STOCK.key(number) for number in rows), *level_keys(expected)]
         keys += [batch_key(lot) for lot in lots]
@@ -190,13 +203,10 @@ class StockPosting:
         )
         self._add_records(STOCK.from_items(found, number) for number in rows)
         others = {int(found[alias]["id"]) for alias in aliases if alias in found}
-        missing = len({alias for alias in aliases if alias not in found})
         places = {
             (row.product_id, row.warehouse_id) for row in self.changes.rows.values()
         } | expected
-        new = {place for place in arrivals if LEVELS.key(level_id(*place)) not in found}
-        if movements is None:
-            missing, new = 0, set()
+        new = new_entities(() if movements is None else targets, found)
 
         def derived(lot: Lot) -> Batch | None:
             has_total = TOTALS.key(lot[0]) in found  # as soon as its stock has changed once
@@ -207,8 +217,7 @@ class StockPosting:
         keys = [*(STOCK.key(number) for number in others - set(rows)), *level_keys(places)]
         more, *_ = run_all(
             lambda: tx.store.get_many(keys),
-            lambda: tx.reserve_ids(LEVELS.kind, len(new)) if new else None,
-            lambda: tx.reserve_ids(STOCK.kind, missing) if missing else None,
+            *(partial(tx.reserve_ids, *each) for each in new.items()),
             lambda: self.batches.add_derived(unread) if unread else None,
             lambda: beside(loaded),
         )

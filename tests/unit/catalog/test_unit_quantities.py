@@ -11,7 +11,7 @@ from shared.warehouse.catalog.repository import code_key
 from shared.warehouse.catalog.rules import unit_problems, with_counted_gtins
 from shared.warehouse.catalog.unit_quantities import in_base_units, lines_in_base_units
 from shared.warehouse.documents.models import EntryDraft
-from shared.warehouse.stock.models import AdjustmentDraft
+from shared.warehouse.stock.adjustment_models import AdjustmentDraft
 from tests.cases import each_case
 
 _ALIASES: Mapping[Key, Item] = {

@@ -17,7 +17,7 @@ from shared.kernel.fields import Code, Measure, Reason
 from shared.kernel.validation import Checked, InvalidBody, check, problems_of
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.adjustment_lines import LineReads, LineRules, add_lines, examine_lines
-from shared.warehouse.stock.models import AdjustmentFields
+from shared.warehouse.stock.adjustment_models import AdjustmentFields
 
 _WORDS = words_of("stock_counts")
 _COLUMNS = (
