@@ -111,3 +111,6 @@ class GatheredChanges(Protocol):
 
     def committed(self) -> None:
         """Do what follows the commit; an error would not undo it, so raise none."""
+
+    def refused(self) -> None:
+        """Undo what `write` has committed before a commit that failed; raise no error."""

@@ -69,7 +69,8 @@ class Store:
 
     `company` is the tenant. `version` is the version of its schema; by default that of a new table.
     `claim` is the claim of the request's Idempotency-Key; None when the request has none. Every
-    transaction on this store and its copies depends on it. `slot` is asked for before each read,
+    transaction on this store and its copies depends on it. `kept_claim` is one that waits renew
+    while no transaction depends on it. `slot` is asked for before each read,
     for the copies, too; None for work that needs no slot.
     """
 
@@ -79,6 +80,7 @@ class Store:
         "client",
         "company",
         "deadline",
+        "kept_claim",
         "outbox",
         "slot",
         "table",
@@ -102,6 +104,7 @@ class Store:
         self.deadline = deadline or Deadline(_DEFAULT_DEADLINE_MS)
         self.version = version or current_version()
         self.claim: Claim | None = None
+        self.kept_claim: Claim | None = None
         self.slot: Slot | None = None
         self._cache: _Cache | None = None
 
@@ -124,6 +127,15 @@ class Store:
         """Return the same table without a cache, whose transactions depend on `claim`."""
         store = copy(self)
         store.claim, store._cache = claim, None  # noqa: SLF001 - a copy of this object
+        return store
+
+    def beside_claim(self) -> "Store":
+        """Return the same table without a cache, for transactions that only keep the claim.
+
+        There may be several at once, which would conflict at the claim if they depended on it.
+        """
+        store = self.claimed(None)
+        store.kept_claim = self.claim or self.kept_claim
         return store
 
     def uncached(self) -> "Store":
@@ -300,6 +312,11 @@ class Store:
         self.pause(random.uniform(0, min(1.0, 0.02 * 2**attempt)))  # noqa: S311 - jitter
         return attempt + 1
 
+    def keep_claim(self) -> None:
+        """Renew the claim of the request when half of its lease is over."""
+        if claim := self.claim or self.kept_claim:
+            claim.keep(self.client)
+
     def pause(self, seconds: float) -> None:
         """Wait before a retry; keep the claim meanwhile.
 
@@ -308,8 +325,7 @@ class Store:
         """
         if self.deadline.remaining < seconds + _ANSWER_SECONDS:
             raise ServiceUnavailable
-        if self.claim:
-            self.claim.keep(self.client)
+        self.keep_claim()
         time.sleep(seconds)
         self.deadline.add_pause(seconds)
 

@@ -360,6 +360,16 @@ class Transaction:
             Exception: The error of the first failed condition, from `on_condition_failed`.
         """
         gathered, self.gathered = list(self.gathered.values()), {}
+        try:
+            self._commit(gathered)
+        except Exception:
+            for changes in gathered:
+                changes.refused()
+            raise
+        for changes in gathered:
+            changes.committed()
+
+    def _commit(self, gathered: Iterable[GatheredChanges]) -> None:
         for changes in gathered:
             changes.write()
         for deferred in self.deferred_items:
@@ -388,8 +398,6 @@ class Transaction:
         if leaving:
             attempts.left_queue()
         attempts.leave_queue()
-        for changes in gathered:
-            changes.committed()
 
     def retry(self) -> None:
         """Wait for the next attempt of the use case after StaleRead, and begin it.

@@ -7,9 +7,10 @@ documents, each a quantity that an entity adds to the levels of its products whi
 Shares of more products than the transaction has room for are prepared. Transactions before it add
 the changes of its other levels to them as `pending`, where they count for nothing. The transaction
 inserts its mark, and from then on all of them count. Transactions after it add them to the figures.
-A request that dies leaves pending changes behind: with a mark they count, and the next writer of
-the level adds them; without one, the next writer after a minute drops them, and inserts the mark as
-aborted, so that the request commits nothing any more.
+When the transaction is refused, its mark is inserted as aborted, and another attempt prepares again
+under another name. A request that dies leaves pending changes behind: with a mark they count, and
+the next writer of the level adds them; without one, the next writer after a minute drops them, and
+inserts the mark as aborted, so that the request commits nothing any more.
 """
 
 import uuid
@@ -165,9 +166,21 @@ class LevelBook:
             return
         # The changes count already; what is not done here, later writers of the levels do.
         try:
-            _fold(self._tx.store.claimed(None), self._name, self._prepared)
+            _fold(self._tx.store.beside_claim(), self._name, self._prepared)
         except Exception:  # noqa: BLE001 - the change is committed, whatever happens here
             logger.warning("pending changes of levels are left", exc_info=True)
+
+    def refused(self) -> None:
+        """See GatheredChanges; the next writers of the levels drop the pending changes."""
+        if self._name is None:
+            return
+        # Without a mark, they are dropped after a minute. One that is committed after all stays.
+        tx = Transaction(self._tx.store.beside_claim())
+        _abort(tx, self._name)
+        try:
+            tx.commit()
+        except Exception:  # noqa: BLE001 - the caller gets the error of the change
+            logger.warning("pending changes of levels are not aborted", exc_info=True)
 
     def _write(self, changes: Sequence[LevelChange]) -> None:
         tx = self._tx
@@ -205,12 +218,13 @@ class LevelBook:
         """Commit changes as pending ones, and add the mark that makes them count."""
         tx = self._tx
         self._name, self._prepared = uuid.uuid4().hex, list(changes)
-        store, name = tx.store.claimed(None), self._name
+        store, name = tx.store.beside_claim(), self._name
 
         def prepare(part: Sequence[LevelChange]) -> None:
             run_transaction(store, lambda own: _add_pending(own, name, part), caller=tx.caller)
 
         map_concurrently(prepare, list(_parts(changes)))
+        store.keep_claim()
         tx.insert(item_at(mark_key(name), state="committed"))
         # The totals of products whose stock changes, too, are written below.
         totals = [TOTALS.key(one) for one in _products(changes)]
@@ -226,6 +240,11 @@ class _Levels:
         found = tx.store.get_many(level_keys(places))
         self.levels = {place: LEVELS.from_items(found, level_id(*place)) for place in places}
         self.totals = {product: TOTALS.from_items(found, product) for product, _ in places}
+
+    @property
+    def stored(self) -> list[StoredLevel]:
+        """The levels and totals that exist."""
+        return [one.entity for one in (*self.levels.values(), *self.totals.values()) if one]
 
     def reserve_ids(self) -> None:
         """Allocate the ids of the levels that are new in one call."""
@@ -271,8 +290,7 @@ class _Levels:
         Those of committed transactions are in its figures. It aborts abandoned ones.
         """
         tx = self._tx
-        stored = [one.entity for one in (*self.levels.values(), *self.totals.values()) if one]
-        states = states_of(tx.store, stored)
+        states = states_of(tx.store, self.stored)
         aborted = set[str]()
 
         def settled(level: StoredLevel) -> StoredLevel:
@@ -288,8 +306,7 @@ class _Levels:
                     left.append(one)
                     continue
                 aborted.add(one.name)
-                expiry = tx.now_ms // 1000 + _MARK_SECONDS
-                tx.insert(item_at(mark_key(one.name), state="aborted", **{EXPIRY: expiry}))
+                _abort(tx, one.name)
             return with_committed(level, states).model_copy(update={"pending": left})
 
         return settled
@@ -347,12 +364,16 @@ def _parts(changes: Iterable[LevelChange]) -> Iterator[list[LevelChange]]:
 
 def _add_pending(tx: Transaction, name: str, part: Sequence[LevelChange]) -> None:
     """Add changes to their levels and totals as pending ones; no figure changes."""
+    tx.store.keep_claim()
     levels = _Levels(tx, map(ids_of, part))
     levels.reserve_ids()
+    states = states_of(tx.store, levels.stored)
 
     def with_pending(change: LevelChange, level: StoredLevel) -> StoredLevel:
+        # Those of refused attempts of the same request go: they would add up.
+        left = [one for one in level.pending if states.get(one.name) != "aborted"]
         pending = PendingShares(name=name, at_ms=tx.now_ms, **change.amounts)
-        return level.model_copy(update={"pending": [*level.pending, pending]})
+        return level.model_copy(update={"pending": [*left, pending]})
 
     for change in part:
         levels.put_level(change, with_pending(change, levels.level_of(change)))
@@ -367,6 +388,7 @@ def _fold(store: Store, name: str, changes: Sequence[LevelChange]) -> None:
     """
 
     def fold_part(part: Sequence[LevelChange]) -> None:
+        store.keep_claim()
         run_transaction(store, lambda tx: settle_levels(tx, map(ids_of, part)))
 
     map_concurrently(fold_part, list(_parts(changes)))
@@ -393,6 +415,12 @@ def settle_levels(tx: Transaction, places: Iterable[Place]) -> None:
             written = collection.replace(tx, record, after.model_copy(update=update))
             if collection is LEVELS:
                 raise_level_event(tx, written)
+
+
+def _abort(tx: Transaction, name: str) -> None:
+    """Keep a transaction with prepared changes from being committed."""
+    expiry = tx.now_ms // 1000 + _MARK_SECONDS
+    tx.insert(item_at(mark_key(name), state="aborted", **{EXPIRY: expiry}))
 
 
 def let_mark_expire(tx: Transaction, name: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from shared.kernel.db.claim import LEASE_MS
 from shared.warehouse.stock import level_book
 from tests.clock import Clock
 from tests.concurrency import at_once
@@ -113,6 +114,48 @@ def test_request_that_is_slower_than_a_minute_prepares_again(
     for code in ("BRICK", "CEMENT", "DRILL"):
         yard.order((code, 1))
     assert _committed(stack) == {"BRICK": 9, "CEMENT": 4, "DRILL": 2}
+
+
+def test_refused_attempt_is_aborted_at_once(
+    stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults
+) -> None:
+    """The next attempt, and whoever looks what can still be sold, does not count it."""
+    number, counted = _create(yard), list[int]()
+
+    def look(call: Call) -> None:
+        if call.operation == "TransactWriteItems" and b"level_mark" in bytes(call.body):
+            state = read_state(stack.unsorted_items())
+            names = {each.name for one in state.levels for each in one.pending}
+            counted.append(len(names - state.marks.keys()))
+            if len(counted) == 1:
+                change = {"lines": [{"line_num": 1, "qty": 9}]}
+                yard.erp.patch(f"/exit-documents/{number}", change).ok()
+
+    with aws_faults.faulty(before_each(look)):
+        yard.erp.post(f"/exit-documents/{number}/close").ok()
+    # Before the commit, the abort, the commit of the next attempt, and the expiry of its mark.
+    assert counted == [1, 1, 1, 0]
+    assert _committed(stack) == {"BRICK": 0, "CEMENT": 0, "DRILL": 0}
+
+
+def test_request_that_prepares_for_long_keeps_its_claim(
+    yard: WarehouseScenario,
+    aws_faults: AwsFaults,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(level_book, "map_concurrently", lambda call, parts: list(map(call, parts)))
+    body = document_body(type="sale_order", external_ref="SO-L", lines=_LINES)
+    meanwhile = []
+
+    def take_long(call: Call) -> None:
+        if call.operation == "TransactWriteItems":
+            clock.advance(LEASE_MS * 0.6 / 1000)
+            meanwhile.append(yard.erp.post("/exit-documents", body, key="SO-L").status)
+
+    with aws_faults.faulty(before_each(take_long)):
+        yard.erp.post("/exit-documents", body, key="SO-L").ok(201)
+    assert meanwhile[:4] == [409] * 4, meanwhile
 
 
 def test_abandoned_changes_are_dropped_a_few_at_a_time(
