@@ -93,6 +93,7 @@ class OpenShares:
     def __init__(self, store: Store, low: int) -> None:
         self._store = store
         self._since_ms = now_ms()
+        """When the last read of the entities began."""
         self.low = low
         self.high: int | None = None
         """The first product beyond the window, or None."""
@@ -117,6 +118,7 @@ class OpenShares:
     def refresh(self, products: Iterable[int]) -> None:
         """Read the entities again that may have changed their shares in the levels of products."""
         since = instant(self._since_ms - _COMMIT_MS)
+        self._since_ms = now_ms()  # what changes from now on is read by the next refresh
         holding = set(chain.from_iterable(self._shares.get(one, {}) for one in products))
         for kind in _KINDS:
             numbers = {number for name, number in holding if name == kind.collection.kind}
