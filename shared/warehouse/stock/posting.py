@@ -10,6 +10,7 @@ change of a marked level, by a later step, the repeated request or other work, r
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Several
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from types import MappingProxyType
@@ -32,6 +33,8 @@ from shared.warehouse.stock.level_book import (
     Place,
     level_keys,
     raise_level_event,
+    states_of,
+    with_committed,
 )
 from shared.warehouse.stock.models import (
     InventoryStatus,
@@ -402,13 +405,14 @@ def raise_due_events(tx: Transaction, places: Iterable[Place]) -> None:
 
     def step(left: Sequence[Place]) -> int:
         part = left[: max(1, steps.STEP_ACTIONS // _ACTIONS_PER_DUE_EVENT)]
-        found = tx.store.get_many([LEVELS.key(level_id(*place)) for place in part])
-        for place in part:
-            record = LEVELS.from_items(found, level_id(*place))
-            if record and record.entity.event_due:
-                level = record.entity.model_copy(update={"event_due": False})
-                changed = LEVELS.replace(tx, record, level)
-                raise_level_event(tx, changed)
+        records = LEVELS.get_many(tx.store, [level_id(*place) for place in part])
+        due = [record for record in records if record.entity.event_due]
+        states = states_of(tx.store, (record.entity for record in due))
+        for record in due:
+            level = record.entity.model_copy(update={"event_due": False})
+            changed = LEVELS.replace(tx, record, level)
+            shown = replace(changed, entity=with_committed(changed.entity, states))
+            raise_level_event(tx, shown)
         return len(part)
 
     commit_in_steps(tx, sorted(places), step)

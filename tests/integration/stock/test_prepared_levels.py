@@ -5,13 +5,17 @@ from collections.abc import Iterator
 import pytest
 
 from shared.kernel.db.claim import LEASE_MS
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.stock import level_book
+from shared.warehouse.stock.posting import raise_due_events
+from shared.warehouse.stock.repository import level_id
 from tests.clock import Clock
 from tests.concurrency import at_once
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, before_each, kill_at
 from tests.integration.documents.bodies import document_body
+from tests.integration.verify.planting import Table
 from tests.sampling import sampled
-from tests.stack import Stack
+from tests.stack import Stack, event_attributes
 from tests.stock_invariants import check_invariants, read_state
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -156,6 +160,25 @@ def test_request_that_prepares_for_long_keeps_its_claim(
     with aws_faults.faulty(before_each(take_long)):
         yard.erp.post("/exit-documents", body, key="SO-L").ok(201)
     assert meanwhile[:4] == [409] * 4, meanwhile
+
+
+def test_event_that_a_step_has_left_shows_committed_changes(
+    stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults
+) -> None:
+    """The request died before its changes were added to the level."""
+
+    def die(call: Call) -> None:
+        if call.operation == "TransactWriteItems" and read_state(stack.unsorted_items()).marks:
+            raise Killed(call.operation)
+
+    yard.stock("BRICK", 1)
+    assert aws_faults.kills(before_each(die), lambda: _create(yard))
+    [level] = [one for one in read_state(stack.unsorted_items()).levels if one.on_hand]
+    place = (level.product_id, 1)
+    Table(stack).edit("level", level_id(*place), event_due=True)
+    run_transaction(stack.store(), lambda tx: raise_due_events(tx, [place]))
+    shown = event_attributes(stack.events()[-1])
+    assert (shown["item_code"], shown["on_hand"], shown["committed"]) == ("BRICK", 1, 7)
 
 
 def test_abandoned_changes_are_dropped_a_few_at_a_time(
