@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypedDict
 
-from shared.kernel.db.items import Item, Key, size_of
+from shared.kernel.db.items import Item, Key, encode, size_of
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 
 MAX_ACTIONS = 100
@@ -88,6 +88,31 @@ class Action:
         if verb == "Put":
             return size_of(body["Item"])
         return size_of(body["Key"]) + size_of(body.get("ExpressionAttributeValues", {}))
+
+
+def action_of(verb: Verb, body: dict[str, Any], options: ActionOptions) -> Action:
+    """Return the action with a `body` in the form of the DynamoDB API and these options."""
+    if condition := options.get("condition"):
+        body["ConditionExpression"] = condition
+    if names := options.get("names"):
+        body["ExpressionAttributeNames"] = dict(names)
+    if values := options.get("values"):
+        encoded = {name: encode(value) for name, value in values.items()}
+        body["ExpressionAttributeValues"] = encoded
+    on_condition_failed = options.get("on_condition_failed", StaleRead)
+    return Action({verb: body}, on_condition_failed, options.get("as_read", False))
+
+
+def addition_to_set(place: Mapping[str, Any], name: str, numbers: set[int]) -> Action:
+    """Return the action that adds numbers to a number set of the existing item at `place`."""
+    body = {
+        **place,
+        "UpdateExpression": "ADD #set :numbers",
+        "ConditionExpression": f"attribute_exists({PARTITION_KEY})",
+        "ExpressionAttributeNames": {"#set": name},
+        "ExpressionAttributeValues": {":numbers": encode(numbers)},
+    }
+    return Action({"Update": body}, StaleRead)
 
 
 class DeferredItem(Protocol):

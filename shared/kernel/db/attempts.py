@@ -41,7 +41,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.kernel.clock import now_ms
 from shared.kernel.db.actions import Action, StaleRead
-from shared.kernel.db.aws_errors import cancellation_reasons
+from shared.kernel.db.aws_errors import cancellation_reasons, has_transient_reason
+from shared.kernel.db.claim import claim_lost
 from shared.kernel.db.item_queue import QUEUED, QueuePlace
 from shared.kernel.db.items import Key, encode
 from shared.kernel.db.store import Store, key_attributes
@@ -65,6 +66,22 @@ class _Refusal:
     is_current: bool = False
     contended: Key | None = None
     conflicts: bool = False
+
+
+def raise_if_final(actions: Sequence[Action], error: ClientError) -> None:
+    """Raise the error of a cancelled transaction, unless it is to be sent again."""
+    codes = [reason.get("Code", "None") for reason in cancellation_reasons(error)]
+    failed = [
+        action.on_condition_failed
+        for action, code in zip(actions, codes, strict=False)
+        if code == "ConditionalCheckFailed"
+    ]
+    if failed:
+        # Without the claim, what the other conditions say is the work of the request that has it.
+        final = claim_lost if claim_lost in failed else failed[0]
+        raise final() from error
+    if not has_transient_reason(error):
+        raise error
 
 
 class Attempts:

@@ -6,9 +6,10 @@ lease a repeat of the request takes the claim over; from then on no transaction 
 request commits, not even a step that was on its way.
 
 A claim has a random `request`, the name of the request. A repeat that takes the claim over keeps
-the name, by which it recognizes what the first request has committed, `has_steps`, whether that are
-steps of a larger operation, and the `progress` that these have recorded. When the key is free, for
-example because its window has passed, the claim gets a new name and no progress.
+the name, by which it recognizes what the first request has committed. It also keeps `has_steps`
+(whether steps of a larger operation were committed) and the `progress` that they recorded. When
+the key is free, for example because its window has passed, the claim gets a new name and no
+progress.
 """
 
 from contextlib import suppress
@@ -20,6 +21,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from shared.kernel.clock import now_ms
 from shared.kernel.db.items import AttributeMap, Key, encode
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.errors import DuplicateInFlight
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -32,6 +34,11 @@ LEASE_MS = 5_000
 
 RELEASED = "released"
 """Owner of a claim whose request has failed and may be repeated at once."""
+
+
+def claim_lost() -> Exception:
+    """Return the error of a transaction whose claim another request has taken over."""
+    return DuplicateInFlight(1)
 
 
 def record_key(partition: str) -> Key:

@@ -25,9 +25,12 @@ from shared.kernel.db.actions import (
     GatheredChanges,
     StaleRead,
     Verb,
+    action_of,
+    addition_to_set,
 )
-from shared.kernel.db.attempts import Attempts
-from shared.kernel.db.aws_errors import cancellation_reasons, has_transient_reason, is_transient
+from shared.kernel.db.attempts import Attempts, raise_if_final
+from shared.kernel.db.aws_errors import is_transient
+from shared.kernel.db.claim import claim_lost
 from shared.kernel.db.counters import (
     CounterChange,
     FenceValue,
@@ -38,7 +41,6 @@ from shared.kernel.db.counters import (
 from shared.kernel.db.items import (
     Item,
     Key,
-    encode,
     from_attributes,
     key_of,
     to_attributes,
@@ -48,7 +50,6 @@ from shared.kernel.db.items import (
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY
-from shared.kernel.errors import DuplicateInFlight
 
 if TYPE_CHECKING:
     from shared.kernel.caller import Caller
@@ -181,7 +182,7 @@ class Transaction:
         assert claim is not None  # noqa: S101 - the request has one, or nothing to end
         self._ends_claim = True
         body = {"TableName": claim.table, "Item": to_attributes(item), **claim.condition()}
-        self.add_action("Put", body, _claim_lost)
+        self.add_action("Put", body, claim_lost)
 
     def delete(self, key: Key, **options: Unpack[ActionOptions]) -> None:
         """Delete an item."""
@@ -393,7 +394,7 @@ class Transaction:
             # What the use case itself commits before its response is a step.
             with_step = self.request_name is not None
             renewal = claim.renewal_with_step(self._progress) if with_step else claim.renewal()
-            self._send([*actions, Action({"Update": renewal}, _claim_lost)])
+            self._send([*actions, Action({"Update": renewal}, claim_lost)])
             claim.renewed_ms = sent_ms
         if leaving:
             attempts.left_queue()
@@ -429,7 +430,7 @@ class Transaction:
                 )
             except self.store.client.exceptions.TransactionCanceledException as error:
                 is_changed = self._attempts.refused(actions, error)
-                _raise_if_final(actions, error)
+                raise_if_final(actions, error)
                 if is_changed or now_ms() - self.now_ms > _STALE_MS:
                     raise StaleRead from error
             except (ClientError, BotocoreConnectionError, HTTPClientError) as error:
@@ -468,22 +469,14 @@ class Transaction:
         return self._counters.setdefault(kind, CounterChange(shard))
 
     def _all_actions(self) -> list[Action]:
+        additions = [
+            addition_to_set(self._place(key), name, numbers)
+            for (key, name), numbers in self._additions.items()
+        ]
         counts = [
             self._count_action(*entry) for entry in self._counters.items() if entry[1].prefixes
         ]
-        additions = [self._addition(*entry) for entry in self._additions.items()]
         return [*self._actions, *additions, *counts]
-
-    def _addition(self, where: tuple[Key, str], numbers: set[int]) -> Action:
-        key, name = where
-        body = {
-            **self._place(key),
-            "UpdateExpression": "ADD #set :numbers",
-            "ConditionExpression": f"attribute_exists({PARTITION_KEY})",
-            "ExpressionAttributeNames": {"#set": name},
-            "ExpressionAttributeValues": {":numbers": encode(numbers)},
-        }
-        return Action({"Update": body}, StaleRead)
 
     def _count_action(self, kind: str, change: CounterChange) -> Action:
         body = {**self._place(shard_key(kind, change.shard)), **change.expressions(self.now_ms)}
@@ -494,34 +487,4 @@ class Transaction:
         return {"TableName": self.store.table, "Key": key_attributes(key)}
 
     def _add(self, verb: Verb, body: dict[str, Any], **options: Unpack[ActionOptions]) -> None:
-        condition = options.get("condition")
-        on_condition_failed = options.get("on_condition_failed", StaleRead)
-        if condition:
-            body["ConditionExpression"] = condition
-        if names := options.get("names"):
-            body["ExpressionAttributeNames"] = dict(names)
-        if values := options.get("values"):
-            encoded = {name: encode(value) for name, value in values.items()}
-            body["ExpressionAttributeValues"] = encoded
-        as_read = options.get("as_read", False)
-        self._actions.append(Action({verb: body}, on_condition_failed, as_read))
-
-
-def _claim_lost() -> Exception:
-    return DuplicateInFlight(1)
-
-
-def _raise_if_final(actions: Sequence[Action], error: ClientError) -> None:
-    """Raise the error of a cancelled transaction, unless it is to be sent again."""
-    codes = [reason.get("Code", "None") for reason in cancellation_reasons(error)]
-    failed = [
-        action.on_condition_failed
-        for action, code in zip(actions, codes, strict=False)
-        if code == "ConditionalCheckFailed"
-    ]
-    if failed:
-        # Without the claim, what the other conditions say is the work of the request that has it.
-        final = _claim_lost if _claim_lost in failed else failed[0]
-        raise final() from error
-    if not has_transient_reason(error):
-        raise error
+        self._actions.append(action_of(verb, body, options))
