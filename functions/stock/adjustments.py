@@ -33,7 +33,7 @@ routes = Routes()
     " `approval_required`, and one whose `expected_qty` is not in stock with `stale_state`."
     " `lines` are several adjustments with status 201 and a response of their own: all of them are"
     " checked before the first one is applied, and one that another request makes impossible"
-    " meanwhile is `stale`. With the same Idempotency-Key, a repeat goes on where the request"
+    " meanwhile is `stale`. A repeat with the same Idempotency-Key continues where the request"
     " ended.",
 )
 def adjust_stock(tx: Transaction, request: Request[Checked[AdjustmentDraft]]) -> ResourceResponse:

@@ -60,9 +60,9 @@ _KINDS_BY_SEQUENCE = COLLECTIONS.keys() - IDS_OF_OTHERS.keys()
 class ItemsPass:
     """Checks the items of a table one page after another.
 
-    `greatest` has the greatest id that was seen of each kind, which the sequences are compared
-    with, and which the other passes end at. `level_marks` has the names of the marks of levels that
-    do not expire.
+    `greatest` has the greatest id of each kind that was seen: the sequences are compared with it,
+    and the other passes end there. `level_marks` has the names of the marks of levels that do not
+    expire.
     """
 
     store: Store

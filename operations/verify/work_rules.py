@@ -108,8 +108,9 @@ def expected_document(
 
 
 def _is_finished(work: StoredReceipt | StoredPicking, document: Document) -> bool:
-    """Return whether work has ended with goods: of a reverted picking, those that had left.
+    """Return whether work for a document has ended with goods.
 
+    A reverted picking has ended with those that had left before.
     Releases before 2.2 also named a picking that had goods for another of its documents only.
     """
     if isinstance(work, StoredReceipt):

@@ -405,7 +405,7 @@ WHOLE_NUMBER = BeforeValidator(whole_number)
 type Identifier = Annotated[int, Field(ge=1, le=MAX_ID), WHOLE_NUMBER]
 """An id given by the service."""
 type NamedNumber = Annotated[int, WHOLE_NUMBER, WithJsonSchema({"type": "integer", "minimum": 1})]
-"""A number that names one of a few things; every whole number may be sent, and may name none."""
+"""A number that names a thing, such as a line; the service reports one that names nothing."""
 type SmallInteger = Annotated[int, Field(ge=0, le=1_000_000_000), WHOLE_NUMBER]
 """A whole number from 0 to 1 000 000 000."""
 

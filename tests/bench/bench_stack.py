@@ -43,10 +43,9 @@ class BenchStack:
 def bench_stack() -> Iterator[BenchStack]:
     """Deploy a stack for the block.
 
-    Its clock moves only between requests, by the same time, and its random ids and the parts of
-    counters that are written are the same in every run, so that neither the date, nor the speed of
-    the machine, nor chance changes which items are written, their packed sizes or what caches still
-    hold.
+    Every run has the same times, random ids and parts of counters; the clock moves between requests
+    only. So date, chance and the speed of the machine change neither the items that are written,
+    nor their packed sizes, nor what caches hold.
     """
     ids = random.Random(1)  # noqa: S311 - of tests
     random.seed(1)

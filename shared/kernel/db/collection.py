@@ -45,7 +45,7 @@ class Collection[E: Stored](EntityItems[E]):
 
     `add_shares` is called in every change of an entity with its state before and after, each None
     where there is none. It adds the difference to sums over the entities, in the same transaction.
-    An entity counts from the version of the schema on that `since` names for SHARES.
+    The sums have the entities that are stored in version `since[SHARES]` of the schema or later.
     """
 
     add_shares: Callable[[Transaction, E | None, E | None], None] | None = None

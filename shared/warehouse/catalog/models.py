@@ -50,7 +50,7 @@ type ImageUrl = Annotated[
 
 
 MAX_REMAINING_DAYS = 3650
-"""Most days that a product may require its goods to have left before they expire."""
+"""Maximum of `min_remaining_days`."""
 
 type _Days = Annotated[int, Field(ge=0, le=MAX_REMAINING_DAYS), WHOLE_NUMBER]
 
@@ -183,7 +183,7 @@ class Packaging(Stored):
 
 
 class StoredProduct(Product):
-    """A product as stored. What few products have is left out of the JSON if there is none."""
+    """A product as stored. Fields that few products have are left out of the JSON when empty."""
 
     min_remaining_days: int | None = Field(default=None, exclude_if=partial(operator.is_, None))
     metadata: dict[str, str] = stored_metadata()

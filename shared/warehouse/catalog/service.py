@@ -206,9 +206,9 @@ def is_product(store: Store, code: str) -> bool:
 
 
 def least_days(store: Store, numbers: Sequence[int]) -> dict[int, int]:
-    """Return how many days the goods of products must have left to be sold, by the products' ids.
+    """Return `min_remaining_days` of products by their ids.
 
-    0 for a product that does not exist any more.
+    It is 0 for a product without it, and for one that does not exist any more.
     """
     found = {record.id: record.entity for record in PRODUCTS.get_many(store, numbers)}
     days = {number: product.min_remaining_days or 0 for number, product in found.items()}

@@ -68,7 +68,7 @@ def goods_to_pack(order: StoredPackingOrder, unit: StoredUnit, draft: ContentsDr
 
 
 def line_of(order: StoredPackingOrder, goods: PackedGoods) -> StoredPackingLine:
-    """Return the line of a packing order that goods are part of."""
+    """Return the line of a packing order to which goods belong."""
     return next(line for line in order.lines if _same_goods(line, goods))
 
 

@@ -25,9 +25,9 @@ def ensure_may_leave(
     goods: PackedGoods,
     draft: ContentsDraft,
 ) -> None:
-    """Raise RuleBlocked when the expiry date of goods, which are part of a line, is refused.
+    """Raise RuleBlocked if `goods`, which belong to `line`, may not leave with their expiry date.
 
-    Goods without a batch and without a date, and those of returns to providers, cost no read.
+    Goods with neither batch nor date, and goods of returns to providers, need no read.
     """
     batch, expiry = line.batch_num, ExpiryRule(tx)
     if batch is None and line.expiry_date is None:
@@ -66,9 +66,9 @@ def _refusal_of_picked(
 ) -> str | None:
     """Return why goods without a batch may not be packed; None if they may.
 
-    Only some goods of a line may have expired. The others are known by their serials, or they are
-    as many as were picked with another date. `refused` returns why goods, by their name, with an
-    expiry date may not be packed.
+    A line may have expired goods and good ones. Serials tell them apart. Goods without serials may
+    be packed up to the quantity that was picked with a good date. `refused(name, date)` returns why
+    goods may not be packed; None if they may.
     """
     first = refused(line.item_code, line.expiry_date)
     if first is None:

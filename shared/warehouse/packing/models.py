@@ -123,7 +123,7 @@ class PackedGoods(Stored):
 class StoredPackingLine(PackedGoods):
     """What is to be packed of an item, or of a batch of it, and what is packed.
 
-    `expiry_date` is the earliest date with which goods of it were picked, None without one.
+    `expiry_date` is the earliest expiry date of the goods picked for it; None if they have none.
     """
 
     expiry_date: str | None = Field(default=None, exclude_if=operator.not_)

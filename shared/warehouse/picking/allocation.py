@@ -243,7 +243,7 @@ def _load(
         )
         pages = dict(zip(starts, found, strict=True))
         rows: list[FreeRow] = [*named]
-        # Their dates are not known yet.
+        # The expiry dates of serials are not known yet.
         dated = {product for product, _ in serials}
         serials = set()
         demands = _demands(expiry, wanted)
@@ -277,7 +277,7 @@ def _load(
 def _read_days(
     expiry: ExpiryRule, wanted: Iterable[_WantedLine], products: AbstractSet[int]
 ) -> None:
-    """Read how many days those of the products require that are for sale."""
+    """Read `min_remaining_days` of those of the products that are picked for sale."""
     for_sale = {
         line.product_id
         for picking, line in wanted

@@ -45,7 +45,7 @@ def _picks_for(pickings: Sequence[Record[StoredPicking]], document: int) -> Iter
 def dispatch_picks(tx: Transaction, staged: StagedDocument, *, closes: bool) -> bool:
     """Dispatch as many picks for a document as fit; return whether all are dispatched.
 
-    `closes` is whether the last step closes the document, and so gives up what is open.
+    `closes` is whether the last step closes the document, which gives up its open quantities.
     """
     pickings, document = staged.pickings, staged.document.id
     picks = [one for one in _picks_for(pickings, document) if not one[2].dispatched]

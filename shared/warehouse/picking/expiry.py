@@ -21,7 +21,7 @@ _FREE = "return_to_provider"
 
 
 class ExpiryRule:
-    """The rule as it is for one company today; it reads what products require."""
+    """The expiry rule of one company on its present day."""
 
     def __init__(self, tx: Transaction) -> None:
         settings = settings_of(tx.company)
@@ -32,30 +32,30 @@ class ExpiryRule:
         self._least_days: dict[int, int] = {}
 
     def applies_to(self, picking: StoredPicking) -> bool:
-        """Return whether goods of some dates may not be picked for a picking."""
+        """Return whether the expiry dates of goods matter for a picking."""
         is_limited = any(self.limits(one.type) for one in picking.documents)
         return is_limited or any(line.expiry_date for line in picking.lines)
 
     def limits(self, document_type: str) -> bool:
-        """Return whether the dates of goods matter for a type of document."""
+        """Return whether the expiry dates of goods matter for a type of document."""
         return self._blocks and document_type != _FREE
 
     def is_sale(self, document_type: str) -> bool:
-        """Return whether what products require of their goods holds for a type of document."""
+        """Return whether `min_remaining_days` holds for a type of document."""
         return self._blocks and document_type in _SALES
 
     def read(self, products: Collection[int]) -> None:
-        """Read how many days products require, which are for sale."""
+        """Read `min_remaining_days` of products that are picked for sale."""
         if wanted := sorted(set(products) - self._least_days.keys()):
             self._least_days |= catalog.least_days(self._store, wanted)
 
     def read_for(self, document_types: Iterable[str], products: Collection[int]) -> None:
-        """Read how many days products require, if some goods of these documents are for sale."""
+        """Read `min_remaining_days` of products if it holds for one of these types of documents."""
         if any(map(self.is_sale, document_types)):
             self.read(products)
 
     def read_ahead(self, picking: StoredPicking, rows: Iterable[StockRow]) -> None:
-        """Read how many days products require, for goods with a date and a picking of sales."""
+        """Read `min_remaining_days` of the products of dated rows, if it holds for the picking."""
         products = {row.product_id for row in rows if row.expiry_date}
         self.read_for((one.type for one in picking.documents), products)
 

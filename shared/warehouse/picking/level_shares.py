@@ -8,9 +8,9 @@ from shared.warehouse.stock.models import LevelPlace
 
 
 def picking_shares(picking: StoredPicking) -> Iterator[tuple[LevelPlace, str, Decimal]]:
-    """Yield what is allocated to a picking, which is not committed any more.
+    """Yield the allocated quantities of a picking, which are no longer committed.
 
-    What is picked is not open any more in the document or transfer order that it is for.
+    Picked quantities are subtracted by their document or transfer order, where they are not open.
     """
     for line in picking.lines:
         for allocation in line.allocations:

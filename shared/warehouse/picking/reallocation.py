@@ -50,7 +50,7 @@ def _allocations(picking: StoredPicking) -> list[tuple[int, Allocation]]:
 
 
 def _release_step(tx: Transaction, number: int, left: Sequence[_Named]) -> int:
-    """Release as many of the allocations as fit; return how many need no more."""
+    """Release as many of the allocations as fit; return how many of `left` are done."""
     record = PICKINGS.get(tx.store, number)
     picking = record.entity
     if picking.status in ENDED_STATUSES:

@@ -273,8 +273,8 @@ def document_progress(
     """Return the progress of the documents of a picking between two of its states, by their ids.
 
     Documents without progress are left out, unless the picking `ended_work` ends; so are those
-    with the ids `without`, whose goods have left. It ends with goods for the documents
-    `with_goods`.
+    with the ids `without`, whose goods have left. `with_goods` are the ids of the documents for
+    which the picking ends with goods.
     """
     done: dict[int, dict[int, Decimal]] = {one.id: {} for one in after.documents}
     for old, new in zip(before.lines, after.lines, strict=True):

@@ -14,9 +14,9 @@ def priority_of(documents: Sequence[int | None]) -> int | None:
 
 
 def following(documents: Sequence[Document]) -> dict[str, Any]:
-    """Return what a picking has of its documents unless its own body named it.
+    """Return the fields that a picking takes from its documents, unless its own body names them.
 
-    Several documents give it no carrier.
+    It takes the carrier only from a single document.
     """
     due = [one.due_date for one in documents if one.due_date is not None]
     return {

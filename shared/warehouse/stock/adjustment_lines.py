@@ -3,7 +3,7 @@
 `examine_lines` tells what is wrong with them. `add_lines` adds as many of them as fit into a
 transaction, in their order: each sees the stock as those before it have left it. What they read is
 read for many at once (`LineReads`) and kept from one transaction to the next: each transaction is
-conditioned on the versions, on the absence and on the fence that were read.
+conditioned on what was read: on versions, on missing items and on the fence.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -73,7 +73,7 @@ type MayExceed = Callable[[int, MadeAdjustment], bool]
 
 @dataclass(frozen=True, slots=True)
 class LineRules:
-    """By which rules adjustments are refused.
+    """The rules by which adjustments are refused.
 
     `limit` is the number of units that may change without an approval; `may_exceed` returns for
     which adjustments it does not count. With `dated_counts`, a counted quantity may have the expiry
@@ -93,8 +93,8 @@ class LineRules:
 class LineResult:
     """What an adjustment does, or why it is refused: the `code`, and the problems of its fields.
 
-    `made` has its goods and quantities; one that is refused leaves the quantity as it is. It is
-    None for one that names no stock. `movement_id` is known once the stock is posted. `need` says
+    `made` has the goods and their quantities before and after, which are equal if the adjustment is
+    refused; None if it names no stock. `movement_id` is known once the stock is posted. `need` says
     for which quantities an approval is required.
     """
 
@@ -140,8 +140,8 @@ class LineReads:
     """Those that are not stored."""
     actor: Actor | None = None
     takes_unused_as_new: bool = False
-    """Whether products whose codes nothing has named yet are taken as products without a total,
-    without a read. A transaction that finds one is retried, and must not take it so again."""
+    """Whether products with unused codes are assumed to have no total, which saves reading it. If a
+    transaction finds one, set this to False before the retry."""
 
     @property
     def prefetched(self) -> Prefetched:
@@ -176,7 +176,7 @@ class LineReads:
         self._derive(store, [lot for lot in sorted(lots) if self.items[batch_key(lot)] is None])
 
     def _derive(self, store: Store, lots: Sequence[Lot]) -> None:
-        """Find out about batches that are not stored; those of a product without stock are new."""
+        """Add batches that are not stored: from their rows, or new ones if there is no total."""
         new = [lot for lot in lots if self.items[TOTALS.key(lot[0])] is None]
         old = [lot for lot in lots if self.items[TOTALS.key(lot[0])] is not None]
         self.batches.update((lot, Batch(lot, is_out=True)) for lot in new)
@@ -186,7 +186,7 @@ class LineReads:
     def allocate_ids(self, store: Store, drafts: Sequence[Checked[AdjustmentFields]]) -> None:
         """Allocate the ids that adjustments may take, in one call for each sequence.
 
-        Their items are read. Without it, each transaction allocates its own.
+        Call `read` before. Without this call, each transaction allocates its own ids.
         """
         targets = [target for draft in drafts for target in self._targets(draft)]
         needed = {
@@ -262,7 +262,7 @@ def examine_lines(
 ) -> list[LineResult]:
     """Return what adjustments would do, one after the other, and every problem of each.
 
-    Nothing is added, but that the transaction is fenced. `adds` is whether `add_lines` follows in
+    Nothing is added to the transaction but its fence. `adds` is whether `add_lines` follows in
     the transaction, for which ids are reserved.
     """
     lines = _Lines(tx, drafts, rules, reads or LineReads(), adds=adds)
@@ -381,7 +381,7 @@ class _Lines:
 
 
 def _other_kind(draft: Checked[AdjustmentFields], rules: LineRules) -> Iterator[Problem]:
-    """Yield the problem of what is no adjustment of a quantity, if it is none."""
+    """Yield a problem if a draft is not an adjustment of a quantity."""
     yield from (one for one in problems_of(draft) if not one.field)
     if is_correction(draft) and not rules.dated_counts:
         yield Problem("expiry_date", "is corrected by a request of its own, without lines")

@@ -56,7 +56,7 @@ class AdjustmentFields(Input):
 
 
 class AdjustmentLineDraft(AdjustmentFields):
-    """One of several adjustments, as a single one; default of `reason` is the common reason."""
+    """One of several adjustments; the default of `reason` is their common reason."""
 
     item_code: Code
 
@@ -68,8 +68,8 @@ class AdjustmentDraft(AdjustmentFields):
     moves `qty`, or the whole unallocated quantity, to another inventory status. Without any of
     them, and without `warehouse` and `bin_code`, `expiry_date` corrects the date of a batch.
 
-    Or several of them in `lines`, of which no two are of the same stock; beside `lines`, only
-    their common `reason` is allowed.
+    Or several adjustments in `lines`, each of other stock; beside `lines`, only their common
+    `reason` is allowed.
     """
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
@@ -106,10 +106,10 @@ type AdjustmentStatus = Literal["applied", "stale"]
 
 
 class AdjustmentLine(Adjustment):
-    """What became of one of several adjustments.
+    """The result of one of several adjustments.
 
-    A `stale` one was not applied, because other requests changed its stock while the lines before
-    it were applied; its quantities are those that are there.
+    A `stale` one was not applied, because another request changed its stock while the lines before
+    it were applied; `qty_before` and `qty_after` are then the quantity in stock.
     """
 
     status: AdjustmentStatus

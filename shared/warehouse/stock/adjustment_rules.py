@@ -87,9 +87,9 @@ type StockNamed = tuple[str, str, str, str | None, str | None, str]
 
 
 def stock_named(draft: Checked[AdjustmentFields]) -> StockNamed | None:
-    """Return what tells the stock that an adjustment names from any other; None if it names none.
+    """Return what identifies the stock that an adjustment names; None if it is not complete.
 
-    The stock with the status that it gives (`to_status`) is not named by it.
+    An adjustment does not name the stock with the status `to_status`.
     """
     if invalid_fields(draft) & {"batch", "serial", "inventory_status"}:
         return None
@@ -103,7 +103,7 @@ def stock_named(draft: Checked[AdjustmentFields]) -> StockNamed | None:
 def body_problems(
     body: Checked[AdjustmentDraft], lines: Sequence[Checked[AdjustmentFields]]
 ) -> Iterator[Problem]:
-    """Yield the problems of a body with lines that are not those of one line."""
+    """Yield the problems of a body that concern its lines together."""
     for name in given_fields(body, AdjustmentFields.model_fields):
         if name != "reason":
             yield Problem(name, "is not allowed beside lines")

@@ -1,8 +1,8 @@
 """Several stock adjustments in one request: checked together, applied in steps.
 
-The first step checks all of them, and nothing is applied if one is refused. What the steps have
-done is recorded with them, so that a repeat of the request goes on, and answers what the request
-would have answered.
+The first step checks all of them, and nothing is applied if one is refused. Each step
+records what is done, so that a repeat of the request continues after it and returns the response
+that the request would have returned.
 """
 
 import zlib
@@ -51,9 +51,10 @@ _ACTIONS_PER_LINE = 4
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line: as it is shown, and in base units as long as it is to be applied.
+    """A line of a request.
 
-    Before it is applied, it is shown with the quantities that the check has found.
+    `shown` is the line of the response; until it is applied, with the quantities that the check has
+    found. `draft` is the line in base units; None once it was tried.
     """
 
     shown: AdjustmentLine
@@ -213,6 +214,6 @@ def _approval_need(made: Sequence[MadeAdjustment], limit: Decimal) -> ApprovalNe
         return None
     first, need = needs[0]
     more = len(needs) - 1
-    message = f"lines.{first}: {need.message}" + (f" So do {more} more lines." if more else "")
+    message = f"lines.{first}: {need.message}" + (f" {more} more need it, too." if more else "")
     figures = [figure for at, one in needs for figure in (Decimal(at), *one.figures)]
     return replace(need, message=message, figures=figures)

@@ -29,7 +29,7 @@ from shared.warehouse.stock.repository import EXPIRY_SINCE, STOCK, expired_rows
 REASON = "expired"
 SYSTEM = Actor(type="system", id=None)
 STEP_SECONDS = 3.0
-"""Time that a step may need, so that it is not begun with less."""
+"""Time that a step may need; no step starts with less."""
 _ROW_ACTIONS = 4
 """Least actions of a row: the row, the blocked one, the movement, the entry of the audit log."""
 _ENTRY_ACTIONS = 2
@@ -41,7 +41,7 @@ class Blocked:
 
     movements: int = 0
     is_completed: bool = False
-    """Whether nothing is left, but the goods of products that failed."""
+    """Whether nothing is left to block, except goods of products that failed."""
     failed_products: set[int] = field(default_factory=set)
 
 

@@ -148,7 +148,7 @@ SHARES_SINCE = 4
 
 
 class Shares(Stored):
-    """Sums over what work other than stock says of a product, by the quantities of its documents.
+    """Sums of the quantities of a product in open documents, pickings and transfer orders.
 
     `committed` is ordered and not allocated or picked, `incoming` is expected to arrive.
     """
@@ -158,7 +158,7 @@ class Shares(Stored):
 
 
 class PendingShares(Shares):
-    """Changes of shares that count from the commit of a transaction on, whose mark has `name`.
+    """Changes of shares that count once the transaction with the mark `name` is committed.
 
     They were added at `at_ms` (milliseconds).
     """

@@ -294,7 +294,7 @@ def free_rows(
 
 
 def _date_of(turn: str) -> str | None:
-    """Return the expiry date with which a turn in the work queue of allocation begins."""
+    """Return the expiry date at the beginning of a sort key of the allocation index."""
     expiry_date = turn[: len(NO_EXPIRY)]
     return None if expiry_date == NO_EXPIRY else expiry_date
 

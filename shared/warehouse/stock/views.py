@@ -50,7 +50,7 @@ def _position(
 def level(version: TableVersion) -> Callable[[Record[StoredLevel]], StockLevel]:
     """Return a function that converts a level of a table of a version.
 
-    What an older table has of the shares is not complete, and not shown.
+    An older table does not have all shares, so they are not shown.
     """
     is_complete = version.complete >= SHARES_SINCE
 

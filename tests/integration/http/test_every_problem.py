@@ -174,7 +174,7 @@ def test_every_field_of_a_wrong_type_is_reported_at_once(route: str, stack: Stac
 
 
 _NAMED = "line_num"
-"""Names a line in a change: of a number of any size, no line has it, which the service reports."""
+"""Names a line in a change. The service reports a number, of any size, that no line has."""
 
 
 @each_case("number", ["1e309", "1e3000000", "-1e3000000", "1e300000000", "1e" + "9" * 30])

@@ -1,4 +1,4 @@
-"""Imports of inventory counts: each row is one stock adjustment, refused for itself."""
+"""Imports of inventory counts: each row is a stock adjustment, applied or rejected alone."""
 
 from collections.abc import Sequence
 from decimal import Decimal

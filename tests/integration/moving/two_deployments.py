@@ -107,7 +107,7 @@ class TwoDeployments:
             aws.client("dynamodb").put_item(TableName=config().outbox_table, Item=relay_later)
 
     def _pick_an_order(self) -> None:
-        """Pick an order with what the caller's own system keeps there."""
+        """Pick an order with metadata, an address, a carrier and line numbers of the ERP."""
         erp, item = self.client_erp, {"item_code": PRODUCT["item_code"], "qty": 2}
         goods = {**item, "bin_code": "A-01"}
         found = {"increase": 9, "reason": "Found", "warehouse": "DEMO-1"}

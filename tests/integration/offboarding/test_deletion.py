@@ -64,7 +64,7 @@ def test_deletion_waits_longer_than_cache_and_longest_invocation(
         name: function["Properties"]["Timeout"]
         for name, function in expanded_of("AWS::Lambda::Function").items()
     }
-    # It reads the item of a company before each turn that it works for it.
+    # It reads the item of a company before each of its turns.
     timeouts["ExpiredStockFunction"] = expired_stock._TURN_MS // 1000
     assert max(timeouts.values()) + CACHE_SECONDS < DRAIN_SECONDS
 

@@ -82,9 +82,9 @@ def _batches(picking: Mapping[str, Any]) -> list[str | None]:
     return [line["batch_num"] for line in picking["lines"]]
 
 
-# The doors: each is opened on the first day, when L1 is good, and used on the second.
+# Operations on goods: prepared on the first day, when L1 is good, and executed on the second.
 
-type _Door = Callable[[Shelf], Callable[[], object]]
+type _Operation = Callable[[Shelf], Callable[[], object]]
 
 
 def _creation(shelf: Shelf) -> Callable[[], object]:
@@ -134,8 +134,8 @@ def _pick_of_transfer_order(shelf: Shelf) -> Callable[[], object]:
     return act
 
 
-def _substitution(setting: str) -> _Door:
-    def door(shelf: Shelf) -> Callable[[], object]:
+def _substitution(setting: str) -> _Operation:
+    def operation(shelf: Shelf) -> Callable[[], object]:
         shelf.yard.change_settings(pick_substitution=setting)
         order = shelf.yard.order(("CEMENT", 5))
 
@@ -146,7 +146,7 @@ def _substitution(setting: str) -> _Door:
 
         return act
 
-    return door
+    return operation
 
 
 def _packing(shelf: Shelf) -> Callable[[], object]:
@@ -195,7 +195,7 @@ def _import_of_orders(shelf: Shelf) -> Callable[[], object]:
     return act
 
 
-_DOORS: Mapping[str, _Door] = {
+_OPERATIONS: Mapping[str, _Operation] = {
     "creation of a picking": _creation,
     "repeated creation": _repetition,
     "allocation": _allocate,
@@ -211,9 +211,9 @@ _DOORS: Mapping[str, _Door] = {
 }
 
 
-@pytest.mark.parametrize("door", _DOORS.values(), ids=_DOORS)
-def test_expired_goods_leave_through_no_door(shelf: Shelf, door: _Door) -> None:
-    act = door(shelf)
+@pytest.mark.parametrize("operation", _OPERATIONS.values(), ids=_OPERATIONS)
+def test_no_operation_takes_expired_goods(shelf: Shelf, operation: _Operation) -> None:
+    act = operation(shelf)
     shelf.pass_days()
     before = shelf.rows()
 

@@ -1,4 +1,4 @@
-"""What is committed and incoming in stock levels, after each change of what it follows from."""
+"""What is committed and incoming in levels, after changes of documents, pickings and orders."""
 
 from decimal import Decimal
 

@@ -208,7 +208,7 @@ def test_orders_are_of_every_type_and_priority() -> None:
     assert any(line["qty"] % 1 for line in lines)
 
 
-def test_orders_have_what_the_caller_s_own_system_keeps() -> None:
+def test_sample_orders_have_references_addresses_and_metadata() -> None:
     for name in ("orders.csv", "purchases-windows-1252.csv"):
         for order in bodies(name):
             numbers = [line["external_ref"] for line in order["lines"]]

@@ -15,7 +15,7 @@ from shared.kernel import aws
 
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of a stack that does not run; environment and clients are as before afterwards."""
+    """The folder of a stopped stack; afterwards, environment and AWS clients are restored."""
     monkeypatch.setattr(stack, "STATE", tmp_path)
     monkeypatch.setattr(stack, "START_LOCK", tmp_path / "lock")
     monkeypatch.setattr(stack, "DATA", tmp_path / "data")

@@ -66,7 +66,7 @@ class Skipped:
 
 
 type Applied = bool | Skipped | Sequence[Problem]
-"""Whether a row group changes anything, that it is skipped, or why it is refused."""
+"""The result of a row group: whether it changes anything, that it is skipped, or its problems."""
 
 
 class Importer(ABC):
@@ -113,7 +113,7 @@ class Importer(ABC):
     def reads_ahead(
         self, store: Store, bodies: Sequence[Mapping[str, object]]
     ) -> ReadsAhead | None:
-        """Return what reads the items of many row groups, with these raw bodies, together.
+        """Return the object that reads the items of the row groups of these raw bodies together.
 
         None if each transaction reads its own.
         """

@@ -62,7 +62,7 @@ class GroupReads:
     found: dict[Key, Item | None] = field(default_factory=dict)
     ids: list[int] = field(default_factory=list)
     spare_ids: int = 0
-    """How many of `ids` are for no group before `end`."""
+    """How many of `ids` the groups before `end` do not need."""
     is_all_new: bool = False
 
     def for_step(self, start: int) -> Prefetched:

@@ -78,7 +78,7 @@ class StockCount(AdjustmentFields):
 class StockCountImporter(Importer):
     """Adjusts stock to what was counted.
 
-    A row is one stock adjustment: it is applied, or rejected for itself. A row without a difference
+    A row is one stock adjustment: it is applied or rejected alone. A row without a difference
     changes nothing.
     """
 
