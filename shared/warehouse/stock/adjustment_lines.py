@@ -363,7 +363,7 @@ class _Lines:
             return LineResult(planned, "invalid")
         row, before = stock_there(self.posting, planned.here)
         roll_back, moved = changes.savepoint(), len(changes.movements)
-        unchanged = MadeAdjustment(planned.draft, row or planned.here, before, before)
+        unchanged = MadeAdjustment(planned, row or planned.here, before, before)
         try:
             made = make_adjustment(self.posting, planned, self._today, rules.holders_of)
         except (ValidationFailed, StaleState, Conflict) as refused:

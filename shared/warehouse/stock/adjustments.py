@@ -68,20 +68,21 @@ class PlannedAdjustment:
 class MadeAdjustment:
     """An adjustment with the quantities before and after it. `goods` describe its stock."""
 
-    draft: AdjustmentFields
+    planned: PlannedAdjustment
     goods: StockRow
     before: Decimal
     after: Decimal
 
     def shown(self, movement_id: int | None) -> dict[str, object]:
-        """Return the fields of `Adjustment` that its stock does not have."""
+        """Return the fields of `Adjustment` that are not those of its stock."""
         return {
             "movement_id": movement_id,
-            "to_status": self.draft.to_status,
+            "to_status": self.planned.draft.to_status,
             "qty_before": self.before,
             "qty_after": self.after,
             "expiry_date": self.goods.expiry_date,
-            "reason": self.draft.reason,
+            "reason": self.planned.draft.reason,
+            "created_at": self.planned.here.created_at,
         }
 
 
@@ -176,7 +177,7 @@ def make_adjustment(
         problem = Problem(method_of(draft), f"{reason or refused}{allocated}")
         message = f"The stock cannot be adjusted: {problem.message}."
         raise Conflict(message, problems=[problem]) from refused
-    return MadeAdjustment(draft, row if row and row.qty else here, before, after)
+    return MadeAdjustment(planned, row if row and row.qty else here, before, after)
 
 
 def stock_there(posting: StockPosting, here: StockRow) -> tuple[StockRow | None, Decimal]:

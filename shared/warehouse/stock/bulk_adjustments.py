@@ -180,7 +180,7 @@ def _checked(
     audit.reserve_entry_ids(tx, 1 + len(made) * _ACTIONS_PER_LINE // STEP_ACTIONS)
     shown = [one.adjustment for one in results if one.adjustment]
     return [
-        _Line(line, one.draft.model_copy(update={"unit": None}))
+        _Line(line, one.planned.draft.model_copy(update={"unit": None}))
         for line, one in zip(shown, made, strict=True)
     ]
 

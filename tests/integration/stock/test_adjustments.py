@@ -6,6 +6,7 @@ import pytest
 
 from shared.warehouse.picking import holders
 from tests.cases import each_case
+from tests.clock import Clock
 from tests.gateway import Response
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
@@ -86,6 +87,24 @@ def test_count_creates_stock(yard: WarehouseScenario, adjust: Adjust, stack: Sta
         "created_at": made["created_at"],
     }
     assert [event["type"]["S"] for event in stack.events()][-1:] == ["stock.updated"]
+
+
+def test_adjustments_of_stock_that_is_there_show_their_own_time(
+    yard: WarehouseScenario, adjust: Adjust, clock: Clock
+) -> None:
+    first = adjust(increase=10).data["created_at"]
+    clock.advance(60)
+    line = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "decrease": 1}
+    single = adjust(increase=1).data
+    clock.advance(60)
+    [of_many] = yard.erp.post("/stock-adjustments", {"lines": [line], "reason": "Broken"}).data[
+        "lines"
+    ]
+
+    moved = yard.erp.walk("/stock-movements", sort="created_at")
+    assert [one["created_at"] for one in moved] == [
+        first, single["created_at"], of_many["created_at"],
+    ]  # fmt: skip
 
 
 def test_adjustments_add_up_in_the_ledger(yard: WarehouseScenario, adjust: Adjust) -> None:
