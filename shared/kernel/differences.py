@@ -20,14 +20,14 @@ def differing_fields(
 ) -> Iterator[str]:
     """Yield the paths of the fields that differ. Absent, null and empty are the same.
 
-    The order of serials and batches does not matter. Of an object, the parts are compared. A field
-    is compared with the attribute of its name, or with the one that `attributes` has; the fields in
-    `without` are not compared.
+    The order of serials and batches does not matter. Of an object, the parts that differ are named.
+    A field is compared with the attribute of its name, or with the one that `attributes` has; the
+    fields in `without` are not compared.
     """
     for name in (each for each in type(sent).model_fields if each not in without):
         value = attrgetter(attributes.get(name, name))(stored)
-        if _comparable(name, getattr(sent, name)) != _comparable(name, value):
-            yield f"{path}{name}"
+        differing = _differing(_comparable(name, getattr(sent, name)), _comparable(name, value))
+        yield from (f"{path}{name}{part}" for part in differing)
 
 
 def differing_lines(
@@ -44,6 +44,15 @@ def differing_lines(
     for number, (one, other) in enumerate(zip(sent, stored, strict=True)):
         path = f"lines.{number}."
         yield from differing_fields(one, other, attributes, without=without, path=path)
+
+
+def _differing(one: Any, other: Any) -> Iterator[str]:
+    """Yield `.` and the name of each part of objects that differs; the empty text for others."""
+    if isinstance(one or other, dict):
+        one, other = one or {}, other or {}
+        yield from (f".{part}" for part in {**one, **other} if one.get(part) != other.get(part))
+    elif one != other:
+        yield ""
 
 
 def _comparable(name: str, value: Any) -> Any:

@@ -92,9 +92,10 @@ def test_metadata_of_documents_and_their_lines(path: str, erp: Erp) -> None:
     assert "warning" not in erp.post(path, body, key="k2").json()
     other = body | {"metadata": {"memo": "x"}, "lines": [plain | {"metadata": {"line": "20"}}]}
     repeated = erp.post(path, other, key="k3").json()
-    assert repeated["warning"].endswith("The request differs in: metadata, lines.0.metadata."), (
-        repeated
-    )
+    assert repeated["warning"].endswith(
+        "The request differs in: metadata.memo, metadata.ERP.id-7_a, metadata.empty,"
+        " lines.0.metadata.line."
+    ), repeated
     bad = {"line": "x" * 501, "a b": "", **{f"n{number}": "" for number in range(9)}}
     refused = erp.post(
         path, body | {"metadata": {"memo": None}, "lines": [plain | {"metadata": bad}]}, key="k4"

@@ -71,6 +71,23 @@ def test_rows_of_documents_that_exist_and_differ_are_reported(scenario: ImportSc
     assert [row for row in after if row["external_ref"] != "C"] == before
 
 
+def test_cells_of_addresses_and_metadata_that_differ_are_named(scenario: ImportScenario) -> None:
+    header = (
+        "Reference,Type,Document date,Partner code,Warehouse,Ship to city,Ship to country,"
+        "metadata.route,Item code,Quantity,lines.metadata.shelf\n"
+    )
+    row = "A,Sales order,2026-03-01,C-1,YARD,{},GB,{},BRICK,1,{}\n"
+    first = header + row.format("Bath", "north", "1")
+    scenario.commit(scenario.import_file("exit_documents", "first.csv", first.encode())["id"])
+    other = header + row.format("Bristol", "south", "2")
+
+    one = scenario.import_file("exit_documents", "second.csv", other.encode())
+
+    message = "differs from what exists with the id 1"
+    columns = ("Ship to city", "metadata.route", "lines.metadata.shelf")
+    assert report_problems(scenario, one, SKIPPED) == {(2, name, message) for name in columns}
+
+
 @pytest.mark.parametrize("example", WITH_REFERENCE, ids=lambda one: str(one.kind))
 def test_another_quantity_is_reported_for_every_kind(
     scenario: ImportScenario, example: KindExample
