@@ -55,11 +55,11 @@ def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> None:
     deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
     slugs = list(due_tenants())
     random.shuffle(slugs)
-    waiting, failed, begun = deque(slugs), list[str](), set[str]()
+    waiting, failed, started = deque(slugs), list[str](), set[str]()
     while waiting and deadline.remaining > STEP_SECONDS:
         slug = waiting.popleft()
-        turn_ms = _TURN_MS if slug in begun else _FIRST_TURN_MS
-        begun.add(slug)
+        turn_ms = _TURN_MS if slug in started else _FIRST_TURN_MS
+        started.add(slug)
         try:
             completed = _take_turn(slug, min(turn_ms, deadline.remaining * 1000))
         except Exception:  # noqa: BLE001 - the others go on

@@ -133,7 +133,7 @@ class OperationOptions(TypedDict, total=False):
 
 
 _NEEDS_ONE = {"oneOf", "minProperties"}
-"""What the schema of a body has that needs one of several fields."""
+"""Keywords in the schema of a body of which one of several fields is required."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def _bilingual(pair: tuple[str, str]) -> str:
 
 
 def _title(kind: str) -> tuple[str, str]:
-    """Return the words of an import kind: those of its screen, or of the value without one."""
+    """Return the words of an import kind: those of its screen, or else those of its value."""
     subject = kind.replace("_", "-")
     if subject in words.words()["subjects"]:
         return words.label("subjects", subject)

@@ -62,7 +62,7 @@ _IN_ONE_READ = 100
 _LEAST_AT_ONCE = 7
 """Fewest adjustments that fill a transaction."""
 _AUDIT_COST = Cost(2)
-"""What the entry of the audit log takes, with the totals of the log."""
+"""Cost of the entry of the audit log, with the totals of the log."""
 _COUNTERS = 2
 """Actions for the totals of a warehouse: of its stock rows, and of its levels."""
 
@@ -91,7 +91,7 @@ class LineRules:
 
 @dataclass(frozen=True, slots=True)
 class LineResult:
-    """What an adjustment does, or why it is refused: the `code`, and the problems of its fields.
+    """The result of an adjustment; if it is refused, `code` and the problems of its fields.
 
     `made` has the goods and their quantities before and after, which are equal if the adjustment is
     refused; None if it names no stock. `movement_id` is known once the stock is posted. `need` says

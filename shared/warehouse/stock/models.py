@@ -123,7 +123,7 @@ class StockRow(Stored):
 
     @property
     def expiry_in_stock(self) -> str | None:
-        """The expiry date of the goods; None for an empty row, which keeps that of the last."""
+        """The expiry date of the goods; None for an empty row, which has that of its last goods."""
         return self.expiry_date if self.qty else None
 
 

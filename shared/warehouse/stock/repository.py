@@ -304,8 +304,9 @@ def expired_rows(
 ) -> tuple[list[ExpiredRow], AttributeMap | None]:
     """Return a page of the available rows in stock whose expiry date is before `today`.
 
-    It begins at the key `start`; the other value is that of the next page, None at the end. Rows of
-    a product are side by side in a page. The index can lag behind: load the rows.
+    The page starts at the key `start`. The second value is the key at which the next page starts;
+    None at the end. Rows of a product are side by side in a page. The index can lag behind: load
+    the rows.
     """
     index = STOCK.sorts["expiry_date"]
     partition, sort = index_keys(index)

@@ -15,7 +15,8 @@ from shared.warehouse.transfer_orders.models import (
 def order_shares(order: StoredTransferOrder) -> Iterator[tuple[LevelPlace, str, Decimal]]:
     """Yield the open quantities of an order: incoming at the destination.
 
-    At the origin they are committed until they are picked; its picking takes off what is allocated.
+    Until they are picked, they are committed at the origin; the shares of the picking subtract the
+    allocated quantities.
     """
     is_unpicked = order.status in {"released", "picking"}
     for line in order.lines:

@@ -50,7 +50,7 @@ COUNTS = as_csv(
         ["YARD", "F-01", "BRICK", "", "", "", 5, 9, "Opening stock"],
     ]
 )
-"""Counts of four stocks, and one that expects what is not there."""
+"""Counts of four stocks, and one with a wrong expected quantity."""
 ORDERS = as_csv(table("exit_documents", EXITS.rows()))
 
 
