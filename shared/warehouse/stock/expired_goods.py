@@ -149,5 +149,6 @@ def _record(tx: Transaction, row: StockRow, movement_id: int) -> None:
         qty_before=row.qty,
         qty_after=row.allocated,
         reason=REASON,
+        created_at=tx.now,
     )
     record_adjustment(tx, made, SYSTEM)
