@@ -278,6 +278,10 @@ type Email = Annotated[
 """An e-mail address in ASCII, with a domain of at least two labels, up to 254 characters."""
 
 
+_ERROR_TYPES = frozenset(get_args(core_schema.ErrorType))
+"""Types of errors that Pydantic has; an error of another type needs its message."""
+
+
 def with_problems_of(
     validate: ValidatorFunctionWrapHandler, value: Any, found: Sequence[InitErrorDetails]
 ) -> Any:
@@ -288,7 +292,12 @@ def with_problems_of(
     except ValidationError as error:
         problems += [
             InitErrorDetails(
-                type=one["type"], loc=one["loc"], input=one["input"], ctx=one.get("ctx", {})
+                type=one["type"]
+                if one["type"] in _ERROR_TYPES
+                else PydanticCustomError(one["type"], one["msg"]),
+                loc=one["loc"],
+                input=one["input"],
+                ctx=one.get("ctx", {}),
             )
             for one in error.errors()
         ]

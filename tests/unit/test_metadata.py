@@ -45,6 +45,7 @@ def test_names_texts_and_bytes_up_to_the_limits_are_accepted() -> None:
 
 
 _COUNT = "must have at most 50 names, has"
+_CONTROL = "must not contain control characters"
 
 
 @each_case(
@@ -60,6 +61,18 @@ _COUNT = "must have at most 50 names, has"
         (
             {"metadata": {"a": 1, "b": None, "c": {}}},
             [(f"metadata.{name}", "must be a text") for name in "abc"],
+        ),
+        (
+            {
+                "metadata": {"a": "\x00", "b": "x\u202ey", "c": 1},
+                "lines": [{"metadata": {"a": "\x1f"}}],
+            },
+            [
+                ("metadata.a", _CONTROL),
+                ("metadata.b", _CONTROL),
+                ("metadata.c", "must be a text"),
+                ("lines.0.metadata.a", _CONTROL),
+            ],
         ),
         ({"metadata": {**_FIFTY, "more": ""}}, [("metadata", f"{_COUNT} 51")]),
         (
