@@ -123,7 +123,8 @@ def line_problems(
     added = new_lines(change)
     invalid = {problem.field for problem in problems_of(change)}
     for path, line in added:
-        if "item_code" not in line.model_fields_set and f"{path}.line_num" not in invalid:
+        is_read = invalid.isdisjoint({path, f"{path}.line_num"})
+        if is_read and "item_code" not in line.model_fields_set:
             yield Problem(f"{path}.item_code", "is required without line_num")
         yield from _new_line_problems(path, line)
     if (total := len(document.lines) + len(added)) > MAX_LINES:

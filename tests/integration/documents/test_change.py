@@ -185,6 +185,7 @@ def test_all_problems_of_changed_and_new_lines_are_reported(yard: WarehouseScena
                 {"line_num": 0, "qty": 1},
                 {"line_num": 10**12, "qty": 1},
                 {"line_num": -1e308, "qty": 1},
+                "BRICK",
             ]
         },
     )  # fmt: skip
@@ -206,6 +207,7 @@ def test_all_problems_of_changed_and_new_lines_are_reported(yard: WarehouseScena
         "lines.11": f"EX-{document} has no line 0",
         "lines.12": f"EX-{document} has no line with this number",
         "lines.13": f"EX-{document} has no line with this number",
+        "lines.14": "must be an object",
     }
     blocked = yard.erp.patch(path, {"lines": [{"item_code": "HAULAGE", "qty": 1}]})
     assert blocked.blocked == {"lines.0.item_code": "product HAULAGE is not kept in stock"}
