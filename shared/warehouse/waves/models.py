@@ -58,7 +58,7 @@ class WaveRule(Input):
     """A rule that finds the pending pickings of a wave: those that match all of its fields."""
 
     cutoff: Moment | None = Field(
-        default=None, description="Due on this day or before, or without a due date."
+        default=None, description="Due on the day of this time or before, or without a due date."
     )
     carrier: Code | None = Field(
         default=None, description="For this carrier, or without a carrier."
