@@ -30,6 +30,7 @@ from shared.kernel.db.schema import SCHEMA_VERSION
 from shared.kernel.db.search import SEARCH
 from shared.kernel.db.table import INDEX_COUNT, index_keys
 from shared.kernel.fields import MAX_ID, Quantity, Unit
+from shared.warehouse.stock.level_book import left_entry, places_of
 
 MAX_WEBHOOKS = max(plan.limits["webhook_subscriptions"] for plan in PLANS.values())
 """Most subscriptions that any plan allows."""
@@ -215,6 +216,7 @@ class _Holds(Attributes):
 
 class _LevelMark(Attributes):
     state: Literal["committed", "aborted"]
+    places: bytes | None = None
     expires_at: _Expiry | None = None
 
 
@@ -382,6 +384,10 @@ def _delivery_index(item: Item) -> Item:
     return delivery_item(logged, logged.delivery, now_ms()) if logged else {}
 
 
+def _level_mark_index(item: Item) -> Item:
+    return left_entry(check_instant(str(item.get("S1")))) if places_of(item) else {}
+
+
 def _product_index(item: Item) -> Item:
     partitions = (index_keys(number)[0] for number in range(1, INDEX_COUNT + 1))
     begin = f"product#{SEARCH}#"
@@ -423,7 +429,7 @@ ITEM_KINDS: Mapping[str, tuple[ItemKind, ...]] = {
         ),
         ItemKind(_Alias, _TEXT, f"FACE#bin#{_OF_TWO}"),
     ),
-    "level_mark": (ItemKind(_LevelMark, "[0-9a-f]{32}", "HEAD"),),
+    "level_mark": (ItemKind(_LevelMark, "[0-9a-f]{32}", "HEAD", index=_level_mark_index),),
     "login": (ItemKind(_Login, _ID, "LOGIN"),),
     "open": (ItemKind(_OpenWork, None, f"(entry|exit|transfer|transfer_order|return)#{_NUMBER}"),),
     "pending_wave": (_PENDING_WAVES,),

@@ -1,1 +1,1 @@
-"""Blocks goods past their expiry date, once an hour."""
+"""Blocks goods past their expiry date, and completes the levels of work that was cut off."""

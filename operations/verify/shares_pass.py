@@ -32,6 +32,7 @@ from shared.warehouse.stock.level_book import (
     is_abandoned,
     let_mark_expire,
     mark_key,
+    places_of,
     settle_levels,
     states_of,
     with_committed,
@@ -182,8 +183,6 @@ class SharesPass:
     name: str = "shares"
     _open: OpenShares | None = None
     _is_first_look: bool = True
-    _waiting: dict[str, set[Place]] = field(default_factory=dict)
-    """Name of a mark → the levels that had pending changes of it."""
 
     def chunks(self, position: Any) -> Iterator[tuple[list[_Subject], Any]]:
         """Yield chunks of products from the id `position` on, then of marks."""
@@ -260,8 +259,6 @@ class SharesPass:
                 yield Drift(f"{kind}.missing", subject, "item", None, "stored", basis, fix)
             return
         left = [one for one in record.entity.pending if one.name in states or is_abandoned(one)]
-        for one in left:
-            self._waiting.setdefault(one.name, set()).add(ids)
         if left:
             settle = Fix(("pending", subject), lambda tx: settle_levels(tx, [ids]))
             names = shown([one.name for one in left])
@@ -276,12 +273,11 @@ class SharesPass:
         item = self.store.get(mark_key(name))
         if item is None or EXPIRY in item:
             return
-        places = self._waiting.get(name, set())
-        numbers = [level_id(*place) for place in places if place[1]]
-        stored = [
-            *LEVELS.get_many(self.store, numbers),
-            *TOTALS.get_many(self.store, {product for product, _ in places}),
-        ]
+        places = places_of(item)
+        stored = chain(
+            LEVELS.get_many(self.store, [level_id(*place) for place in places]),
+            TOTALS.get_many(self.store, {product for product, _ in places}),
+        )
         pending = chain.from_iterable(record.entity.pending for record in stored)
         is_needed = any(one.name == name for one in pending)
         fix = None if is_needed else Fix(("mark", name), lambda tx: let_mark_expire(tx, name))

@@ -184,6 +184,30 @@ def query_by_holder(holder: str, prefix: str, dynamodb: Any) -> Iterator[Mapping
         yield from page["Items"]
 
 
+def active_tenants() -> Iterator[str]:
+    """Yield the slugs of the active tenants.
+
+    Only the named attributes are read, which is all that a function that calls this may read.
+    """
+    pages = (
+        _dynamodb()
+        .get_paginator("scan")
+        .paginate(
+            TableName=config().control_table,
+            ProjectionExpression="pk, #state",
+            FilterExpression="begins_with(pk, :prefix) AND #state = :active",
+            ExpressionAttributeNames={"#state": "state"},
+            ExpressionAttributeValues={
+                ":prefix": {"S": tenant_key("")},
+                ":active": {"S": "active"},
+            },
+        )
+    )
+    for page in pages:
+        for item in page["Items"]:
+            yield item["pk"]["S"].removeprefix(tenant_key(""))
+
+
 def revoked_partition(slug: str) -> str:
     """Return the index partition of a tenant's revoked clients, apart from its active clients."""
     return f"{slug}{_REVOKED}"

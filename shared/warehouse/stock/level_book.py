@@ -11,21 +11,30 @@ When the transaction is refused, its mark is inserted as aborted, and another at
 under another name. A request that dies leaves pending changes behind: with a mark they count, and
 the next writer of the level adds them; without one, the next writer after a minute drops them, and
 inserts the mark as aborted, so that the request commits nothing any more.
+
+Until its changes are added to the figures, a mark names their levels and is in an index, by the
+time of its commit. What is a minute old there was left: the next request that prepares changes adds
+the oldest, and an hourly run all of them (`settle_left`), so that the events are raised, and lists
+sorted or filtered by these figures are right.
 """
 
+import json
 import uuid
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import islice
 from typing import Literal
 
-from shared.kernel.clock import now_ms
+from shared.kernel.clock import Instant, instant, now_ms
 from shared.kernel.db.actions import Cost, StaleRead
-from shared.kernel.db.items import Key, item_at
+from shared.kernel.db.indexes import entry
+from shared.kernel.db.items import Item, Key, inflate, item_at
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.records import HEAD, Record
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import EXPIRY
+from shared.kernel.db.table import EXPIRY, PARTITION_KEY, index_keys, index_name
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.events.outbox import raise_record_event
@@ -51,6 +60,11 @@ _ABANDONED_MS = 60_000
 """Age from which on pending changes without a mark are dropped: no request lasts so long."""
 _MOST_ABORTED = 4
 """Abandoned changes that one transaction aborts: each takes an action, which nothing counts."""
+SETTLE_SECONDS = 8.0
+"""Time that adding the changes of one transaction may need, so that it is not begun with less."""
+_LEFT_INDEX = 1
+_LEFT = "level_mark"
+"""Partition of the index with the marks whose changes are not added to the figures yet."""
 _MARK_SECONDS = 86_400
 """Seconds for which a mark is kept after nothing waits for it any more."""
 _LEVEL_BYTES = 1_000
@@ -107,7 +121,7 @@ class LevelBook:
         self.due_later: set[Place] = set()
         """Levels whose events are left to later steps, if they change."""
         self._name: str | None = None
-        self._prepared: list[LevelChange] = []
+        self._prepared: list[Place] = []
 
     @classmethod
     def of(cls, tx: Transaction) -> "LevelBook":
@@ -165,8 +179,12 @@ class LevelBook:
         if self._name is None:
             return
         # The changes count already; what is not done here, later writers of the levels do.
+        store = self._tx.store.beside_claim()
         try:
-            _fold(self._tx.store.beside_claim(), self._name, self._prepared)
+            _fold(store, self._name, self._prepared)
+            if store.deadline.remaining > SETTLE_SECONDS:
+                for name in _left_marks(store, most=1):
+                    _settle(store, name)
         except Exception:  # noqa: BLE001 - the change is committed, whatever happens here
             logger.warning("pending changes of levels are left", exc_info=True)
 
@@ -217,15 +235,17 @@ class LevelBook:
     def _prepare(self, changes: Sequence[LevelChange]) -> None:
         """Commit changes as pending ones, and add the mark that makes them count."""
         tx = self._tx
-        self._name, self._prepared = uuid.uuid4().hex, list(changes)
+        by_place = {ids_of(one): one for one in changes}
+        self._name, self._prepared = uuid.uuid4().hex, list(by_place)
         store, name = tx.store.beside_claim(), self._name
 
-        def prepare(part: Sequence[LevelChange]) -> None:
+        def prepare(places: Sequence[Place]) -> None:
+            part = [by_place[place] for place in places]
             run_transaction(store, lambda own: _add_pending(own, name, part), caller=tx.caller)
 
-        map_concurrently(prepare, list(_parts(changes)))
+        map_concurrently(prepare, list(_parts(by_place)))
         store.keep_claim()
-        tx.insert(item_at(mark_key(name), state="committed"))
+        tx.insert(_mark(name, tx.now, by_place))
         # The totals of products whose stock changes, too, are written below.
         totals = [TOTALS.key(one) for one in _products(changes)]
         tx.store.get_many((key for key in totals if tx.store.is_cached(key)), uncached=True)
@@ -346,12 +366,33 @@ def shares_of(entity: Shares) -> dict[str, Decimal]:
     return {name: qty for name in Shares.model_fields if (qty := getattr(entity, name))}
 
 
-def _parts(changes: Iterable[LevelChange]) -> Iterator[list[LevelChange]]:
-    """Yield the changes in parts that fit into a transaction; a product is in one of them."""
-    by_product: dict[int, list[LevelChange]] = {}
-    for change in changes:
-        by_product.setdefault(change.place.product_id, []).append(change)
-    part, actions = list[LevelChange](), 0
+def _mark(name: str, now: Instant, places: Iterable[Place]) -> Item:
+    """Return the mark of a transaction that is committed now, with the levels that it changes."""
+    by_warehouse: dict[int, list[int]] = {}
+    for product, warehouse in places:
+        by_warehouse.setdefault(warehouse, []).append(product)
+    packed = zlib.compress(json.dumps(list(by_warehouse.items())).encode())
+    return item_at(mark_key(name), state="committed", places=packed, **left_entry(now))
+
+
+def left_entry(committed_at: Instant) -> Item:
+    """Return the attributes that enter a mark in the index until its changes are added."""
+    return entry(_LEFT_INDEX, _LEFT, committed_at)
+
+
+def places_of(mark: Item) -> list[Place]:
+    """Return the levels that a transaction changes; none once its changes are added to them."""
+    packed = mark.get("places")
+    by_warehouse = json.loads(inflate(packed)) if packed else []
+    return [(product, warehouse) for warehouse, products in by_warehouse for product in products]
+
+
+def _parts(places: Iterable[Place]) -> Iterator[list[Place]]:
+    """Yield places in parts that fit into a transaction; a product is in one of them."""
+    by_product: dict[int, list[Place]] = {}
+    for place in places:
+        by_product.setdefault(place[0], []).append(place)
+    part, actions = list[Place](), 0
     for of_product in by_product.values():
         more = len(of_product) + 1
         if part and actions + more > _STEP_ACTIONS:
@@ -381,18 +422,73 @@ def _add_pending(tx: Transaction, name: str, part: Sequence[LevelChange]) -> Non
         levels.put_total(change, with_pending(change, levels.total_of(change)))
 
 
-def _fold(store: Store, name: str, changes: Sequence[LevelChange]) -> None:
+def _fold(store: Store, name: str, places: Iterable[Place], *, may_queue: bool = True) -> None:
     """Add the committed changes of a transaction to the figures of its levels, with their events.
 
     Its mark then expires after a day: requests that have read the levels before still need it.
     """
 
-    def fold_part(part: Sequence[LevelChange]) -> None:
+    def fold_part(part: Sequence[Place]) -> None:
         store.keep_claim()
-        run_transaction(store, lambda tx: settle_levels(tx, map(ids_of, part)))
+        run_transaction(store, lambda tx: settle_levels(tx, part), may_queue=may_queue)
 
-    map_concurrently(fold_part, list(_parts(changes)))
-    run_transaction(store, lambda tx: let_mark_expire(tx, name))
+    map_concurrently(fold_part, list(_parts(places)))
+    run_transaction(store, lambda tx: let_mark_expire(tx, name), may_queue=may_queue)
+
+
+@dataclass(slots=True)
+class SettledMarks:
+    """What `settle_left` has done."""
+
+    settled: int = 0
+    """Number of the transactions whose changes are added to the figures of their levels now."""
+    is_completed: bool = True
+    """Whether nothing is left but the transactions that failed."""
+    failed: list[str] = field(default_factory=list)
+    """The names of the transactions whose changes could not be added."""
+
+
+def settle_left(store: Store) -> SettledMarks:
+    """Add the committed changes that requests have left, because they died, to the figures.
+
+    It is not completed when the deadline of the store is too near for another transaction.
+    """
+    result = SettledMarks()
+    for name in _left_marks(store):
+        if store.deadline.remaining < SETTLE_SECONDS:
+            result.is_completed = False
+            break
+        try:
+            _settle(store, name, may_queue=False)
+        except Exception:  # noqa: BLE001 - the others go on
+            logger.exception("pending changes of levels failed", transaction=name)
+            result.failed.append(name)
+        else:
+            result.settled += 1
+    return result
+
+
+def _left_marks(store: Store, most: int | None = None) -> Iterator[str]:
+    """Yield the names of committed transactions whose requests have left their changes pending.
+
+    They come by the time of their commit, at most the first `most`.
+    """
+    partition, sort = index_keys(_LEFT_INDEX)
+    found = store.query_all(
+        IndexName=index_name(_LEFT_INDEX),
+        KeyConditionExpression=f"{partition} = :left AND {sort} < :before",
+        values={":left": _LEFT, ":before": instant(now_ms() - _ABANDONED_MS)},
+        ProjectionExpression=PARTITION_KEY,
+        **({"Limit": most} if most else {}),
+    )
+    for item in islice(found, most):
+        yield str(item[PARTITION_KEY]).partition("#")[2]
+
+
+def _settle(store: Store, name: str, *, may_queue: bool = True) -> None:
+    """Add the changes of a transaction whose mark is in the index, which may lag behind."""
+    for mark in store.get_many([mark_key(name)]).values():
+        _fold(store, name, places_of(mark), may_queue=may_queue)
 
 
 def settle_levels(tx: Transaction, places: Iterable[Place]) -> None:

@@ -4,16 +4,20 @@ from collections.abc import Iterator
 
 import pytest
 
+from functions.expired_stock.app import ExpiredStockLeft
 from shared.kernel.db.claim import LEASE_MS
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.stock import level_book
+from shared.warehouse.stock.level_book import left_entry, mark_key
 from shared.warehouse.stock.posting import raise_due_events
 from shared.warehouse.stock.repository import level_id
 from tests.clock import Clock
 from tests.concurrency import at_once
+from tests.expired_stock_run import run_expired_stock
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, before_each, kill_at
 from tests.integration.documents.bodies import document_body
 from tests.integration.verify.planting import Table
+from tests.log_lines import captured
 from tests.sampling import sampled
 from tests.stack import Stack, event_attributes
 from tests.stock_invariants import check_invariants, read_state
@@ -162,17 +166,88 @@ def test_request_that_prepares_for_long_keeps_its_claim(
     assert meanwhile[:4] == [409] * 4, meanwhile
 
 
+def _die_after_commit(
+    yard: WarehouseScenario, aws_faults: AwsFaults, reference: str = "SO-L"
+) -> None:
+    """Create an order by a request that dies before its changes are added to the levels."""
+    is_committed = False
+
+    def die(call: Call, forward: Forward) -> Answer:
+        nonlocal is_committed
+        if is_committed:
+            raise Killed(call.operation)
+        answer = forward()
+        is_committed = b"level_mark" in bytes(call.body)
+        return answer
+
+    assert aws_faults.kills(die, lambda: _create(yard, reference))
+
+
+def _short(yard: WarehouseScenario) -> list[str]:
+    """Return the products in the index of shortages."""
+    return sorted(one["item_code"] for one in yard.erp.walk("/stock-levels", shortage=True))
+
+
+def test_hourly_run_adds_what_a_request_has_left(
+    stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    _die_after_commit(yard, aws_faults)
+    run_expired_stock()
+    assert _short(yard) == [], "the request may still be running"
+    clock.advance(_ABANDONED_SECONDS)
+    restore, before = stack.take_snapshot(), len(stack.events())
+
+    run_expired_stock()
+    assert _committed(stack) == {"BRICK": 7, "CEMENT": 3, "DRILL": 1}
+    assert _short(yard) == ["BRICK", "CEMENT", "DRILL"]
+    assert [one["type"]["S"] for one in stack.events()[before:]] == ["stock.updated"] * 3
+    with stack.unchanged():
+        run_expired_stock()
+
+    restore()
+    at_once(run_expired_stock, run_expired_stock)
+    assert _committed(stack) == {"BRICK": 7, "CEMENT": 3, "DRILL": 1}
+    assert len(stack.events()) == before + 3
+
+    for moment in sampled("left levels", range(_MOST_MOMENTS), every=4):
+        restore()
+        if not aws_faults.kills(kill_at(moment), run_expired_stock):
+            break
+        _check(stack)
+        run_expired_stock()
+        assert _committed(stack) == {"BRICK": 7, "CEMENT": 3, "DRILL": 1}
+    assert moment > 16
+
+
+def test_next_large_change_adds_what_a_request_has_left(
+    stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    _die_after_commit(yard, aws_faults)
+    clock.advance(_ABANDONED_SECONDS)
+    yard.order(("BRICK", 1), ("CEMENT", 1))
+    assert _committed(stack) == {"BRICK": 8, "CEMENT": 4, "DRILL": 1}
+
+
+def test_what_cannot_be_added_does_not_stop_the_rest(
+    stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    broken = {"state": "committed", "places": b"broken", **left_entry("2026-01-01T00:00:00.000Z")}
+    Table(stack).put(mark_key("0" * 32), broken)
+    _die_after_commit(yard, aws_faults)
+    clock.advance(_ABANDONED_SECONDS)
+    with captured() as written, pytest.raises(ExpiredStockLeft, match="1 failed, 0 wait: acme"):
+        run_expired_stock()
+    assert _committed(stack) == {"BRICK": 7, "CEMENT": 3, "DRILL": 1}
+    [line] = written.lines("pending changes of levels failed")
+    assert line["transaction"] == "0" * 32
+
+
 def test_event_that_a_step_has_left_shows_committed_changes(
     stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults
 ) -> None:
     """The request died before its changes were added to the level."""
-
-    def die(call: Call) -> None:
-        if call.operation == "TransactWriteItems" and read_state(stack.unsorted_items()).marks:
-            raise Killed(call.operation)
-
     yard.stock("BRICK", 1)
-    assert aws_faults.kills(before_each(die), lambda: _create(yard))
+    _die_after_commit(yard, aws_faults)
     [level] = [one for one in read_state(stack.unsorted_items()).levels if one.on_hand]
     place = (level.product_id, 1)
     Table(stack).edit("level", level_id(*place), event_due=True)

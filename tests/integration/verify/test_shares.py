@@ -1,10 +1,18 @@
 """What the pass over the shares of levels reads, and what it does with changes that are left."""
 
+from decimal import Decimal
+
 from operations.verify import shares_pass
-from operations.verify.shares_pass import OpenShares
+from operations.verify.shares_pass import OpenShares, SharesPass
 from shared.kernel.clock import Deadline
+from shared.kernel.db.items import without_key
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.warehouse.stock import level_book
+from shared.warehouse.stock.level_book import mark_key, settle_levels
+from shared.warehouse.stock.models import PendingShares
 from tests.clock import Clock
 from tests.faults import AwsFaults
+from tests.integration.verify.changes import BRICK, LEVEL, YARD
 from tests.integration.verify.planting import Table
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -30,3 +38,20 @@ def test_entities_that_changed_are_read_again_once(
     with aws_faults.recorded() as seen:
         shares.refresh([])
     assert "BatchGetItem" not in seen.operations
+
+
+def test_mark_stays_until_its_changes_are_added(small_table: Table) -> None:
+    """Also in a run that continues an interrupted one, which has not read the levels itself."""
+    name, place = "0" * 32, (BRICK, YARD)
+    pending = [PendingShares(name=name, at_ms=1, committed=Decimal(3))]
+    small_table.edit("level", LEVEL, pending=pending)
+    mark = level_book._mark(name, "2026-03-01T00:00:00.000Z", [place])
+    small_table.put(mark_key(name), without_key(mark))
+
+    continued = SharesPass(small_table.stack.store(), 0, {name})
+    [drift] = continued.look([("mark", name)])[("mark", name)]
+    assert (drift.kind, drift.fix) == ("mark.endless", None)
+
+    run_transaction(small_table.stack.store(), lambda tx: settle_levels(tx, [place]))
+    [drift] = continued.look([("mark", name)])[("mark", name)]
+    assert drift.fix
