@@ -15,6 +15,7 @@ exact at every moment: the head of an entity says in which version it is counted
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import batched, groupby
@@ -44,16 +45,20 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import item_at
 from shared.kernel.db.records import HEAD, SCHEMA
 from shared.kernel.db.schema import TableVersion, served
-from shared.kernel.db.steps import commit_in_steps, fitting_items
+from shared.kernel.db.steps import STEP_ACTIONS, commit_in_steps, fitting_items
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceError, UnservedTable
+from shared.warehouse.stock.level_book import MOST_SMALL, LevelBook
 
 DEFAULT_RATE = 200
 """Entities that are rewritten per second. Each takes some 10 to 40 write units, of the 40 000 that
 a table on demand has, and up to 1 000 for each partition."""
+_PRODUCTS_PER_ENTITY = 4
+"""Products whose levels an entity has shares in, for which as much is written as for an entity: 6
+write units for the level and the total, and twice that if the change is prepared."""
 _READ_PER_WRITTEN = 10
 """Items that are read per second, for each entity that may be rewritten."""
 _PAGE = 500
@@ -319,9 +324,8 @@ def _rewrite_all(
         numbers, position = _read_page(store, progress.get("position", {}).get("M"), collections)
         pace.spend(_PAGE / _READ_PER_WRITTEN)
         for kind, chunk in _chunks(numbers):
-            _rewrite(store, collections[kind], chunk)
+            _rewrite(store, collections[kind], chunk, pace)
             report(f"{lease.slug}: rewriting {collections[kind].noun.lower()} {chunk[-1]}")
-            pace.spend(len(chunk))
         found = _count_of(progress, "found") + len(numbers)
         rewritten = _count_of(progress, "rewritten") + len(numbers)
         progress = {
@@ -379,8 +383,13 @@ def _chunks(numbers: Iterable[tuple[str, int]]) -> Iterator[tuple[str, tuple[int
             yield kind, chunk
 
 
-def _rewrite[E: Any](store: Store, collection: Collection[E], numbers: Sequence[int]) -> None:
-    """Rewrite the entities that still have an old form, as many in a transaction as it can hold."""
+def _rewrite[E: Any](
+    store: Store, collection: Collection[E], numbers: Sequence[int], pace: Pace
+) -> None:
+    """Rewrite the entities that still have an old form, as many in a transaction as it can hold.
+
+    Only an entity whose levels alone are more than that has them prepared.
+    """
     written = store.version.written
 
     def use_case(tx: Transaction) -> None:
@@ -390,19 +399,37 @@ def _rewrite[E: Any](store: Store, collection: Collection[E], numbers: Sequence[
             if alias := collection.search_alias:
                 tx.store.get_many(alias(one.entity) for one in old.values())
 
+            planned = set[str]()
+
             def cost(number: int) -> Cost:
                 if number not in old:
                     return Cost()
                 after = collection.derived_items(replace(old[number], schema=written))
-                return Cost(1 + len(after) + bool(collection.search_alias), old[number].size)
+                new = _products(tx.store, collection, old[number].entity) - planned
+                planned.update(new)
+                own = STEP_ACTIONS if len(planned) > MOST_SMALL else 2 * len(new)
+                actions = 1 + len(after) + bool(collection.search_alias) + own
+                return Cost(actions, old[number].size)
 
             fitting = fitting_items(tx, left, cost)
             for number in fitting:
                 if number in old:
                     collection.bring_up_to_date(tx, old[number])
                     bring_alias_up_to_date(tx, collection, old[number])
+            products = len(LevelBook.of(tx).item_codes)
+            weight = products / _PRODUCTS_PER_ENTITY * (2 if products > MOST_SMALL else 1)
+            tx.after_step(lambda: pace.spend(len(fitting) + weight))
             return len(fitting)
 
         commit_in_steps(tx, numbers, step)
 
     run_transaction(store, use_case)
+
+
+def _products[E: Any](store: Store, collection: Collection[E], entity: E) -> AbstractSet[str]:
+    """Return the codes of the products in whose levels an entity has shares."""
+    if collection.add_shares is None:
+        return frozenset()
+    trial = Transaction(store)
+    collection.add_shares(trial, None, entity)
+    return LevelBook.of(trial).item_codes

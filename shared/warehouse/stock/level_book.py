@@ -212,8 +212,7 @@ class LevelBook:
             event_due = ids in self.due_later
             level = level.model_copy(update={"event_due": event_due})
             written = levels.put_level(change, level)
-            # An upgrade gives levels figures that no answer shows before it is completed.
-            is_shown = ids in self._of_stock or tx.store.version.complete >= SHARES_SINCE
+            is_shown = ids in self._of_stock or _are_shares_shown(tx)
             if is_shown and not event_due:
                 raise_level_event(tx, written)
         moved = {product for product, _ in self._of_stock}
@@ -509,8 +508,13 @@ def settle_levels(tx: Transaction, places: Iterable[Place]) -> None:
                 continue
             update = {"updated_at": tx.now, "event_due": False}
             written = collection.replace(tx, record, after.model_copy(update=update))
-            if collection is LEVELS:
+            if collection is LEVELS and (record.entity.event_due or _are_shares_shown(tx)):
                 raise_level_event(tx, written)
+
+
+def _are_shares_shown(tx: Transaction) -> bool:
+    """Return whether answers show shares: not before an upgrade that adds them is completed."""
+    return tx.store.version.complete >= SHARES_SINCE
 
 
 def _abort(tx: Transaction, name: str) -> None:
