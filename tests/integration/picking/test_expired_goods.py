@@ -286,6 +286,31 @@ def test_goods_that_expire_while_they_are_staged_are_dispatched(shelf: Shelf) ->
     assert shelf.rows() == []
 
 
+def test_goods_that_expire_while_they_are_staged_leave_unpacked(shelf: Shelf) -> None:
+    """Also if the company requires packing; in one picking with goods that are packed."""
+    sale = shelf.yard.order(("CEMENT", 2))
+    back = shelf.yard.order(("CEMENT", 3), head={"type": "return_to_provider"})
+    number = shelf.yard.started(sale, back)
+    shelf.yard.pick(number, "CEMENT", 5, batch="L1").ok()
+    shelf.yard.act(number, "finalize").ok()
+    shelf.yard.change_settings(packing_required=True)
+    shelf.pass_days()
+    packing = PackingScenario(shelf.yard.erp, shelf.yard)
+    orders = {document: packing.order(document)["id"] for document in (sale, back)}
+    units = {document: packing.unit(order) for document, order in orders.items()}
+
+    refused = packing.put(units[sale], "CEMENT", 2, batch="L1")
+    assert refused.blocked == shelf.refused
+    assert packing.complete(orders[sale]).code == "conflict"
+    packing.done(packing.complete(orders[sale], short=True, reason="Expired"))
+    packing.done(packing.put(units[back], "CEMENT", 3, batch="L1"))
+    packing.done(packing.act(units[back], "close"))
+    packing.done(packing.complete(orders[back]))
+
+    assert [packing.done(packing.dispatch(one))["status"] for one in (sale, back)] == ["closed"] * 2
+    assert shelf.rows() == []
+
+
 def test_setting_allows_expired_goods(shelf: Shelf) -> None:
     shelf.yard.change_settings(expired_stock="allow")
     shelf.require_days(30)
