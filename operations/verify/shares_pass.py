@@ -144,8 +144,9 @@ class OpenShares:
             for product in self._of_source.pop(source, (0, set[int]()))[1]:
                 self._count -= len(self._shares.get(product, {}).pop(source, ()))
             record = records.get(number)
-            # What an upgrade has not rewritten yet counts in no level.
-            if record and record.schema >= SHARES_SINCE:
+            # What an upgrade has not rewritten yet counts in no level, nor does what has ended.
+            is_new = record is not None and record.schema >= SHARES_SINCE
+            if record and is_new and record.entity.status in kind.statuses:
                 self._add(source, record.version, kind.shares(record.entity))
 
     def _add(self, source: _Source, version: int, shares: LevelShares) -> None:

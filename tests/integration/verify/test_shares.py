@@ -12,7 +12,12 @@ from shared.warehouse.stock.level_book import mark_key, settle_levels
 from shared.warehouse.stock.models import PendingShares
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.integration.verify.changes import BRICK, LEVEL, YARD
+from tests.integration.verify.changes import (
+    BRICK,
+    LEVEL,
+    YARD,
+    allocate_for_a_picking_that_has_ended,
+)
 from tests.integration.verify.planting import Table
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -55,3 +60,15 @@ def test_mark_stays_until_its_changes_are_added(small_table: Table) -> None:
     run_transaction(small_table.stack.store(), lambda tx: settle_levels(tx, [place]))
     [drift] = continued.look([("mark", name)])[("mark", name)]
     assert drift.fix
+
+
+def test_what_has_ended_has_no_shares(table: Table) -> None:
+    """Whether it changed a moment ago, or long before."""
+    allocate_for_a_picking_that_has_ended(table)
+    shares = OpenShares(table.stack.store(), 1)
+    for _ in shares.load():
+        pass
+    before = shares.of(BRICK)[YARD].sums
+    shares._since_ms = shares_pass._COMMIT_MS
+    shares.refresh([BRICK])
+    assert shares.of(BRICK)[YARD].sums == before
