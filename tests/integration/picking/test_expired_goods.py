@@ -27,9 +27,11 @@ class Shelf:
 
     def __init__(self, stack: Stack, clock: Clock) -> None:
         self.stack, self.clock = stack, clock
+        # Before the clock moves: other tests use the same master data, and their events follow it.
+        WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
         clock.freeze_in_new_window(_DAY)
         self.dates = [self._day(days) for days in range(31)]
-        self.yard = WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
+        self.yard = WarehouseScenario(stack.erp())
         self.yard.stock("CEMENT", 5, batch="L1", expiry_date=self.dates[0])
 
     def _day(self, days: int) -> str:
