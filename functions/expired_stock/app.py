@@ -1,9 +1,9 @@
-"""Block expired goods, and add to levels what a request that died has left: once an hour.
+"""Once an hour: block expired goods, and add pending changes of dead requests to levels.
 
-The goods are blocked for each company whose day has begun. Each company is worked for with
-credentials of its own, in random order and in turns, of which the first is short, so that a large
-one does not delay the others. A failure of one does not stop the others: the run raises at its end,
-so that Lambda counts an error, which `ExpiredStockAlarm` watches, and repeats it. What is not
+Goods are blocked for each company that has a new day in its time zone. Companies take turns in
+random order, each with credentials of its own. The first turn is short, so that a large company
+does not delay the others. If a company fails, the others go on and the run raises at its end:
+Lambda counts an error, which `ExpiredStockAlarm` watches, and repeats the run. What is not
 completed stays due, also for the run of the next hour.
 """
 

@@ -61,7 +61,7 @@ _ABANDONED_MS = 60_000
 _MOST_ABORTED = 4
 """Abandoned changes that one transaction aborts: each takes an action, which nothing counts."""
 SETTLE_SECONDS = 8.0
-"""Time that adding the changes of one transaction may need, so that it is not begun with less."""
+"""Time that adding the changes of one transaction may need; it does not start with less."""
 _LEFT_INDEX = 1
 _LEFT = "level_mark"
 """Partition of the index with the marks whose changes are not added to the figures yet."""
