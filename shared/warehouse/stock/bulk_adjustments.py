@@ -213,7 +213,7 @@ def _approval_need(made: Sequence[MadeAdjustment], limit: Decimal) -> ApprovalNe
     if not needs:
         return None
     first, need = needs[0]
-    more = len(needs) - 1
-    message = f"lines.{first}: {need.message}" + (f" {more} more need it, too." if more else "")
+    total = f" {len(needs)} lines need it." if len(needs) > 1 else ""
+    message = f"lines.{first}: {need.message}{total}"
     figures = [figure for at, one in needs for figure in (Decimal(at), *one.figures)]
     return replace(need, message=message, figures=figures)

@@ -321,7 +321,7 @@ def test_approval_is_asked_for_once_and_holds_for_the_figures_of_the_lines(
 
     message = "lines.1: 4 of BRICK at B-01 would be adjusted, from 0 to 4; more than 3 needs"
     assert refused.json()["message"].startswith(message)
-    assert refused.json()["message"].endswith(" 1 more need it, too.")
+    assert refused.json()["message"].endswith(" 2 lines need it.")
     supervisor = Erp(stack.gateway, stack.user_token(permissions="approvals.grant"))
     supervisor.post(f"/approvals/{first}/grant").ok()
     assert _shown(_send(yard, *opening, key="k")) == _OPENED
