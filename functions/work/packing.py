@@ -58,7 +58,7 @@ def list_packing_orders(
 @routes.read("/packing-orders/{id}", "Get a packing order", _READ, response=PackingOrderDetail)
 def get_packing_order(store: Store, request: Request) -> ResourceResponse:
     """Return one packing order with its lines and handling units."""
-    return _shown(reading.get_packing_order(store, request.id))
+    return _shown(service.get_packing_order(store, request.id))
 
 
 @routes.write(

@@ -1,16 +1,14 @@
 """Packing orders read together with their handling units."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.errors import ServiceUnavailable
 from shared.warehouse.packing import rules
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
-from shared.warehouse.picking import service as picking_service
 
 _TRIES = 5
 """Attempts to read a packing order whose units change meanwhile."""
@@ -37,29 +35,17 @@ class UnitInOrder:
 
 
 def get_packing_order(store: Store, number: int) -> OrderWithUnits:
-    """Read a consistent state of a packing order and its units; NotFound when there is none."""
+    """Read a consistent state of a packing order and its units; NotFound when there is none.
+
+    `is_leaving` is not read.
+    """
     for _ in range(_TRIES):
-        record = PACKING_ORDERS.get(store, number)
-        found = _shown(store, record)
+        found = with_units(store, PACKING_ORDERS.get(store, number))
+        record = found.record
         if [rules.entry_for(unit.entity) for unit in found.units] == record.entity.units:
             return found
         store.clear_cache()
     raise ServiceUnavailable
-
-
-def _shown(store: Store, record: Record[StoredPackingOrder]) -> OrderWithUnits:
-    found, is_leaving = run_all(
-        lambda: with_units(store, record), lambda: _is_leaving(store, record.entity)
-    )
-    return replace(found, is_leaving=is_leaving)
-
-
-def _is_leaving(store: Store, order: StoredPackingOrder) -> bool:
-    """Return whether a dispatch of a packed order was interrupted, or is in progress."""
-    if order.status != "packed":
-        return False
-    pickings = picking_service.get_pickings(store, order.picking_ids)
-    return rules.is_leaving(order, [one.entity for one in pickings])
 
 
 def get_unit_with_content(store: Store, number: int) -> list[StoredUnit]:

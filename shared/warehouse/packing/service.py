@@ -1,12 +1,13 @@
 """Use cases of packing orders: create, complete, cancel, read and list them."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import STEP_ACTIONS, STEP_BYTES, fitting_items, has_room, run_steps
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.list_parameters import list_of
@@ -14,7 +15,7 @@ from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_vali
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
-from shared.warehouse.packing import contents_rules, repository, rules, views
+from shared.warehouse.packing import contents_rules, reading, repository, rules, views
 from shared.warehouse.packing.actions import ACTIONS
 from shared.warehouse.packing.models import (
     PackingEnd,
@@ -268,3 +269,21 @@ def change_order(
 # Reading
 
 list_packing_orders = list_of(PACKING_ORDERS)
+
+
+def get_packing_order(store: Store, number: int) -> OrderWithUnits:
+    """Read a packing order with its units, and whether its goods are leaving."""
+    store = store.repeatable()
+    order = PACKING_ORDERS.get(store, number).entity
+    found, is_leaving = run_all(
+        lambda: reading.get_packing_order(store, number), lambda: _is_leaving(store, order)
+    )
+    return replace(found, is_leaving=is_leaving)
+
+
+def _is_leaving(store: Store, order: StoredPackingOrder) -> bool:
+    """Return whether a dispatch of a packed order was interrupted, or is in progress."""
+    if order.status != "packed":
+        return False
+    pickings = picking_service.get_pickings(store, order.picking_ids)
+    return rules.is_leaving(order, [one.entity for one in pickings])
