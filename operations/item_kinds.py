@@ -30,7 +30,7 @@ from shared.kernel.db.schema import SCHEMA_VERSION
 from shared.kernel.db.search import SEARCH
 from shared.kernel.db.table import INDEX_COUNT, index_keys
 from shared.kernel.fields import MAX_ID, Quantity, Unit
-from shared.warehouse.stock.level_book import left_entry, places_of
+from shared.warehouse.stock.level_marks import left_entry, places_of
 
 MAX_WEBHOOKS = max(plan.limits["webhook_subscriptions"] for plan in PLANS.values())
 """Most subscriptions that any plan allows."""

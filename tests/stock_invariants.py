@@ -31,7 +31,7 @@ from shared.warehouse.returns.models import ReturnedGoods, StoredReturn
 from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.rfid.models import StoredValidation
 from shared.warehouse.rfid.repository import VALIDATIONS
-from shared.warehouse.stock.level_book import with_committed
+from shared.warehouse.stock.level_marks import with_committed
 from shared.warehouse.stock.models import Movement, Quantities, Shares, StockRow, StoredLevel
 from shared.warehouse.stock.repository import (
     LEVELS,

@@ -22,7 +22,7 @@ from shared.kernel.errors import TableReplaced, UnservedTable
 from shared.kernel.observability import bind, flush, log_consumed, logger
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.expired_goods import STEP_SECONDS, block_expired, can_block
-from shared.warehouse.stock.level_book import settle_left
+from shared.warehouse.stock.level_settling import settle_left
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

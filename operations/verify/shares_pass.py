@@ -26,18 +26,17 @@ from shared.warehouse.documents.level_shares import entry_shares, exit_shares
 from shared.warehouse.documents.repository import ENTRIES, EXITS
 from shared.warehouse.picking.level_shares import picking_shares
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.stock.level_book import (
-    LevelShares,
-    Place,
+from shared.warehouse.stock.level_book import LevelShares
+from shared.warehouse.stock.level_marks import (
     is_abandoned,
     let_mark_expire,
     mark_key,
     places_of,
-    settle_levels,
     states_of,
     with_committed,
 )
-from shared.warehouse.stock.models import SHARES_SINCE, LevelPlace, Shares, StoredLevel
+from shared.warehouse.stock.level_settling import settle_levels
+from shared.warehouse.stock.models import SHARES_SINCE, LevelPlace, Place, Shares, StoredLevel
 from shared.warehouse.stock.repository import LEVELS, TOTALS, level_id
 from shared.warehouse.stock.rules import empty_level
 from shared.warehouse.transfer_orders.level_shares import order_shares

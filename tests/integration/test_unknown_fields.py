@@ -17,7 +17,7 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.records import HEAD
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.fields import Stored
-from shared.warehouse.stock import level_book
+from shared.warehouse.stock.level_book import LevelBook
 from shared.warehouse.stock.models import LevelPlace
 from shared.warehouse.stock.rules import LevelChange
 from tests.gateway import Erp
@@ -103,7 +103,7 @@ def _build_company(erp: Erp, stack: Stack) -> None:
     lost = {"item_code": "DRILL", "warehouse": "YARD", "bin_code": "B-01", "serial": "S2"}
     erp.post("/stock-adjustments", {**lost, "decrease": 1, "reason": "Lost"}).ok(201)
     prepared = LevelChange(LevelPlace(1, 1, "BRICK", "YARD"), {"incoming": Decimal(1)})
-    run_transaction(stack.store(), lambda tx: level_book._add_pending(tx, "name", [prepared]))
+    run_transaction(stack.store(), lambda tx: LevelBook(tx)._add_pending(tx, "name", [prepared]))
 
 
 def _adjust_batch(erp: Erp) -> None:

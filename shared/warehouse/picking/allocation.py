@@ -22,8 +22,7 @@ from shared.warehouse.picking.models import (
 )
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock import service as stock
-from shared.warehouse.stock.level_book import Place
-from shared.warehouse.stock.models import FreeRow, StockRow
+from shared.warehouse.stock.models import FreeRow, Place, StockRow
 from shared.warehouse.stock.posting import StockPosting, raise_due_events
 from shared.warehouse.warehouses.models import KnownPosition
 

@@ -21,8 +21,7 @@ from shared.kernel.fields import ZERO
 from shared.kernel.observability import logger
 from shared.warehouse.stock.adjustment_models import Adjustment
 from shared.warehouse.stock.adjustments import record_adjustment
-from shared.warehouse.stock.level_book import Place
-from shared.warehouse.stock.models import ExpiredRow, StockRow
+from shared.warehouse.stock.models import ExpiredRow, Place, StockRow
 from shared.warehouse.stock.posting import StockPosting, raise_due_events, read_ahead
 from shared.warehouse.stock.repository import EXPIRY_SINCE, STOCK, expired_rows
 

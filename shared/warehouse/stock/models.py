@@ -190,6 +190,10 @@ class StoredLevel(Quantities, Shares):
         return self.available - self.committed
 
 
+type Place = tuple[int, int]
+"""Ids of a product and of a warehouse, which identify a level."""
+
+
 @dataclass(frozen=True, slots=True)
 class LevelPlace:
     """The product and the warehouse of a level, with the codes that a new level gets."""

@@ -28,18 +28,14 @@ from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data import uses
 from shared.warehouse.stock import rules
 from shared.warehouse.stock.batches import Batch, Batches, lot_of
-from shared.warehouse.stock.level_book import (
-    LevelBook,
-    Place,
-    level_keys,
-    raise_level_event,
-    states_of,
-    with_committed,
-)
+from shared.warehouse.stock.level_book import LevelBook
+from shared.warehouse.stock.level_marks import states_of, with_committed
+from shared.warehouse.stock.level_settling import level_keys, raise_level_event
 from shared.warehouse.stock.models import (
     InventoryStatus,
     Lot,
     MovementCause,
+    Place,
     RowKey,
     StockRow,
     StoredLevel,

@@ -7,7 +7,7 @@ from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.fields import plain
-from shared.warehouse.stock import batches, level_book, repository, rules
+from shared.warehouse.stock import batches, level_marks, repository, rules
 from shared.warehouse.stock.models import (
     LevelParameters,
     StockParameters,
@@ -44,11 +44,11 @@ def rows_by_id(store: Store, numbers: Iterable[int]) -> dict[int, StockRow]:
 def list_levels(store: Store, parameters: LevelParameters) -> Page[StoredLevel]:
     """Return a page of levels per warehouse, or of totals over all warehouses."""
     page = repository.list_levels(store, parameters)
-    states = level_book.states_of(store, (record.entity for record in page.records))
+    states = level_marks.states_of(store, (record.entity for record in page.records))
     if not states:
         return page
     records = [
-        replace(record, entity=level_book.with_committed(record.entity, states))
+        replace(record, entity=level_marks.with_committed(record.entity, states))
         for record in page.records
     ]
     return replace(page, records=records)

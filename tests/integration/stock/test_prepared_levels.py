@@ -7,8 +7,8 @@ import pytest
 from functions.expired_stock.app import ExpiredStockLeft
 from shared.kernel.db.claim import LEASE_MS
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.warehouse.stock import level_book
-from shared.warehouse.stock.level_book import left_entry, mark_key
+from shared.warehouse.stock import level_book, level_settling
+from shared.warehouse.stock.level_marks import left_entry, mark_key
 from shared.warehouse.stock.posting import raise_due_events
 from shared.warehouse.stock.repository import level_id
 from tests.clock import Clock
@@ -34,7 +34,7 @@ _MOST_MOMENTS = 60
 def small_transactions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prepare the levels of two products or more, each in a transaction of its own."""
     monkeypatch.setattr(level_book, "MOST_SMALL", 1)
-    monkeypatch.setattr(level_book, "_STEP_ACTIONS", 2)
+    monkeypatch.setattr(level_settling, "_STEP_ACTIONS", 2)
 
 
 @pytest.fixture(autouse=True)
@@ -122,6 +122,33 @@ def test_request_that_is_slower_than_a_minute_prepares_again(
     for code in ("BRICK", "CEMENT", "DRILL"):
         yard.order((code, 1))
     assert _committed(stack) == {"BRICK": 9, "CEMENT": 4, "DRILL": 2}
+
+
+def test_repeat_drops_at_once_what_a_killed_request_has_prepared(
+    stack: Stack, yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    """Also in a part of its levels; else it would count as ordered twice for a minute."""
+    restore = stack.take_snapshot()
+
+    def prepared() -> set[str]:
+        state = read_state(stack.unsorted_items())
+        return {each.name for one in state.levels for each in one.pending} - state.marks.keys()
+
+    for moment in sampled("repeat of prepared levels", range(_MOST_MOMENTS), every=2):
+        restore()
+        if not aws_faults.kills(kill_at(moment), lambda: _create(yard)):
+            break
+        dead = prepared()
+        clock.advance(LEASE_MS / 1000 + 1)
+
+        def look_again(call: Call, dead: set[str] = dead) -> None:
+            if b"level_mark" in bytes(call.body) and b"places" in bytes(call.body):
+                assert not dead & prepared()
+
+        with aws_faults.faulty(before_each(look_again)):
+            _create(yard)
+        _check(stack)
+    assert moment > 16
 
 
 def test_refused_attempt_is_aborted_at_once(
@@ -265,7 +292,7 @@ def test_abandoned_changes_are_dropped_a_few_at_a_time(
         if call.operation == "TransactWriteItems" and b"level_mark" in bytes(call.body):
             raise Killed(call.operation)
 
-    for attempt in range(level_book._MOST_ABORTED + 2):
+    for attempt in range(level_settling._MOST_ABORTED + 2):
         assert aws_faults.kills(before_each(die), lambda: _create(yard, f"SO-{attempt}"))  # noqa: B023
     clock.advance(_ABANDONED_SECONDS)
 

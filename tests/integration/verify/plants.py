@@ -12,7 +12,7 @@ from shared.kernel.fields import ZERO
 from shared.warehouse.catalog.repository import code_key, gtin_key
 from shared.warehouse.master_data.uses import assignment_key, stock_count_key
 from shared.warehouse.partners.codes import code_key as partner_key
-from shared.warehouse.stock.level_book import mark_key
+from shared.warehouse.stock.level_marks import mark_key
 from shared.warehouse.stock.models import PendingShares
 from shared.warehouse.stock.repository import row_key
 from shared.warehouse.warehouses.repository import position_key

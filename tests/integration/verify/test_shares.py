@@ -7,8 +7,8 @@ from operations.verify.shares_pass import OpenShares, SharesPass
 from shared.kernel.clock import Deadline
 from shared.kernel.db.items import without_key
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.warehouse.stock import level_book
-from shared.warehouse.stock.level_book import mark_key, settle_levels
+from shared.warehouse.stock.level_marks import mark_key, new_mark
+from shared.warehouse.stock.level_settling import settle_levels
 from shared.warehouse.stock.models import PendingShares
 from tests.clock import Clock
 from tests.faults import AwsFaults
@@ -50,7 +50,7 @@ def test_mark_stays_until_its_changes_are_added(small_table: Table) -> None:
     name, place = "0" * 32, (BRICK, YARD)
     pending = [PendingShares(name=name, at_ms=1, committed=Decimal(3))]
     small_table.edit("level", LEVEL, pending=pending)
-    mark = level_book._mark(name, "2026-03-01T00:00:00.000Z", [place])
+    mark = new_mark(name, "2026-03-01T00:00:00.000Z", [place])
     small_table.put(mark_key(name), without_key(mark))
 
     continued = SharesPass(small_table.stack.store(), 0, {name})
