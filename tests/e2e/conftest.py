@@ -58,7 +58,6 @@ class Tenant:
     client_secret: str
     username: str
     password: str
-    mobile_client_id: str
 
     def sign_in(self, **form: str) -> httpx.Response:
         """Request a token as the administrator; `form` adds or replaces fields."""
@@ -130,12 +129,6 @@ def acme(stack: Deployed) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="session")
 def beta(stack: Deployed) -> Iterator[httpx.Client]:
     with stack.tenants["beta"].client() as client:
-        yield client
-
-
-@pytest.fixture(scope="session")
-def mini(stack: Deployed) -> Iterator[httpx.Client]:
-    with stack.tenants["mini"].client() as client:
         yield client
 
 

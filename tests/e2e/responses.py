@@ -36,9 +36,9 @@ def data(answer: httpx.Response, status: int = 200) -> Any:
     return answer.json()["data"]
 
 
-def key(name: str | None = None) -> dict[str, str]:
-    """Return headers with an Idempotency-Key, by default a new one."""
-    return {"Idempotency-Key": str(uuid.uuid4()) if name is None else name}
+def key() -> dict[str, str]:
+    """Return headers with a new Idempotency-Key."""
+    return {"Idempotency-Key": str(uuid.uuid4())}
 
 
 def walk(client: httpx.Client, path: str, **query: Any) -> list[dict[str, Any]]:

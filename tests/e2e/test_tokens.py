@@ -65,16 +65,16 @@ def test_token_is_issued_for_credentials_in_basic_or_body(stack: Deployed) -> No
             assert erp.get("/warehouses").status_code == 200
 
 
-def test_token_is_limited_to_its_scopes(stack: Deployed) -> None:
-    acme = stack.tenants["acme"]
-    token = acme.ask_token(scope="products:read").json()
-    assert token["scope"] == "products:read"
-    with acme.client(token["access_token"]) as caller:
-        assert caller.get("/products").status_code == 200
-        envelope = refused(caller.get("/warehouses"), 403, "missing_scope")
-        assert envelope["error"]["scope"] == "warehouses:read"
-        # A caller without the scope does not learn whether a body is valid.
-        refused(caller.post("/products", content=b"not JSON"), 403, "missing_scope")
+@pytest.mark.parametrize("slug", ["acme", "beta", "mini"])
+def test_administrators_of_the_demo_tenants_can_sign_in(stack: Deployed, slug: str) -> None:
+    tenant = stack.tenants[slug]
+    answer = tenant.sign_in()
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Cache-Control"] == "no-store"
+    with tenant.client(answer.json()["access_token"]) as admin:
+        shown = data(admin.get("/settings"))
+        assert (shown["tenant"], shown["base_url"]) == (slug, stack.base_url)
+        assert data(admin.get("/users/me"))["username"] == tenant.username.partition("@")[0]
 
 
 def test_public_keys_verify_a_token(stack: Deployed) -> None:

@@ -11,7 +11,7 @@ import httpx
 
 from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest, running_endpoint
 from tests.e2e.import_calls import eventually
-from tests.e2e.responses import data, key
+from tests.e2e.responses import data
 from tests.e2e.webhook_calls import subscribed
 
 OK, FAIL = CannedResponse(), CannedResponse(500, body="no room")
@@ -85,23 +85,6 @@ def _requests_about(endpoint: LocalEndpoint, product: dict[str, Any]) -> list[Re
     return [one for one in list(endpoint.requests) if one.event["data"]["id"] == product["id"]]
 
 
-def test_the_sequence_orders_the_events_of_a_resource(acme: httpx.Client, run: str) -> None:
-    kinds = ("product.created", "product.updated")
-    with running_endpoint() as endpoint, subscribed(acme, endpoint.url, *kinds):
-        product = data(acme.post("/products", json={"item_code": run, "name": "0"}), 201)
-        for name in "1234":
-            data(acme.patch(f"/products/{product['id']}", json={"name": name}))
-
-        def events_in_order() -> list[dict[str, Any]] | None:
-            received = _requests_about(endpoint, product)
-            events = {request.event["sequence"]: request.event for request in received}
-            return [events[number] for number in sorted(events)] if len(events) == 5 else None
-
-        events = eventually(events_in_order, "five events of one product")
-    assert [event["type"] for event in events] == [kinds[0], *[kinds[1]] * 4]
-    assert [event["data"]["attributes"]["name"] for event in events] == list("01234")
-
-
 def test_a_failed_attempt_is_retried_with_a_new_signature(beta: httpx.Client) -> None:
     with running_endpoint(FAIL, FAIL, OK) as endpoint, subscribed(beta, endpoint.url) as one:
         delivery = one.wait_until_final(one.send_test())
@@ -139,27 +122,3 @@ def test_hanging_endpoints_do_not_delay_fast_ones(importer: httpx.Client, run: s
 
         assert {one["status"] for one in ended} == {"succeeded"}
         assert healthy.requests[-1].at - hanging.requests[0].at < _UNDELAYED_SECONDS
-
-
-def test_a_redelivery_sends_the_same_body_again(beta: httpx.Client) -> None:
-    with running_endpoint() as endpoint, subscribed(beta, endpoint.url) as one:
-        event = one.send_test()
-        one.wait_until_final(event)
-        answer = beta.post(f"{one.path}/deliveries/{event}/redeliver", headers=key())
-        assert data(answer, 202)["status"] == "pending"
-        delivery = one.wait_until_final(event, attempts=2)
-    assert (delivery["status"], statuses(delivery)) == ("succeeded", [204, 204])
-    first, second = endpoint.requests
-    assert first.body == second.body
-
-
-def test_a_test_event_contains_the_subscription(beta: httpx.Client) -> None:
-    with running_endpoint() as endpoint, subscribed(beta, endpoint.url) as one:
-        shown = one.get()
-        one.wait_until_final(one.send_test())
-    (request,) = endpoint.requests
-    assert (request.event["type"], request.event["tenant"]) == ("webhook.test", "beta")
-    for name in ("created_by", "url_set_by", "secret_set_by", "activated_by"):
-        del shown[name]  # receivers do not learn who subscribed
-    assert request.event["data"]["attributes"] == shown
-    assert signed_by(one.secret, request)
