@@ -122,16 +122,6 @@ def test_mark_is_neither_replaced_nor_removed_by_another_change(
     assert (store.get(alias) or {})["retired_by"] == second != first
 
 
-def test_product_of_a_cancelled_transfer_order_can_be_deleted(yard: WarehouseScenario) -> None:
-    erp = yard.erp
-    number = _transfer_order(erp, "k1").data["id"]
-    assert erp.delete(_product(erp)).status == 409
-
-    assert erp.post(f"/transfer-orders/{number}/cancel").status == 200
-
-    assert erp.delete(_product(erp)).status == 200
-
-
 def test_product_of_a_closed_document_can_be_deleted(yard: WarehouseScenario) -> None:
     erp = yard.erp
     number = _receive(erp).data["id"]

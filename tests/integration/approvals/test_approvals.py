@@ -241,31 +241,6 @@ def test_refused_decision_changes_nothing(  # noqa: PLR0917 - the cases of a tab
     assert scenario.shown(number) == before
 
 
-def test_ended_approval_cannot_be_decided(scenario: ApprovalScenario, clock: Clock) -> None:
-    denied, granted = scenario.requested(), scenario.requested_for(12)
-    scenario.decide(denied, "deny")
-    scenario.decide(granted)
-    used, expired = scenario.requested_for(13), scenario.requested_for(14)
-    scenario.decide(used)
-    assert scenario.receive({**MORE, "qty": 13}).status == 200
-
-    def refusals(number: int) -> list[str]:
-        answers = [scenario.decide(number, decision) for decision in ("grant", "deny")]
-        assert {(answer.status, answer.code) for answer in answers} == {(409, "stale_state")}
-        return sorted({answer.json()["message"] for answer in answers})
-
-    for number, status in ((denied, "denied"), (granted, "granted"), (used, "used")):
-        assert refusals(number) == [
-            f"Approval {number} is {status}; it must be pending for this action."
-        ]
-    clock.advance(_DAY)
-    assert refusals(expired) == [
-        f"Approval {expired} is expired; it must be pending for this action."
-    ]
-    assert scenario.decide(999).code == "not_found"
-    assert [status for _, status in scenario.statuses()] == ["denied", "expired", "used", "expired"]
-
-
 def test_approval_shows_only_known_fields_of_a_small_body(scenario: ApprovalScenario) -> None:
     body = {**MORE, "qty": 1e3, "password": "hunter2", "batch": None}
     number = approval_of(scenario.receive(body))

@@ -15,7 +15,6 @@ from tests.import_scenario import (
 )
 from tests.integration.imports.import_files import as_csv, table
 from tests.integration.imports.kind_examples import TRANSFERS
-from tests.integration.imports.outcome import snapshot
 from tests.tenant_cache import apply_now
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -104,34 +103,6 @@ def test_temporary_refusal_during_a_commit_is_no_problem_of_a_row(
     assert (refused.status, refused.code) == (429, "rate_limited")
     shown = scenario.get_import(number)
     assert (shown["status"], shown["rows"]["error"]) == ("committed", 0)
-
-
-def test_an_import_can_be_cancelled_before_its_commit(
-    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cancellable = {"uploaded", "validating", "validated"}
-    for status, (create, _) in [
-        *IN_REQUEST.items(),
-        ("validated", (upload, "")),
-        *IN_WORKER.items(),
-    ]:
-        if status in IN_WORKER:
-            leave_all_to_worker(monkeypatch)
-        number = create(scenario)
-        assert scenario.get_import(number)["status"] == status
-        before = snapshot(scenario)
-        answer = scenario.erp.post(f"/imports/{number}/cancel")
-        if status in cancellable:
-            assert (answer.status, answer.data["status"]) == (200, "cancelled")
-        else:
-            assert (answer.status, answer.code) == (409, "stale_state")
-            assert status in answer.json()["message"]
-            assert snapshot(scenario) == before
-        if status in cancellable:
-            scenario.drain_queue()
-            assert scenario.get_import(number)["status"] == "cancelled"
-        scenario.take_messages()
-        scenario.stack.reset_tenant()
 
 
 def test_a_file_that_is_received_after_the_cancellation_is_ignored(

@@ -574,26 +574,6 @@ def test_serial_that_the_order_names_is_allocated_when_it_arrives(yard: Warehous
     assert [line["serials"] for line in lines] == [["S-1", "S-2"]]
 
 
-def test_action_not_allowed_by_the_status_is_refused(yard: WarehouseScenario) -> None:
-    yard.stock("BRICK", 9)
-    order = yard.order(("BRICK", 1))
-    number: int = yard.picking(order)["id"]
-
-    for what in ("finalize", "revert", "synchronize"):
-        early = yard.act(number, what)
-        assert (early.status, early.code) == (409, "conflict")
-        assert "pending" in early.json()["message"]
-    assert yard.pick(number, "BRICK", 1).code == "conflict"
-    twice = yard.erp.post("/pickings", {"document_id": order})
-    assert (twice.status, twice.code) == (409, "conflict")
-    assert f"picking {number};" in twice.json()["message"]
-    closing = yard.erp.post(f"/exit-documents/{order}/close")
-    assert (closing.status, closing.code) == (409, "conflict")
-    yard.act(number, "cancel")
-    for what in ("start", "cancel", "allocate", "revert", "finalize"):
-        assert yard.act(number, what).code == "stale_state"
-
-
 def test_line_of_many_serials_is_allocated_completely(yard: WarehouseScenario) -> None:
     for number in range(34):
         yard.stock("DRILL", 1, serial=f"S-{number:02d}")

@@ -156,22 +156,6 @@ def _refused(
         assert found == problems, body
 
 
-def test_pick_is_undone_only_while_started(yard: WarehouseScenario) -> None:
-    yard.stock("BRICK", 5)
-    order = yard.order(("BRICK", 2))
-    number = yard.picking(order)["id"]
-
-    early = yard.undo(number, "BRICK", 1)
-    yard.act(number, "start").ok()
-    yard.pick(number, "BRICK", 2).ok()
-    yard.act(number, "finalize").ok()
-    late = yard.undo(number, "BRICK", 1)
-
-    assert (early.status, early.code, late.status, late.code) == (
-        409, "conflict", 409, "stale_state",
-    )  # fmt: skip
-
-
 def test_undo_of_many_lines_takes_a_smaller_quantity(yard: WarehouseScenario, stack: Stack) -> None:
     yard.stock("BRICK", 100)
     number = yard.started(yard.order(*[("BRICK", 2)] * 26))

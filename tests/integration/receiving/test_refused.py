@@ -121,17 +121,3 @@ def test_expiry_is_checked_in_the_time_zone_of_the_company(
 
 
 # Statuses
-
-
-def test_nothing_is_received_for_a_closed_document(
-    receiving_scenario: ReceivingScenario, stack: Stack
-) -> None:
-    closed, done = receiving_scenario.order({"qty": 5}), receiving_scenario.order({"qty": 5})
-    receiving_scenario.erp.post(f"/entry-documents/{closed}/close")
-    receiving_scenario.receive(receiving_scenario.started(done), 5)
-
-    for order in (closed, done):
-        with stack.unchanged():
-            refused = receiving_scenario.erp.post("/receipts", {"document_id": order})
-        assert (refused.status, refused.code) == (409, "stale_state")
-        assert f"PO-{order} is " in refused.json()["message"]

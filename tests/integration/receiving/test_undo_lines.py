@@ -194,21 +194,6 @@ def _moved(erp: Erp) -> None:
     erp.post("/transfers", {**ends, "lines": [line]}).ok(201)
 
 
-def test_line_is_undone_only_while_started(receiving_scenario: ReceivingScenario) -> None:
-    receiving = receiving_scenario
-    number = receiving.receipt(receiving.order({"qty": 9}))
-
-    early = receiving.undo(number, 1)
-    receiving.act(number, "start").ok()
-    receiving.receive(number, 1).ok()
-    receiving.act(number, "finalize").ok()
-    late = receiving.undo(number, 1)
-
-    assert (early.status, early.code, late.status, late.code) == (
-        409, "conflict", 409, "stale_state",
-    )  # fmt: skip
-
-
 def test_undone_goods_give_back_the_tolerance(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:

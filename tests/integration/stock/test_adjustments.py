@@ -265,19 +265,3 @@ def test_refused_adjustment_names_the_transfer_order_that_holds_the_stock(
     code = yard.erp.post("/transfer-orders", order).data["code"]
 
     assert f"; 2 allocated to {code} (2)." in adjust(counted_qty=0).text
-
-
-def test_product_and_position_with_stock_cannot_be_deleted(
-    yard: WarehouseScenario, adjust: Adjust
-) -> None:
-    adjust(increase=5)
-    product, position = "/products/1", "/warehouse-positions/1"
-
-    for path in (product, position):
-        refused = yard.erp.delete(path)
-        assert (refused.status, refused.code) == (409, "conflict")
-        assert "stock" in refused.json()["message"]
-    assert yard.erp.patch(product, {"item_code": "STONE"}).status == 409
-    adjust(counted_qty=0)
-    assert yard.erp.delete(product).status == 200
-    assert yard.erp.delete(position).status == 200

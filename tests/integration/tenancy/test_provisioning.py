@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from operations import provisioning, tenant_tables
-from operations.api_clients import create_client, list_clients, revoke_client, rotate_client
+from operations.api_clients import create_client, rotate_client
 from operations.provisioning import (
     create_tenant,
     list_tenants,
@@ -20,12 +20,12 @@ from operations.provisioning import (
 from operations.tenant_changes import show_tenant
 from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.directory import directory, read_item, tenant_key
-from shared.identity.tenancy.tenant import MODULES, Tenant
+from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.schema import TableVersion, current_version
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
-from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
+from shared.kernel.errors import Conflict, NotFound, ServiceError, ValidationFailed
 from shared.warehouse.settings.values import settings_of
 from tests.faults import AwsFaults, before_first, kill_at, refusal
 from tests.integration.call_faults import at_calls
@@ -227,32 +227,6 @@ def test_wait_for_the_table_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
 
 
-def test_state_can_be_changed_and_restored() -> None:
-    create_tenant(ACME)
-    for _ in range(2):
-        assert set_state("acme", "suspended").state == "suspended"
-    moved = set_state("acme", "moved", moved_to="https://wms.acme.example")
-    assert (moved.state, moved.moved_to) == ("moved", "https://wms.acme.example")
-    resumed = set_state("acme", "active")
-    assert (resumed.state, resumed.moved_to) == ("active", None)
-    assert set_state("acme", "suspended", for_move=True).is_being_moved
-    for state in ("suspended", "active"):
-        assert not set_state("acme", state).is_being_moved
-
-
-def test_plan_and_modules_can_be_changed() -> None:
-    create_tenant(ACME)
-    assert set_plan("acme", "essentials").plan == "essentials"
-    assert switch_modules("acme", on=["transfer_orders"], off=MODULES).modules == {
-        "transfer_orders"
-    }
-    assert switch_modules("acme", off=MODULES).modules == frozenset()
-    with pytest.raises(ValidationFailed):
-        set_plan("acme", "free")
-    with pytest.raises(ValidationFailed):
-        switch_modules("acme", on=["wave"])
-
-
 def test_address_can_be_changed_to_an_own_host() -> None:
     create_tenant(NewTenant("acme", base_url=ADDRESS))
     create_tenant(NewTenant("beta", host="wms.beta.test"))
@@ -297,60 +271,9 @@ def test_list_of_tenants_is_sorted_and_contains_all_pages(monkeypatch: pytest.Mo
     assert [tenant.slug for tenant in list_tenants()] == slugs
 
 
-def test_number_of_clients_is_limited_by_the_plan() -> None:
-    create_tenant(replace(ACME, plan="essentials"))
-    first, second = (create_client("acme", name) for name in ("ERP", "shop"))
-    with pytest.raises(ServiceError) as refusal:
-        create_client("acme", "third")
-    assert refusal.value.code == "limit_reached"
-    assert "essentials allows 2 integration clients" in str(refusal.value)
-    assert refusal.value.extra["offer"]["next_plan"] == "professional"
-    for _ in range(2):
-        revoke_client(first.client_id)
-    third = create_client("acme", "third")
-    with pytest.raises(ServiceError):
-        create_client("acme", "fourth")
-    states = {known.client_id: known.active for known in list_clients("acme")}
-    assert states == {first.client_id: False, second.client_id: True, third.client_id: True}
-
-
-def test_secret_is_not_stored() -> None:
-    create_tenant(ACME)
-    created = create_client("acme", "ERP", ["products:read"])
-    rotated = rotate_client(created.client_id)
-    stored = str(client("dynamodb").scan(TableName="stowage-control")["Items"])
-    assert created.client_id in stored
-    assert created.client_secret not in stored
-    assert rotated.client_secret not in stored
-    assert len(created.client_secret) == len("sws_") + 43
-
-
-@pytest.mark.parametrize(
-    ("name", "scopes"),
-    [("", ["products:read"]), ("x" * 101, ["products:read"]), ("a\nb", ["products:read"]),
-     ("ERP", []), ("ERP", ["products:all"])],
-)  # fmt: skip
-def test_invalid_client_is_refused(name: str, scopes: list[str]) -> None:
-    create_tenant(ACME)
-    with pytest.raises(ValidationFailed):
-        create_client("acme", name, scopes)
-    assert list_clients("acme") == []
-
-
 def test_concurrent_rotation_of_a_secret_is_refused(aws_faults: AwsFaults) -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     rotate = before_first("UpdateItem", lambda: rotate_client(created.client_id))
     with aws_faults.faulty(rotate), pytest.raises(Conflict):
         rotate_client(created.client_id)
-
-
-def test_rotation_of_an_unknown_or_revoked_client_is_refused() -> None:
-    create_tenant(ACME)
-    created = create_client("acme", "ERP")
-    revoke_client(created.client_id)
-    for client_id, error in ((created.client_id, Gone), ("stw_unknown", NotFound)):
-        with pytest.raises(error):
-            rotate_client(client_id)
-    with pytest.raises(NotFound):
-        revoke_client("stw_unknown")

@@ -11,20 +11,6 @@ from tests.transfer_scenario import PATH, TransferScenario
 PICK = {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}
 
 
-def test_picking_of_an_order_is_refused_on_its_own_routes(
-    transfer_scenario: TransferScenario, stack: Stack
-) -> None:
-    transfer_scenario.yard.stock("BRICK", 10)
-    picking = transfer_scenario.shown(transfer_scenario.order(("BRICK", 4)))["picking_id"]
-    with stack.unchanged():
-        for act, body in (
-            ("start", None), ("picks", PICK), ("picks/undo", PICK),
-            ("finalize", {}), ("cancel", None), ("revert", None),
-        ):  # fmt: skip
-            answer = transfer_scenario.erp.post(f"/pickings/{picking}/{act}", body)
-            assert (answer.status, answer.code) == (409, "conflict")
-
-
 WRONG_ARRIVALS: list[tuple[dict[str, object], str]] = [
     ({"item_code": "SAND"}, "item_code"),
     ({"item_code": "NAIL"}, "item_code"),

@@ -4,7 +4,6 @@ import pytest
 
 from tests.gateway import Erp
 from tests.integration.warehouses.conftest import Make, codes
-from tests.integration.write_routes import SALE
 from tests.stack import Stack
 
 ADDRESS = {
@@ -141,18 +140,6 @@ def test_warehouse_with_positions_cannot_be_renamed_or_deleted(
     # A refusal removes its mark, so that the warehouse stays usable.
     create_position("A-02")
     assert central.get("/warehouses/1").data["positions_count"] == 2
-
-
-def test_warehouse_on_an_open_document_cannot_be_renamed_or_deleted(
-    erp: Erp, create_warehouse: Make
-) -> None:
-    create_warehouse("NORTH")
-    erp.post("/products", {"item_code": "BOLT-M8", "name": "Bolt M8"})
-    assert erp.post("/exit-documents", SALE, key="so").status == 201
-
-    for answer in (erp.patch("/warehouses/1", {"whs_code": "BHX"}), erp.delete("/warehouses/1")):
-        assert (answer.status, answer.code) == (409, "conflict")
-    assert erp.patch("/warehouses/1", {"name": "Central"}).data["name"] == "Central"
 
 
 def test_code_of_a_deleted_warehouse_can_be_used_again(erp: Erp, create_warehouse: Make) -> None:

@@ -11,7 +11,7 @@ from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.identity.tenancy.revocations import revocation_keys
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
-from shared.kernel.errors import ClientNotAllowed, Forbidden, MissingScope, Unauthenticated
+from shared.kernel.errors import Forbidden, MissingScope, Unauthenticated
 
 CLIENT = Caller(
     tenant="acme",
@@ -47,34 +47,7 @@ def route(scope: str, permission: str | None = None, **more: bool) -> dict[str, 
 
 
 READ = route("products:read")
-LIST_PRODUCTS = route("products:read", allows_mobile=True)
 CREATE_ENTRY = route("receipts:write", "entries.manage", write=True)
-READ_WAVE = route("pickings:read", "exits.manage")
-
-
-@pytest.mark.parametrize("route", [READ, LIST_PRODUCTS, CREATE_ENTRY])
-@pytest.mark.parametrize("caller", [CLIENT, USER])
-def test_caller_with_the_right_is_allowed(caller: Caller, route: dict[str, Any]) -> None:
-    authorize(caller, **route)
-
-
-@pytest.mark.parametrize("caller", [MOBILE, WITHOUT_SECOND_FACTOR])
-def test_product_list_is_open_to_every_token(caller: Caller) -> None:
-    authorize(caller, **LIST_PRODUCTS)
-
-
-@pytest.mark.parametrize("route", [READ, CREATE_ENTRY, READ_WAVE])
-@pytest.mark.parametrize("caller", [MOBILE, WITHOUT_SECOND_FACTOR])
-def test_restricted_tokens_are_refused_elsewhere(caller: Caller, route: dict[str, Any]) -> None:
-    with pytest.raises(ClientNotAllowed):
-        authorize(caller, **route)
-
-
-def test_client_without_scope_is_refused_with_the_scope_named() -> None:
-    with pytest.raises(MissingScope) as refusal:
-        authorize(CLIENT, **{**READ, "scope": "stocks:read"})
-    assert refusal.value.extra == {"scope": "stocks:read"}
-    assert refusal.value.status == 403
 
 
 def test_scopes_and_permissions_are_not_interchangeable() -> None:
@@ -85,12 +58,6 @@ def test_scopes_and_permissions_are_not_interchangeable() -> None:
             replace(USER, permissions=frozenset(), scopes=frozenset({*PERMISSIONS, *SCOPES})),
             **CREATE_ENTRY,
         )
-
-
-def test_user_needs_the_permission_of_a_read_route() -> None:
-    with pytest.raises(Forbidden):
-        authorize(USER, **READ_WAVE)
-    authorize(replace(USER, permissions=frozenset({"exits.manage"})), **READ_WAVE)
 
 
 @pytest.mark.parametrize("missing", ["scope", "permission"])
