@@ -175,60 +175,6 @@ def test_warning_names_at_most_twenty_fields(yard: WarehouseScenario) -> None:
     )
 
 
-def test_all_problems_are_reported_together_with_paths(yard: WarehouseScenario) -> None:
-    yard.erp.get("/entry-documents")
-    body = document_body(
-        external_ref=" ",
-        type="sale_order",
-        doc_date="2026-02-30",
-        due_date=5,
-        partner_name="x" * 201,
-        warehouse_code="NOWHERE",
-        comments="bell\x07",
-        lines=[
-            {"item_code": "NO-SUCH", "qty": "5", "external_ref": "1"},
-            {
-                "item_code": "BRICK",
-                "qty": 0,
-                "batch": "B1",
-                "serials": ["S1"],
-                "external_ref": "x" * 65,
-            },
-            {"item_code": "DRILL", "qty": 3, "serials": ["S1", "S2", "S2"], "external_ref": "1 "},
-            {"qty": 0.0000001, "external_ref": 4},
-            7,
-        ],
-    )
-    del body["partner_code"]
-
-    found = yard.erp.post("/entry-documents", body, key="k1").problems
-
-    assert found == {
-        "external_ref": "must not be empty",
-        "type": "must be one of purchase_order, goods_receipt, delivery_good",
-        "doc_date": "must be a date, YYYY-MM-DD or dd/mm/yyyy",
-        "due_date": "must be a date as text",
-        "partner_code": "is required",
-        "partner_name": "must have at most 200 characters",
-        "comments": "must not contain control characters",
-        "warehouse_code": "no warehouse has the code NOWHERE",
-        "lines.0.item_code": "no product has the code NO-SUCH",
-        "lines.0.qty": "must be a number",
-        "lines.1.qty": "must be more than 0",
-        "lines.1.batch": "product BRICK is not managed by batch",
-        "lines.1.serials": "product BRICK is not managed by serial",
-        "lines.1.external_ref": "must have at most 64 characters",
-        "lines.2.external_ref": "is on the document already, at lines.0.external_ref",
-        "lines.3.external_ref": "must be a text",
-        "lines.2.serials.0": "is on the document already, at lines.1.serials.0",
-        "lines.2.serials.2": "is on the document already, at lines.2.serials.1",
-        "lines.3.item_code": "is required",
-        "lines.3.qty": "must have at most 6 decimals",
-        "lines.4": "must be an object",
-    }
-    assert yard.erp.get("/entry-documents").json()["meta"]["total"] == 0
-
-
 def test_product_not_kept_in_stock_is_blocked(yard: WarehouseScenario) -> None:
     answer = yard.erp.post(
         "/exit-documents",

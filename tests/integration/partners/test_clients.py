@@ -1,7 +1,5 @@
 """The fields of clients, and their document ids."""
 
-import pytest
-
 from tests.gateway import Erp
 from tests.integration.partners.conftest import Make, ids
 from tests.integration.write_routes import SALE
@@ -16,42 +14,6 @@ def test_largest_document_id_is_exact(erp: Erp, create_client: Make) -> None:
 
     assert created["document_id"] == largest
     assert erp.walk("/clients", document_id=largest) == [created]
-
-
-def test_all_problems_are_reported_together(erp: Erp, create_client: Make) -> None:
-    create_client(document_id=5)
-
-    answer = erp.post(
-        "/clients",
-        {
-            "name": "\ud800",
-            "document_type": "VAT",
-            "document_id": 5,
-            "email": "orders@",
-            "phone": "\t\x00",
-        },
-    )
-
-    assert answer.problems == {
-        "name": "must be valid Unicode text",
-        "document_type": "must be one letter, A to Z",
-        "document_id": "is already taken by another client",
-        "email": "must be an e-mail address",
-        "phone": "must not contain control characters",
-    }
-    assert answer.json()["error"]["field"] == "name"
-    assert ids(erp.walk("/clients")) == [1]
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [({}, "is required"), ({"name": None, "document_id": None}, "must be a")],
-)
-def test_name_and_document_id_are_required(erp: Erp, body: dict[str, object], message: str) -> None:
-    found = erp.post("/clients", body).problems
-
-    assert set(found) == {"name", "document_id"}
-    assert all(text.startswith(message) for text in found.values())
 
 
 def test_document_id_is_unique_in_a_tenant(erp: Erp, beta: Erp, create_client: Make) -> None:

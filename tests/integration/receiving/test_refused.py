@@ -81,24 +81,6 @@ def test_too_many_serials_are_refused_with_advice(
     assert "further requests" in answer.json()["message"]
 
 
-def test_all_problems_are_reported_together(
-    receiving_scenario: ReceivingScenario, stack: Stack
-) -> None:
-    receiving_scenario.yard.stock("DRILL", 1, serial="S-0")
-    number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 5}))
-
-    with stack.unchanged():
-        answer = receiving_scenario.receive(
-            number, 3, item_code="DRILL", serials=["S-0", "S-1", "S-1"], batch="L1",
-            bin_code="NONE", expiry_date="2020-01-01", inventory_status="lost",
-        )  # fmt: skip
-
-    named = sorted(answer.invalid_fields)
-    assert named == [
-        "batch", "bin_code", "expiry_date", "inventory_status", "serials.0", "serials.2",
-    ]  # fmt: skip
-
-
 def test_expiry_is_checked_in_the_time_zone_of_the_company(
     receiving_scenario: ReceivingScenario, stack: Stack, clock: Clock
 ) -> None:

@@ -110,29 +110,6 @@ def test_limits_of_approvals_can_be_switched_off_again(erp: Erp) -> None:
         assert values.settings_of(show_tenant("acme").company).approval_adjustment_qty == limit
 
 
-def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> None:
-    wrong = {
-        "timezone": "Mars/Olympus",
-        "modules": {"waves": "yes", "transfer_orders": 1, "bulk_import": None},
-        **{name: "no" if kind is bool else -1 for name, kind in _SETTINGS.items()},
-        "receipt_tolerance": 100.5,
-        "pick_substitution": "everything",
-        "minutes_per_trip": 0.0000001,
-        "commit_drops": "true",
-        "imports_require_kind_scope": 1,
-        "gs1_company_prefix": "123",
-        "sscc_extension_digit": 10,
-    }
-
-    assert erp.patch("/settings", wrong).invalid_fields == [
-        "timezone", "modules.waves", "modules.transfer_orders", "modules.bulk_import", *_SETTINGS
-    ]  # fmt: skip
-    one_good = {"timezone": "Europe/Madrid", "receipt_tolerance": "5"}
-    assert erp.patch("/settings", one_good).invalid_fields == ["receipt_tolerance"]
-    assert settings_of(erp) == DEFAULTS
-    assert erp.get("/audit-log", query={"action": "settings.changed"}).data == []
-
-
 @each_case("prefix", ["", "1234567890123", "123a", " 1234", "١٢٣٤", 1234])
 def test_company_prefixes_of_another_form_are_refused(erp: Erp, prefix: object) -> None:
     assert erp.patch("/settings", {"gs1_company_prefix": prefix}).invalid_fields == [

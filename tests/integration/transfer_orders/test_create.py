@@ -191,40 +191,6 @@ def test_same_reference_returns_the_first_order(transfer_scenario: TransferScena
     assert len(transfer_scenario.erp.walk(PATH)) == 4
 
 
-def test_all_problems_are_reported_with_their_paths(transfer_scenario: TransferScenario) -> None:
-    answer = transfer_scenario.draft(
-        external_ref=" ",
-        from_warehouse="MOON",
-        priority=-1,
-        due_at="2026-03-05",
-        release=True,
-        lines=[
-            {"item_code": "NO-SUCH", "qty": 1},
-            {"item_code": "BRICK", "qty": "5", "batch_num": "B1", "external_ref": "1"},
-            {"item_code": "DRILL", "qty": 3, "expected_series": ["S1"], "external_ref": "1"},
-            {"item_code": "HAULAGE", "qty": 1, "expected_batches": "B1"},
-        ],
-    )
-
-    assert answer.problems == {
-        "external_ref": "must not be empty",
-        "from_warehouse": "no warehouse has the code MOON",
-        "priority": "must be at least 0",
-        "due_at": "must be a date-time with offset, such as 2026-03-01T09:30:00Z",
-        "picker_id": "is required when an integration client releases an order",
-        "lines.0.item_code": "no product has the code NO-SUCH",
-        "lines.1.qty": "must be a number",
-        "lines.1.batch_num": "product BRICK is not managed by batch",
-        "lines.2.expected_series": "1 given, 3 required",
-        "lines.2.external_ref": "is on the document already, at lines.1.external_ref",
-        "lines.3.expected_batches": "must be a list",
-        "lines.3.item_code": "product HAULAGE is not kept in stock",
-    }
-    assert list(transfer_scenario.draft().problems) == ["lines"]
-    assert list(transfer_scenario.draft(BRICKS, to_warehouse="YARD").problems) == ["to_warehouse"]
-    assert transfer_scenario.erp.walk(PATH) == []
-
-
 def test_product_not_kept_in_stock_is_blocked_by_rule(transfer_scenario: TransferScenario) -> None:
     assert list(transfer_scenario.draft(("HAULAGE", 1)).blocked) == ["lines.0.item_code"]
 

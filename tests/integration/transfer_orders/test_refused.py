@@ -120,24 +120,6 @@ def test_receiving_more_than_in_transit_is_refused(
     assert_invariants(stack.store())
 
 
-def test_invalid_fields_of_other_actions_are_named(
-    transfer_scenario: TransferScenario, stack: Stack
-) -> None:
-    number = transfer_scenario.draft(("BRICK", 1)).id
-    with stack.unchanged():
-        for act, body, field in (
-            ("release", {"picker_id": 0}, "picker_id"),
-            ("release", {"picker_id": "7"}, "picker_id"),
-            ("picks", {**PICK, "qty": 0}, "qty"),
-            ("picks", {**PICK, "qty": 1e30}, "qty"),
-            ("dispatch", {"seal_number": ""}, "seal_number"),
-            ("dispatch", {"vehicle_plate": "X" * 33}, "vehicle_plate"),
-            ("dispatch", {"carrier_id": 1.5}, "carrier_id"),
-            ("close", {"reason": " "}, "reason"),
-        ):
-            assert list(transfer_scenario.act(number, act, **body).problems) == [field]
-
-
 def test_pick_that_was_not_allocated_changes_nothing(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:

@@ -32,29 +32,3 @@ def test_invalid_line_is_refused_and_moves_nothing(
             found = stocked_yard.erp.post(PATH, body({}, line)).problems
             assert f"lines.1.{field}" in found, line
             assert all(name.startswith("lines.1.") for name in found), line
-
-
-def test_all_problems_are_reported_together(stocked_yard: WarehouseScenario) -> None:
-    found = stocked_yard.erp.post(
-        PATH,
-        body(
-            {"item_code": "NONE", "qty": 0},
-            {"item_code": "DRILL", "qty": 1, "serials": ["S1"]},
-            {"item_code": "DRILL", "qty": 1, "serials": ["S1"], "to_bin": "X-01"},
-            to_warehouse="MOON",
-            operator_id=0,
-            execute="now",
-            reason="",
-        ),
-    ).problems
-
-    assert set(found) == {
-        "to_warehouse", "operator_id", "execute", "reason", "lines.0.item_code", "lines.0.qty",
-        "lines.2.serials.0",
-    }  # fmt: skip
-    assert set(stocked_yard.erp.post(PATH, {}).problems) == {
-        "from_warehouse",
-        "to_warehouse",
-        "lines",
-    }
-    assert set(stocked_yard.erp.post(PATH, body() | {"lines": []}).problems) == {"lines"}

@@ -116,36 +116,6 @@ def test_position_created_concurrently_is_not_changed(
     assert central.get("/warehouses/1").data["positions_count"] == 12
 
 
-def test_all_problems_are_reported_together(central: Erp) -> None:
-    answer = central.post(
-        BULK,
-        {
-            "whs_code": "NIX",
-            "naming_mask": "{aisle}-{rack}-{level}",
-            "aisles": ["A", 5, "", "x" * 33],
-            "racks": {"from": "1", "digits": 10},
-            "slots": [],
-            "pick_sequence_start": -1,
-            "type": 5,
-        },
-    )
-
-    assert answer.problems == {
-        "aisles.1": "must be a text",
-        "aisles.2": "must not be empty",
-        "aisles.3": "must have at most 32 characters",
-        "racks.from": "must be a whole number",
-        "racks.to": "is required",
-        "racks.digits": "must be at most 9",
-        "slots": "must have at least 1 entry",
-        "levels": "is required, because the naming mask has {level}",
-        "pick_sequence_start": "must be at least 0",
-        "type": "must be a text",
-        "whs_code": "no warehouse has the code NIX",
-    }
-    assert central.walk("/warehouse-positions") == []
-
-
 @pytest.mark.parametrize("racks", [5, "A", {"from": 3, "to": 2}, {"from": 0, "to": 1000}, True])
 def test_labels_are_a_list_or_a_range(central: Erp, racks: object) -> None:
     assert set(central.post(BULK, {**RACKS, "racks": racks}).problems) == {"racks"}

@@ -60,34 +60,6 @@ def test_code_and_warehouse_are_required(central: Erp) -> None:
     }
 
 
-def test_all_problems_are_reported_together(central: Erp, create_position: Make) -> None:
-    create_position("A-01")
-
-    answer = central.send(
-        "POST",
-        "/warehouse-positions",
-        raw="""{"whs_code": "CEN", "bin_code": "A-01", "type": "a\\u0000", "zone_id": "7",
-                "description": 1, "aisle": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-                "rack": [], "pick_sequence": -1, "is_pickable": 1, "capacity_units": 1e400,
-                "capacity_weight_kg": -0.5, "capacity_volume_m3": 0.1234567}""",
-    )
-
-    assert answer.problems == {
-        "bin_code": "is already taken by another position of CEN",
-        "type": "must not contain control characters",
-        "zone_id": "must be a whole number",
-        "description": "must be a text",
-        "aisle": "must have at most 32 characters",
-        "rack": "must be a text",
-        "pick_sequence": "must be at least 0",
-        "is_pickable": "must be true or false",
-        "capacity_units": "must be at most 999999999",
-        "capacity_weight_kg": "must be at least 0",
-        "capacity_volume_m3": "must have at most 6 decimals",
-    }
-    assert codes(central.walk("/warehouse-positions")) == ["A-01"]
-
-
 def test_code_is_unique_in_its_warehouse(
     erp: Erp, create_warehouse: Make, create_position: Make
 ) -> None:

@@ -65,10 +65,11 @@ def test_valid_document_has_no_problems() -> None:
         ({"item_code": "DRILL", "qty": Decimal(2), "serials": ["S1", "S1"]}, "serials.1"),
         ({"item_code": "BRICK", "qty": Decimal(1), "destination_bin": "A-02"}, "destination_bin"),
         ({"item_code": "BRICK", "qty": Decimal(1), "destination_bin": "Z-1"}, "destination_bin"),
+        ({"item_code": "BRICK", "qty": Decimal(1), "external_ref": "10"}, "external_ref"),
     ],
 )
 def test_problem_has_the_path_of_the_line(line: dict[str, Any], field: str) -> None:
-    good = {"item_code": "BRICK", "qty": Decimal(1)}
+    good = {"item_code": "BRICK", "qty": Decimal(1), "external_ref": "10"}
     assert invalid(entry(good, line)) == [f"lines.1.{field}"]
 
 

@@ -94,6 +94,11 @@ def test_batches_and_serials_need_products_managed_that_way(
     assert problems_of(lines=[{"qty": 3, **line}]) == problems
 
 
+def test_line_number_of_the_erp_is_on_an_order_once() -> None:
+    line = {"item_code": "BRICK", "qty": 3, "external_ref": "10"}
+    assert list(problems_of(lines=[line, line])) == ["lines.1.external_ref"]
+
+
 def test_warehouses_must_exist_and_be_different() -> None:
     assert problems_of(to_warehouse="YARD") == {
         "to_warehouse": "must be another warehouse than from_warehouse, YARD"
