@@ -1,7 +1,5 @@
 """Goods that are received and picked by a GTIN instead of an item code."""
 
-from collections.abc import Mapping
-
 import pytest
 
 from shared.warehouse.catalog import gtins
@@ -12,7 +10,6 @@ from tests.gateway import Erp, Response
 from tests.integration.conftest import BeforeNextCommit
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack, prepare_once
-from tests.transfer_scenario import TransferScenario
 
 CASE, TILE = "14006381333938", "96385074"
 
@@ -56,15 +53,6 @@ def test_picked_cases_count_their_units(scenario: ReceivingScenario) -> None:
     assert yard.act(number, "picks", **{**body, "qty": 2}).data["lines"][0]["picked_qty"] == 30
 
 
-def test_picked_cases_of_a_transfer_order_count_their_units(scenario: ReceivingScenario) -> None:
-    transfers = TransferScenario(scenario.erp, scenario.yard)
-    scenario.yard.stock("BRICK", 24)
-    number = transfers.order(("BRICK", 24))
-    picked = transfers.done(number, "picks", gtin=CASE, qty=2, bin_code="A-01")
-
-    assert picked["units"]["picked"] == 24
-
-
 def test_a_case_counts_the_units_that_it_had_when_it_was_read(
     scenario: ReceivingScenario, before_next_commit: BeforeNextCommit
 ) -> None:
@@ -77,37 +65,6 @@ def test_a_case_counts_the_units_that_it_had_when_it_was_read(
     assert [changed[0].status, received.status] == [200, 200]
     assert received.data["lines"][0]["qty"] == 12
     assert _receive(scenario, number, gtin=CASE, qty=1).data["lines"][1]["qty"] == 6
-
-
-@pytest.mark.parametrize(
-    ("line", "problems"),
-    [
-        ({}, {"item_code": "is required"}),
-        ({"gtin": None}, {"item_code": "is required"}),
-        ({"gtin": "4006381333932"}, {"gtin": "ends in the check digit 2, which must be 1"}),
-        ({"gtin": "4006381333931"}, {"gtin": "no product has the GTIN 4006381333931"}),
-        (
-            {"gtin": CASE, "item_code": "BRICK"},
-            {"gtin": "must not be sent together with item_code"},
-        ),
-        ({"gtin": TILE}, {"batch": None, "gtin": "CEMENT is not on the document PO-1"}),
-        (
-            {"gtin": CASE, "qty": 90_000_000},
-            {"qty": "must count at most 999999999 units; 1080000000 requested"},
-        ),
-        ({"gtin": CASE, "qty": 0, "bin_code": "NONE"}, {"qty": None, "bin_code": None}),
-    ],
-)
-def test_a_refused_gtin_is_named(
-    scenario: ReceivingScenario, line: Mapping[str, object], problems: Mapping[str, str | None]
-) -> None:
-    number = scenario.started(scenario.order({"qty": 24}))
-
-    refused = _receive(scenario, number, **line)
-
-    found = {one["field"]: one["message"] for one in refused.json()["errors"]}
-    assert (refused.status, found.keys()) == (422, problems.keys()), refused.text
-    assert all(found[field] == message for field, message in problems.items() if message)
 
 
 def test_a_gtin_costs_one_read_and_an_item_code_none(

@@ -211,18 +211,6 @@ def test_revocation_lists_the_subscriptions_of_the_client_and_keeps_them(
     assert is_active(webhooks, first, second) == [True, False]
 
 
-@pytest.mark.parametrize("body", [None, {}, {"deactivate_webhooks": False}])
-def test_revocation_deactivates_nothing_without_the_request(
-    webhooks: WebhookScenario, body: object
-) -> None:
-    client_id, shop = new_client(webhooks)
-    number = subscribe(shop)
-
-    assert [one["id"] for one in revoke(webhooks, client_id, body).data["webhooks"]] == [number]
-
-    assert is_active(webhooks, number) == [True]
-
-
 def test_revocation_deactivates_the_subscriptions_of_the_client_on_request(
     webhooks: WebhookScenario,
 ) -> None:
