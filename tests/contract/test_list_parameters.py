@@ -7,7 +7,7 @@ from tests.integration.routes import operations
 from tests.lists import LISTS
 from tests.lists.spec import NO_MOMENT
 
-INVALID_PAGES = ("0", "-1", "abc", "1.5", "", "1e3", "٣")
+INVALID_PAGES = ("0", "-1", "abc", "1.5", "", "1e3", "٣", "9" * 5000)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import openpyxl
 import pytest
 
 from tests.e2e.import_calls import (
-    HEADER,
     XLSX,
     commit_import,
     counts,
@@ -19,7 +18,7 @@ from tests.e2e.import_calls import (
     upload,
 )
 from tests.e2e.responses import data, refused, walk
-from tests.integration.imports.import_files import as_csv, report_rows, reported_problems
+from tests.integration.imports.import_files import reported_problems
 
 _SAMPLES = Path(__file__).parents[2] / "sample" / "imports"
 
@@ -68,41 +67,6 @@ def test_a_template_is_filled_in_uploaded_and_committed(
     assert data(importer.get(answer.headers["Location"])) == after
     [product] = walk(importer, "/products", item_code=f"{run}-Drum")
     assert (product["name"], product["inventory_item"]) == ("Drum", True)
-
-
-def test_all_errors_are_reported_and_the_corrected_report_can_be_imported(
-    importer: httpx.Client, run: str
-) -> None:
-    rows = [
-        (f"{run}-0", "=1+1", "no"),
-        (None, "Reel", "perhaps"),
-        (f"{run}-2", "x" * 201, "no"),
-    ]
-    one = import_file(importer, "products", "with-errors.csv", as_csv([HEADER, *rows]))
-
-    assert (one["status"], one["rows"]) == ("validated", counts(3, 1, 2))
-    assert one["documents"] == counts(3, 1, 0, "committed")
-    report = importer.get(one["error_report_url"])
-    assert (report.status_code, report.headers["Content-Type"]) == (200, XLSX)
-    assert {(row, field) for row, field, _ in reported_problems(report.content)} == {
-        (3, "Item code"), (3, "Managed by batch"), (4, "Name"),
-    }  # fmt: skip
-    assert [row[3:] for row in report_rows(report.content)] == [
-        list(HEADER), [None, "Reel", "perhaps"], [f"{run}-2", "x" * 201, "no"],
-    ]  # fmt: skip
-    assert commit_import(importer, one["id"])["documents"] == counts(3, 1, 1, "committed")
-    assert [row["name"] for row in walk(importer, "/products", item_code=f"{run}-0")] == ["=1+1"]
-
-    book = openpyxl.load_workbook(BytesIO(report.content))
-    sheet = book.worksheets[0]
-    sheet["D2"], sheet["F2"], sheet["E3"] = f"{run}-1", "yes", "Clip"
-    book.save(corrected := BytesIO())
-    second = import_file(importer, "products", "errors.xlsx", corrected.getvalue())
-
-    assert (second["status"], second["rows"]) == ("validated", counts(2, 2, 0))
-    assert commit_import(importer, second["id"])["documents"] == counts(2, 2, 2, "committed")
-    [reel] = walk(importer, "/products", item_code=f"{run}-1")
-    assert (reel["name"], reel["man_btch_num"]) == ("Reel", True)
 
 
 def test_the_sample_files_are_imported(importer: httpx.Client, run: str) -> None:

@@ -26,7 +26,10 @@ INVALID_TEXTS = ("", TOO_LONG, "a\tb")
 INVALID_IDS = ("abc", "0", "-1", "1.5", "1_0", "9" * 5000, "")
 """Invalid values of id filters."""
 INVALID_DATES = ("yesterday", "2026-02-30", "2026-1-1", "")
-NO_MOMENT = ("yesterday", "2026-03-01", "2026-03-01T00:00:00", "2026-02-30T00:00:00Z", "")
+NO_MOMENT = (
+    "yesterday", "2026-03-01", "2026-03-01T00:00:00", "2026-02-30T00:00:00Z", "",
+    "0000-00-00T00:00:00Z", "0001-01-01T00:00:00+14:00",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

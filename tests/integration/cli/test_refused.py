@@ -17,8 +17,6 @@ _ADD = f"--certificate-arn {CERTIFICATE}"
 _REFUSED: dict[tuple[int, str], dict[str, str]] = {
     (1, "not_found"): {
         "tenant show nobody": "The tenant nobody does not exist.",
-        "tenant settings nobody": "The tenant nobody does not exist.",
-        "tenant limit nobody": "The tenant nobody does not exist.",
         "tenant limit nobody --requests-per-minute 5": "The tenant nobody does not exist.",
         "client create nobody --name ERP --scope stocks:read": "The tenant nobody does not exist.",
         "client list nobody": "The tenant nobody does not exist.",
@@ -41,9 +39,6 @@ _REFUSED: dict[tuple[int, str], dict[str, str]] = {
     },
     (1, "validation_failed"): {
         "tenant create Admin": "slug: must have 3 to 32 lower-case letters",
-        "tenant create admin": "slug: the name admin is reserved",
-        "tenant create -- -acme": "slug: ",
-        "tenant create -- --acme": "slug: ",
         "tenant create gamma --timezone Mars": "timezone: there is no time zone",
         "tenant create gamma --host localhost": "host: must be a lower-case host name",
         "tenant move gamma --to wms.acme.test": "moved_to: a move needs",
@@ -52,12 +47,6 @@ _REFUSED: dict[tuple[int, str], dict[str, str]] = {
             "receipt_tolerance: must be a number from 0 to 100"
         ),
         "tenant limit acme --requests-per-minute 0": (
-            "requests_per_minute: must be from 1 to 1000000"
-        ),
-        "tenant limit acme --requests-per-minute -1": (
-            "requests_per_minute: must be from 1 to 1000000"
-        ),
-        "tenant limit acme --requests-per-minute 1000001": (
             "requests_per_minute: must be from 1 to 1000000"
         ),
         "tenant create gamma --base-url https://a.test/api/v1": (
@@ -85,21 +74,14 @@ _REFUSED: dict[tuple[int, str], dict[str, str]] = {
         "tenant create -acme": "No such option: -a",
         "tenant create --acme": "No such option: --acme",
         "tenant create gamma --plan free": "Invalid value for '--plan'",
-        "tenant plan acme free": "Invalid value for 'PLAN'",
-        "tenant modules acme --on x": "Invalid value for '--on'",
-        "tenant settings acme --receipt-tolerance 5%": "Invalid value for '--receipt-tolerance'",
-        "tenant settings acme --pick-substitution all": "Invalid value for '--pick-substitution'",
         "tenant limit acme --plan --requests-per-minute 5": "--requests-per-minute cannot be used",
-        "tenant limit acme --requests-per-minute many": "Invalid value for '--requests-per-minute'",
         "tenant restore acme": "Use --at TIME, --to-table TABLE or --cancel.",
         f"tenant restore acme --at {_AT} --cancel": "Use --at TIME, --to-table TABLE or --cancel.",
         f"tenant restore acme --at {_AT} --to-table {FIRST}": "Use --at TIME, --to-table TABLE or",
         f"tenant restore acme --prepare --to-table {FIRST}": "--prepare needs --at TIME.",
         f"tenant import . --host a.test --base-url {ADDRESS}": "--host cannot be used with",
         "tenant import . --requests-per-minute 0": "Invalid value for '--requests-per-minute'",
-        "tenant import . --requests-per-minute many": "Invalid value for '--requests-per-minute'",
         "tenant import . --module none --module waves": "--module none cannot be used with",
-        "tenant import . --plan unlimited": "Invalid value for '--plan'",
         "tenant upgrade": "Name tenants, or use --all.",
         "tenant upgrade acme --all": "Name tenants, or use --all.",
         "tenant upgrade --all --expand --contract": "--expand cannot be used with --contract.",
@@ -108,11 +90,8 @@ _REFUSED: dict[tuple[int, str], dict[str, str]] = {
         "client create acme --name x --scope x": "Invalid value for '--scope': 'x' is not one of",
         "client create acme --name x --mobile --scope stocks:read": "--scope cannot be used",
         "user roles acme anna --no-roles --role Packers": "--role cannot be used with --no-roles.",
-        "role create acme X --permission everything": "Invalid value for '--permission'",
         "role change acme X --no-permissions --permission imports.run": "--permission cannot be",
         "audit acme --action client": "Invalid value for '--action': 'client' is not one of",
-        "audit acme --limit 0": "Invalid value for '--limit': 0 is not in the range",
-        "verify acme --rate 0": "Invalid value for '--rate'",
         "queues redrive orders": (
             "Invalid value for '{imports|webhooks|relay}': 'orders' is not one of 'imports', "
             "'webhooks', 'relay'."

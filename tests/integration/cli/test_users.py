@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from operations.provisioning import set_plan, set_state
+from operations.provisioning import set_state
 from shared.identity.tenancy.access import operator_store
 from shared.identity.users.models import MAX_ROLES
 from shared.identity.users.passwords import verify
@@ -38,15 +38,6 @@ def _packers() -> None:
 
 def _ana(*more: str) -> Any:
     return as_json("user", "create", "acme", "ana.ruiz", "--name", "Ana Ruiz", *more)
-
-
-def test_plan_limits_the_number_of_users() -> None:
-    set_plan("acme", "essentials")
-    for number in range(10):
-        as_json("user", "create", "acme", f"user-{number}", "--name", "Somebody")
-    assert "The plan essentials allows 10 users; 10 are in use." in refused(
-        "user", "create", "acme", "one.more", "--name", "Somebody"
-    )
 
 
 def test_create_user_and_show_it_by_name() -> None:

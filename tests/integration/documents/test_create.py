@@ -175,16 +175,6 @@ def test_warning_names_at_most_twenty_fields(yard: WarehouseScenario) -> None:
     )
 
 
-def test_product_not_kept_in_stock_is_blocked(yard: WarehouseScenario) -> None:
-    answer = yard.erp.post(
-        "/exit-documents",
-        document_body(type="sale_order", lines=[{"item_code": "HAULAGE", "qty": 1}]),
-        key="k1",
-    )
-
-    assert answer.blocked == {"lines.0.item_code": "product HAULAGE is not kept in stock"}
-
-
 def test_expiry_date_of_an_exit_line_is_that_of_the_batch_in_stock(
     yard: WarehouseScenario,
 ) -> None:

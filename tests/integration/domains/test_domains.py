@@ -12,9 +12,9 @@ from shared.identity.audit import service as audit
 from shared.identity.audit import views
 from shared.identity.audit.models import AuditParameters
 from shared.identity.tenancy.access import operator_store
-from shared.identity.tenancy.directory import directory, host_key, read_item
+from shared.identity.tenancy.directory import directory, host_key
 from shared.kernel import aws
-from shared.kernel.errors import Conflict, NotFound, ValidationFailed
+from shared.kernel.errors import Conflict, ValidationFailed
 from tests.cases import each_case
 from tests.faults import (
     Answer,
@@ -282,12 +282,6 @@ def test_invalid_certificate_arn_is_refused(api: str, arn: str, message: str) ->
     assert problem.field == "certificate_arn"
     assert message in problem.message
     assert list_domains() == []
-
-
-def test_domain_of_an_unknown_tenant_is_refused(api: str) -> None:
-    with pytest.raises(NotFound):
-        add(api, "nobody")
-    assert read_item(host_key(HOST)) is None
 
 
 # Removal

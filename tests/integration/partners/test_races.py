@@ -17,19 +17,6 @@ pytestmark = pytest.mark.usefixtures("slow_aws_calls")
 _AT_ONCE = 8
 
 
-def test_concurrent_creates_with_one_document_id_create_one_client(stack: Stack, erp: Erp) -> None:
-    answers = run_concurrently(
-        _AT_ONCE, lambda n: erp.post("/clients", {"name": f"Client {n}", "document_id": 5})
-    )
-
-    assert Counter(answer.status for answer in answers) == {201: 1, 422: _AT_ONCE - 1}
-    refused = [answer for answer in answers if answer.status == 422]
-    assert all(set(answer.problems) == {"document_id"} for answer in refused)
-    (made,) = [answer.data for answer in answers if answer.status == 201]
-    assert erp.walk("/clients") == erp.walk("/clients", document_id=5) == [made]
-    assert_counters_match(stack, read_stored_entities(stack))
-
-
 def test_concurrent_changes_to_one_document_id_succeed_once(
     stack: Stack, erp: Erp, create_client: Make
 ) -> None:

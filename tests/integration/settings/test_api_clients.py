@@ -226,20 +226,6 @@ def test_only_sent_fields_change_and_equal_values_change_nothing(erp: Erp) -> No
     assert (stale.status, stale.code) == (409, "stale_state")
 
 
-@pytest.mark.parametrize(
-    ("body", "fields"),
-    [
-        ({"name": "", "scopes": ["none"]}, ["name", "scopes.0"]),
-        ({"name": None, "scopes": None}, ["name", "scopes"]),
-        ({"scopes": []}, ["scopes"]),
-    ],
-)
-def test_change_returns_all_problems(erp: Erp, body: object, fields: list[str]) -> None:
-    made = create_api_client(erp)
-    assert erp.patch(f"/api-clients/{made['id']}", body).invalid_fields == fields
-    assert erp.get(f"/api-clients/{made['id']}").data["name"] == "ERP"
-
-
 # Revoking
 
 

@@ -124,19 +124,6 @@ def test_company_prefix_can_be_removed(erp: Erp) -> None:
     assert settings_of(erp) == DEFAULTS
 
 
-@pytest.mark.parametrize(
-    "name", sorted(name for name, value in DEFAULTS.items() if value is not None)
-)
-def test_null_values_are_refused(erp: Erp, name: str) -> None:
-    assert erp.patch("/settings", {name: None}).invalid_fields == [name]
-
-
-@pytest.mark.parametrize("number", ["1e400", "-0.1", "100.0000001", "1e3", '"5"', "true", "[]"])
-def test_numbers_out_of_range_are_refused(erp: Erp, number: str) -> None:
-    answer = erp.patch("/settings", raw=f'{{"receipt_tolerance": {number}}}')
-    assert answer.invalid_fields == ["receipt_tolerance"]
-
-
 def test_enabling_transfer_orders_requires_two_warehouses(erp: Erp) -> None:
     on, off = {"modules": {"transfer_orders": True}}, {"modules": {"transfer_orders": False}}
     # an enabled module stays enabled; only enabling it is checked

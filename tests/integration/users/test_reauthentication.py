@@ -34,7 +34,6 @@ from tests.integration.users.user_requests import (
     create_user,
     enrol,
 )
-from tests.integration.write_users import PASSWORD
 from tests.stack import Stack
 
 type _Guess = Callable[[], int]
@@ -377,18 +376,6 @@ def test_confirmation_deletes_no_record_of_a_later_request_with_the_same_key(
     assert confirm_totp(erp, user, code_of(secret)).status == 200
 
     assert len(_records(stack, "reused")) == 1
-
-
-def test_password_is_neither_stored_nor_logged(
-    stack: Stack, erp: Erp, capsys: pytest.CaptureFixture[str]
-) -> None:
-    user = create_user(erp)
-    caller = as_user(stack, user)
-    assert enrol(caller, key="enrol").status == 200
-    assert _disable(caller, password=PASSWORD).status == 200
-    stored = repr(stack.items())
-    assert PASSWORD not in stored
-    assert PASSWORD not in "".join(capsys.readouterr())
 
 
 def test_wrong_codes_with_a_token_count_with_those_of_sign_ins(

@@ -1,7 +1,5 @@
 """Roles over HTTP."""
 
-from collections import Counter
-
 from shared.identity.users.repository import count_users_with_role
 from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults
@@ -63,19 +61,6 @@ def test_names_are_unique_ignoring_case_and_accents(erp: Erp) -> None:
     assert erp.patch(f"/roles/{other}", {"name": "equipe"}).status == 200
     assert erp.delete(f"/roles/{team}").status == 200
     create_role(erp, "team")
-
-
-def test_concurrent_creations_of_one_name_create_one_role(
-    stack: Stack, erp: Erp, aws_faults: AwsFaults
-) -> None:
-    aws_faults.latency = 0.01
-    answers = run_concurrently(
-        CONCURRENCY, lambda number: erp.post("/roles", PACKERS, key=f"r-{number}")
-    )
-
-    assert Counter(answer.status for answer in answers) == {201: 1, 422: CONCURRENCY - 1}
-    assert len(erp.walk("/roles")) == 1
-    assert_counters_match(stack, read_stored_entities(stack))
 
 
 # Removed permissions

@@ -56,7 +56,6 @@ def test_only_the_response_to_the_creation_has_the_secret(
     ("body", "fields"),
     [
         ({}, {"url", "events"}),
-        ({"url": URL, "events": []}, {"events"}),
         ({"url": URL, "events": ["stock.updated", "stock.updated"]}, {"events.1"}),
         ({"url": URL, "events": ["stock.updated", "stock.gone", 7]}, {"events.1", "events.2"}),
         (
@@ -68,10 +67,6 @@ def test_only_the_response_to_the_creation_has_the_secret(
             {"events", *(f"events.{number}" for number in range(1, 22))},
         ),
         ({"url": URL, "events": ["webhook.test"]}, {"events.0"}),
-        ({"url": URL, "events": "stock.updated"}, {"events"}),
-        ({"url": 5, "events": None}, {"url", "events"}),
-        ({"url": URL, "events": ["stock.updated"], "secret": "x" * 15}, {"secret"}),
-        ({"url": URL, "events": ["stock.updated"], "secret": "x" * 129}, {"secret"}),
         ({"url": URL, "events": ["stock.updated"], "secret": "sixteen chars ok"}, {"secret"}),
         ({"url": URL, "events": ["stock.updated"], "secret": "señor-secreto-1234"}, {"secret"}),
         (

@@ -141,15 +141,6 @@ def document() -> Document:
     return rules.new_document(7, draft, KNOWN, NOW)
 
 
-def test_all_lines_of_a_new_document_are_open() -> None:
-    new = document()
-    assert (new.status, new.source, new.created_at) == ("open", "api", NOW)
-    assert [(line.line_num, line.open_qty, line.done_qty) for line in new.lines] == [
-        (1, Decimal(10), Decimal(0)),
-        (2, Decimal(5), Decimal(0)),
-    ]
-
-
 def test_closing_cancels_open_quantities_and_keeps_complete_lines() -> None:
     new = document()
     done = new.lines[0].model_copy(

@@ -221,21 +221,6 @@ def test_twenty_environments_admit_at_least_95_percent_of_the_limit(
         simulation.next_window()
 
 
-@each_case("limit", LIMITS)
-@each_case("pattern", PATTERNS)
-@each_case("seed", SEEDS)
-def test_concurrent_environments_admit_at_least_95_percent_of_the_limit(
-    limit: int, pattern: str, seed: int
-) -> None:
-    item, rng = WindowItem(), rng_of(seed)
-    simulation = RateLimitSimulation(limit, item.lease)
-
-    serve_concurrently(simulation, item, PATTERNS[pattern](limit, rng), rng)
-
-    assert simulation.admitted + simulation.refused >= limit * 3 // 2
-    assert limit - spare_budget(limit) <= simulation.admitted <= limit
-
-
 @pytest.mark.parametrize("limit", LIMITS)
 def test_single_environment_admits_the_limit_with_few_leases(limit: int) -> None:
     item = WindowItem()

@@ -14,17 +14,13 @@ from shared.identity.tenancy.tenant import (
     MODULES,
     PLANS,
     PUBLIC_API,
-    WEBHOOKS,
     Tenant,
     ensure_active,
-    ensure_feature,
-    ensure_module,
     limit_reached,
 )
 from shared.kernel.config import config
 from shared.kernel.errors import (
     FeatureNotInPlan,
-    ServiceError,
     ValidationFailed,
 )
 from tests.cases import each_case
@@ -40,22 +36,6 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     config.cache_clear()
 
 
-def test_active_tenant_is_served() -> None:
-    ensure_active(ACME)
-
-
-@pytest.mark.parametrize("state", ["suspended", "cancelled", "moved"])
-def test_suspended_cancelled_or_moved_tenant_is_refused(state: Any) -> None:
-    with pytest.raises(ServiceError) as refusal:
-        ensure_active(replace(ACME, state=state))
-    assert refusal.value.code == f"tenant_{state}"
-
-
-def test_error_of_a_moved_tenant_contains_the_new_address() -> None:
-    with pytest.raises(ServiceError, match=r"https://wms\.acme\.test"):
-        ensure_active(replace(ACME, state="moved", moved_to="https://wms.acme.test"))
-
-
 def test_tenant_whose_plan_lacks_the_public_api_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = {**PLANS, "professional": replace(PLANS["professional"], features=frozenset())}
     monkeypatch.setattr("shared.identity.tenancy.tenant.PLANS", closed)
@@ -65,20 +45,6 @@ def test_tenant_whose_plan_lacks_the_public_api_is_refused(monkeypatch: pytest.M
         "feature": PUBLIC_API,
         "upgrade_url": "https://stowage.test/plans",
     }
-
-
-def test_webhooks_need_the_professional_plan() -> None:
-    ensure_feature(ACME, WEBHOOKS)
-    ensure_feature(replace(ACME, plan="enterprise"), WEBHOOKS)
-    with pytest.raises(FeatureNotInPlan):
-        ensure_feature(replace(ACME, plan="essentials"), WEBHOOKS)
-
-
-def test_module_is_on_only_for_tenants_that_have_it() -> None:
-    ensure_module(ACME, "waves")
-    with pytest.raises(ServiceError) as refusal:
-        ensure_module(ACME, "bulk_import")
-    assert refusal.value.code == "bulk_import_disabled"
 
 
 def test_error_of_a_reached_limit_offers_the_next_plan() -> None:

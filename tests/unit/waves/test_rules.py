@@ -9,7 +9,7 @@ from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.picking.models import PendingPicking, StoredPicking
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.waves import rules
-from shared.warehouse.waves.models import StoredWave, Strategy, WaveDraft, WaveRule, WaveStatus
+from shared.warehouse.waves.models import StoredWave, Strategy, WaveRule, WaveStatus
 from shared.warehouse.work.models import WorkStatus
 from tests.cases import each_case
 
@@ -194,15 +194,3 @@ def test_wave_and_pickings_read_at_different_times_are_inconsistent() -> None:
     assert rules.is_consistent(one_ended, [started, ended])
     assert not rules.is_consistent(one_ended, [ended, ended])
     assert rules.is_consistent(wave(status="cancelled"), [ended, ended])
-
-
-def test_body_has_either_picking_ids_or_a_rule() -> None:
-    head = {"warehouse_code": "CEN", "strategy": "batch"}
-    for body, wrong in (
-        (head, True),
-        ({**head, "picking_ids": [1], "rule": {}}, True),
-        ({**head, "picking_ids": [1]}, False),
-        ({**head, "rule": {}}, False),
-    ):
-        draft = ensure_valid(check(WaveDraft, body))
-        assert bool(list(rules.draft_problems(draft))) is wrong
