@@ -13,8 +13,8 @@ from shared.integration.imports.models import ImportKind
 from shared.integration.imports.report.rejected_rows import RejectedRow, RowProblem
 from shared.integration.imports.report.workbook import write_report
 from shared.kernel.spreadsheets.table import UnreadableFile
-from tools.sample_imports.__main__ import FOLDER
 
+FOLDER = Path(__file__).parents[3] / "sample" / "imports"
 ORDERS: ImportKind = "exit_documents"
 
 

@@ -1,1 +1,0 @@
-"""Generates the files of `sample/imports`: products, orders, purchases, orders with errors."""
