@@ -20,7 +20,6 @@ from botocore.awsrequest import AWSPreparedRequest
 from botocore.client import BaseClient
 from botocore.endpoint import Endpoint
 from botocore.exceptions import NoCredentialsError, ParamValidationError
-from botocore.parsers import JSONParser
 from botocore.validate import ParamValidator
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.common_models import BaseModel
@@ -48,7 +47,6 @@ _TARGET = re.compile(
     r"DynamoDB_20120810\.(Batch(?:Get|Write)Item|(?:Delete|Get|Put|Update)Item|DescribeTable"
     r"|Query|Scan|TransactWriteItems)"
 )
-_READS = {"BatchGetItemOutput", "GetItemOutput", "QueryOutput", "ScanOutput"}
 _PLAIN_TYPES = {"S": str, "N": str, "BOOL": bool, "B": bytes}
 _MAX_SIZE = 405_000  # bytes of an item; moto's own limit
 
@@ -104,12 +102,12 @@ def _call_handlers_directly(patch: pytest.MonkeyPatch) -> None:
 
 
 def _call_without_service_model(patch: pytest.MonkeyPatch) -> None:
-    """Botocore takes longer than moto: it resolves addresses, signs, serializes and parses.
+    """Botocore takes longer than moto: it resolves addresses, signs and serializes.
 
     A call keeps its validation, events, retries and errors, and names its access key.
     """
     call_slowly, create = BaseClient._make_api_call, Endpoint.create_request  # type: ignore[attr-defined]
-    parse, validator = JSONParser._handle_json_body, ParamValidator()  # type: ignore[attr-defined]
+    validator = ParamValidator()
 
     def call(client: Any, operation: str, arguments: Any) -> Any:
         target, events = f"DynamoDB_20120810.{operation}", client.meta.events
@@ -140,14 +138,8 @@ def _call_without_service_model(patch: pytest.MonkeyPatch) -> None:
             return create(endpoint, sent, model)
         return AWSPreparedRequest("POST", **sent, stream_output=False)
 
-    def parse_plain(parser: JSONParser, body: bytes, shape: Any) -> Any:
-        if shape is None or shape.name not in _READS or b'"BS"' in body:
-            return parse(parser, body, shape)
-        return json.loads(body, object_hook=_decode_binary if b'"B"' in body else None)
-
     patch.setattr(BaseClient, "_make_api_call", call)
     patch.setattr(Endpoint, "create_request", create_plain)
-    patch.setattr(JSONParser, "_handle_json_body", parse_plain)
 
 
 def _decode_binary(value: dict[str, Any]) -> dict[str, Any]:

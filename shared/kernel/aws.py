@@ -13,6 +13,7 @@ from botocore.session import Session, get_session
 
 import shared.kernel.randomness  # noqa: F401 - the waits between attempts are random
 from shared.kernel.aws_calls import record_calls
+from shared.kernel.dynamodb_json import use_dynamodb_json
 
 _CONFIG = Config(
     connect_timeout=2,
@@ -48,7 +49,9 @@ def session() -> Session:
     about 2 ms instead of 20 to 120 ms.
     """
     shared = get_session()
-    record_calls(shared.get_component("event_emitter"))
+    events = shared.get_component("event_emitter")
+    record_calls(events)
+    use_dynamodb_json(events)
     return shared
 
 

@@ -25,6 +25,7 @@ FLOORS = (
     "shared.kernel.uploaded_file",
     "shared.kernel.randomness",
     "shared.kernel.aws_calls",
+    "shared.kernel.dynamodb_json",
     "shared.kernel.aws",
     "shared.kernel.sealing",
     "shared.kernel.queue",
