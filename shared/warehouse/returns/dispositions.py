@@ -7,7 +7,6 @@ from shared.kernel import references
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, ensure_valid, problems_of
@@ -166,7 +165,7 @@ def quarantined(posting: StockPosting, part: Part, source: RowKey) -> StockRow:
         if row is not None and row.qty:
             place = f"; {row.inventory_status} at {row.whs_code} {row.bin_code or 'in transit'}"
         message = f"{goods} of this return are no longer in quarantine at {part.bin_code}{place}."
-        raise Conflict(message)
+        raise posting.conflict(message)
     return row
 
 
@@ -186,7 +185,7 @@ def _book(
     try:
         return posting.changes.move(kind, part.qty, source=row, target=target) or row
     except StockRefused as refused:
-        raise Conflict(f"The goods are no longer in quarantine: {refused}.") from refused
+        raise posting.conflict(f"The goods are no longer in quarantine: {refused}.") from refused
 
 
 def _write_off(posting: StockPosting, part: Part, source: RowKey, qty: Decimal) -> Decimal:

@@ -3,7 +3,6 @@
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict
 from shared.kernel.validation import Checked, ensure_valid, problems_of
 from shared.warehouse.catalog.gtins import line_gtins_resolved
 from shared.warehouse.catalog.unit_quantities import lines_in_base_units
@@ -56,6 +55,6 @@ def undo_arrival(
         except StockRefused as refused:
             places = stock.places_text(tx.store, row)
             message = f"The goods are no longer in quarantine: {refused}; in stock: {places}."
-            raise Conflict(message) from refused
+            raise posting.conflict(message) from refused
     posting.post()
     return save_taking_less(tx, record, after)

@@ -23,6 +23,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import commit_in_steps, has_room
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data import uses
@@ -289,6 +290,14 @@ class StockPosting:
         A correction gives the date to the batch before its rows.
         """
         return self.batches.with_date(row) if lot_of(row) in self.batches.dates else row
+
+    def conflict(self, message: str) -> Conflict:
+        """Return the refusal of a change whose goods are not where its resource says.
+
+        The resource may be older than the stock, so the first time both are read again.
+        """
+        self._tx.read_twice("stock")
+        return Conflict(message)
 
     @property
     def planned_actions(self) -> int:

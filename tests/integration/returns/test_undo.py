@@ -1,5 +1,10 @@
 """Undo of received goods of a return."""
 
+import pytest
+
+from tests.faults import AwsFaults
+from tests.gateway import Response
+from tests.integration.between_calls import before_each_call
 from tests.return_scenario import ReturnScenario
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -45,3 +50,31 @@ def test_only_received_goods_that_are_still_there_are_undone(
             answer = scenario.act(number, "lines/undo", lines=[line])
             assert answer.code == "conflict"
             assert "damaged at YARD B-01" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [("lines/undo", BRICKS), ("dispositions", {"item_code": "BRICK", "qty": 3, "action": "scrap"})],
+)
+def test_goods_that_another_request_takes_are_refused_by_the_return_as_it_is_then(
+    scenario: ReturnScenario,
+    stack: Stack,
+    aws_faults: AwsFaults,
+    path: str,
+    line: dict[str, object],
+) -> None:
+    number = scenario.expected(("BRICK", 4))
+    scenario.receive(number, {**BRICKS, "qty": 4}).ok()
+    if path == "dispositions":
+        scenario.done(number, "finish")
+    answers: list[Response] = []
+
+    def take() -> Response:
+        return scenario.act(number, path, lines=[line])
+
+    for meanwhile in before_each_call(
+        stack, aws_faults, lambda: answers.append(take()), take,
+        family=f"goods taken by {path}", every=1, at_least=3,
+    ):  # fmt: skip
+        meanwhile.ok()
+        assert set(answers[-1].problems) == {"lines.0.qty"}, answers[-1].text
