@@ -150,6 +150,7 @@ export const SUBJECTS = [
     create: 'POST /exit-documents',
     change: 'PATCH /exit-documents/{id}',
     formValues: documentValues,
+    sells: true,
     actions: [
       { operation: 'POST /pickings', name: 'pick' },
       {

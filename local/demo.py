@@ -18,6 +18,7 @@ from local.demo_approvals import run_approvals_demo
 from local.demo_imports import TenantBucket, run_imports_demo
 from local.demo_places import ORIGIN, ensure_places
 from local.demo_session import Demo, DemoFailed
+from local.demo_stock import run_stock_demo
 from local.demo_warehouse import run_warehouse_demo
 from local.demo_webhooks import run_webhooks_demo
 from local.server import LocalRunFailed
@@ -68,6 +69,7 @@ def run_demo(demo: Demo, bucket: TenantBucket) -> None:
     else:
         demo.skip("Receive webhooks", f"the plan {settings['plan']} has none")
     run_warehouse_demo(demo, run, settings["modules"])
+    run_stock_demo(demo, run)
     demo.step(
         "List the newest open sales orders",
         demo.send("GET", "/exit-documents", params={"status": "open", "per_page": 3}), 200,

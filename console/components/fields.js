@@ -29,8 +29,9 @@ const LONG = 1000;
  * @param {string} [props.path] of the object in the body, such as `lines.0.`
  * @param {(field: Field) => (props: InputProps) => any} [props.inputOf] chooses the input of a field;
  *   a filter has one for a value
+ * @param {(row: Draft) => any} [props.noteOf] returns what is shown below each row of the fields
  */
-export function Fields({ fields, draft, onChange, problems, path = '', inputOf = () => PlainInput }) {
+export function Fields({ fields, draft, onChange, problems, path = '', inputOf = () => PlainInput, noteOf }) {
   return fields.map((field) =>
     h(inputOf(field), {
       key: field.name,
@@ -39,6 +40,7 @@ export function Fields({ fields, draft, onChange, problems, path = '', inputOf =
       onChange: (/** @type {Entry} */ entry) => onChange({ ...draft, [field.name]: entry }),
       problems,
       path: path + field.name,
+      noteOf,
     }),
   );
 }
@@ -50,6 +52,7 @@ export function Fields({ fields, draft, onChange, problems, path = '', inputOf =
  * @property {(entry: Entry) => void} onChange
  * @property {readonly Problem[]} problems
  * @property {string} path
+ * @property {(row: Draft) => any} [noteOf]
  */
 
 /** @param {InputProps} props */

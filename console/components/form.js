@@ -59,8 +59,9 @@ export function useAction() {
  * @param {ReturnType<typeof useAction>} props.action
  * @param {(draft: Draft) => void} props.onSubmit
  * @param {() => void} props.onCancel
+ * @param {(row: Draft, draft: Draft) => any} [props.noteOf] returns what is shown below each row
  */
-export function Form({ fields, start, label, action, onSubmit, onCancel }) {
+export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf }) {
   const [draft, setDraft] = useState(start);
   const { error, isBusy, isOpen } = action;
   const problems = error instanceof Refusal ? error.problems : [];
@@ -89,7 +90,14 @@ export function Form({ fields, start, label, action, onSubmit, onCancel }) {
     [
       h(Notice, { error, isWrite: true, shownFields: shownPaths(inputs, draft) }),
       h('fieldset', { class: 'bare', disabled: isBusy || isOpen }, [
-        h(Fields, { fields: inputs, draft, onChange: setDraft, problems, inputOf }),
+        h(Fields, {
+          fields: inputs,
+          draft,
+          onChange: setDraft,
+          problems,
+          inputOf,
+          noteOf: noteOf && ((/** @type {Draft} */ row) => noteOf(row, draft)),
+        }),
       ]),
       h('footer', {}, [
         h('button', { type: 'button', disabled: isBusy, onClick: onCancel }, text('cancel')),

@@ -154,7 +154,7 @@ function TextsInput({ field, entry, problems, path, ...props }) {
 }
 
 /** @param {InputProps} props */
-function RowsInput({ field, entry, onChange, problems, path }) {
+function RowsInput({ field, entry, onChange, problems, path, noteOf }) {
   const first = /** @type {Draft[]} */ (field.isRequired ? [{}] : []);
   const rows = Array.isArray(entry) ? /** @type {Draft[]} */ (entry) : first;
   const own = problems.filter((one) => one.field === path);
@@ -182,6 +182,7 @@ function RowsInput({ field, entry, onChange, problems, path }) {
           path: start,
           inputOf,
         }),
+        noteOf?.(row),
         !row.line_num && h(
           'button',
           {

@@ -83,6 +83,7 @@
  * @property {string} [change] operation that changes one, with the values of the detail
  * @property {(resource: Record<string, any>) => Record<string, unknown>} [formValues] what the
  *   change form shows of fields that the detail names or writes differently
+ * @property {boolean} [sells] lines show what can be sold
  * @property {readonly Action[]} [actions]
  * @property {Record<string, string>} [links] field with an object → subject of this object
  * @property {readonly string[]} [hidden] fields of the detail that another list shows

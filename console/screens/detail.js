@@ -97,16 +97,16 @@ function DetailView({ fields, error, isLoading, ...props }) {
     }),
     ...shown
       .filter((field) => isTable(field) && resource[field.name]?.length > 0)
-      .map((field) =>
-        h('section', { key: field.name }, [
-          h('h2', {}, fieldLabel(field.name)),
-          h(Table, {
-            caption: fieldLabel(field.name),
-            columns: readable(field.items?.fields ?? []),
-            rows: resource[field.name],
-          }),
-        ]),
-      ),
+      .map(({ name, items }) => {
+        const caption = fieldLabel(name);
+        const props = { caption, columns: readable(items?.fields ?? []), rows: resource[name] };
+        return h('section', { key: name }, [
+          h('h2', {}, caption),
+          subject.sells
+            ? h(Lazy, { load: () => import('../components/sellable.js'), name: 'OrderLines', props })
+            : h(Table, props),
+        ]);
+      }),
     h(Related, { subject, resource }),
     subject.panels?.map((name) =>
       h(Lazy, {

@@ -12,9 +12,12 @@ import { actionLabel, errorLabel, text } from '../core/words.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Form, useAction } from '../components/form.js';
+import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
 import { Secrets, secretsOf } from '../components/secrets.js';
 import { Title } from '../components/title.js';
+
+/** @typedef {import('../components/fields.js').Draft} Draft */
 
 /**
  * @param {object} props
@@ -53,6 +56,7 @@ export function NewScreen({ subject }) {
           start: first,
           label: text('save'),
           action,
+          noteOf: subject.sells ? sellableNote : undefined,
           onCancel: () => goBack(back),
           onSubmit: async (draft) => {
             const here = address.value;
@@ -71,6 +75,20 @@ export function NewScreen({ subject }) {
           },
         }),
   ]);
+}
+
+/**
+ * Return the note at a line of an order that says what can be sold of its product.
+ *
+ * @param {Draft} line
+ * @param {Draft} order
+ */
+function sellableNote({ item_code: itemCode = '' }, { warehouse_code: warehouse = '' }) {
+  return h(Lazy, {
+    load: () => import('../components/sellable.js'),
+    name: 'SellableNote',
+    props: { itemCode, warehouse },
+  });
 }
 
 /**

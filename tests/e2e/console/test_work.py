@@ -87,6 +87,21 @@ def test_figures_of_home_lead_to_what_they_count(
         expect(person.page.locator(".pager")).to_be_visible()
 
 
+def test_order_shows_what_can_be_sold(person: Person, acme: httpx.Client, goods: str) -> None:
+    place = {"warehouse": f"W-{goods}", "bin_code": "A-1"}
+    counted = {"item_code": goods, **place, "counted_qty": 10, "reason": "first count"}
+    assert acme.post("/stock-adjustments", json=counted).status_code == httpx.codes.CREATED
+    order = document(acme, goods, "exit", 4)
+    person.start(f"exit-documents/{order['id']}")
+    lines = person.page.get_by_role("region", name="Lines")
+    expect(lines.get_by_role("columnheader", name="Can be sold")).to_be_visible()
+    expect(lines.get_by_role("cell", name="6", exact=True)).to_be_visible()
+
+    person.open("exit-documents/new")
+    fill(person.page, {"Item code": goods, "Warehouse": f"W-{goods}"})
+    expect(person.page.get_by_text("Can be sold: 6")).to_be_visible()
+
+
 def test_receipt_from_its_document_to_the_end(
     person: Person, acme: httpx.Client, goods: str
 ) -> None:

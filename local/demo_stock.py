@@ -1,0 +1,73 @@
+"""Demo of stock counts, of what can be sold, and of goods that expire too soon."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from local.demo_places import ORIGIN, SHELF_BINS
+from local.demo_session import Demo
+from operations.scenarios import create_order, order_of
+
+_DAYS_LEFT = 20
+
+
+def run_stock_demo(demo: Demo, run: str) -> None:
+    """Count two products, sell one, and try to pick goods that expire too soon."""
+    sold, old = f"DEMO-{run}-LAMP", f"DEMO-{run}-PAINT"
+    demo.call("/products", {"item_code": sold, "name": "Lamp, demo"})
+    paint = {"item_code": old, "name": "Paint, demo", "man_btch_num": True}
+    demo.call("/products", {**paint, "min_remaining_days": 90})
+    _count(demo, sold, old)
+    _sell(demo, run, sold)
+    _pick_old(demo, run, old)
+
+
+def _count(demo: Demo, sold: str, old: str) -> None:
+    place = {"warehouse": ORIGIN, "bin_code": SHELF_BINS[0]}
+    expires = datetime.now(UTC).date() + timedelta(days=_DAYS_LEFT)
+    batch = {"batch": "B-1", "expiry_date": expires.isoformat()}
+    lines = [
+        {"item_code": sold, **place, "counted_qty": 50, "expected_qty": 0},
+        {"item_code": old, **place, **batch, "increase": 5},
+    ]
+    counts = {"reason": "Opening stock", "lines": lines}
+    demo.post(
+        "Load opening stock in one request; counts with the quantity that is expected",
+        "/stock-adjustments", counts, lambda body: f"{len(body['data']['lines'])} lines",
+        expected=201,
+    )  # fmt: skip
+    demo.post(
+        "The same request with a new key is refused: the stock is not as expected any more",
+        "/stock-adjustments", counts, _problems, expected=409,
+    )  # fmt: skip
+
+
+def _problems(body: Any) -> str:
+    return "; ".join(f"{one['field']}: {one['message']}" for one in body["errors"])
+
+
+def _sell(demo: Demo, run: str, sold: str) -> None:
+    order = order_of("sale_order", f"SO-S-{run}", ORIGIN, [{"item_code": sold, "qty": 12}])
+    create_order(demo.call, order)
+    _show_level(demo, "An order of 12 of 50 lamps: nobody picks it yet", sold, sellable=38)
+
+
+def _show_level(demo: Demo, title: str, item_code: str, *, sellable: int) -> None:
+    [level] = demo.list_all("/stock-levels", item_code=item_code, warehouse=ORIGIN)
+    demo.check(
+        title,
+        f"{level['available']} available, {level['committed']} committed, {level['held']} held:"
+        f" {level['sellable']} can be sold",
+        passed=level["sellable"] == sellable,
+    )
+
+
+def _pick_old(demo: Demo, run: str, old: str) -> None:
+    order = order_of("sale_order", f"SO-E-{run}", ORIGIN, [{"item_code": old, "qty": 1}])
+    picking = demo.call("/pickings", {"document_id": create_order(demo.call, order)["id"]})
+    demo.call(f"/pickings/{picking['id']}/start")
+    demo.post(
+        f"Paint with {_DAYS_LEFT} of 90 days left is not allocated, and cannot be picked",
+        f"/pickings/{picking['id']}/picks",
+        {"item_code": old, "qty": 1, "bin_code": SHELF_BINS[0], "batch": "B-1"},
+        _problems, expected=422,
+    )  # fmt: skip
