@@ -56,6 +56,7 @@ FILE_NAMES = {
     "entry": "entry-documents",
     "exit": "exit-documents",
     "handling_unit": "handling-units",
+    "hold": "holds",
     "import": "imports",
     "layout": "layouts",
     "level": "stock-levels",

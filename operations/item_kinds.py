@@ -416,6 +416,7 @@ ITEM_KINDS: Mapping[str, tuple[ItemKind, ...]] = {
     "exit_ref": (_DOCUMENT_REFERENCES,),
     "gtin": (ItemKind(_GtinAlias, r"\d{14}"),),
     "held": (ItemKind(_Holds, f"position#{_NUMBER}", "COUNT"),),
+    "hold_ref": (_REFERENCES,),
     "idempotency": (
         ItemKind(_Response, _TEXT, "HEAD", variants={"owner": _Claim}),
         ItemKind(_ResponseTail, _TEXT, r"PART#\d{3}"),

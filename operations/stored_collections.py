@@ -11,6 +11,7 @@ from shared.kernel.db.collection import Collection
 from shared.warehouse.approvals.repository import APPROVALS
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
 from shared.warehouse.documents.repository import ENTRIES, EXITS
+from shared.warehouse.holds.repository import HOLDS
 from shared.warehouse.layout.repository import LAYOUTS
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
@@ -28,7 +29,7 @@ from shared.warehouse.waves.repository import WAVES
 COLLECTIONS: Mapping[str, Collection[Any]] = {
     collection.kind: collection
     for collection in (
-        APPROVALS, AUDIT, CATEGORIES, CLIENTS, DIFFERENCES, ENTRIES, EXITS, IMPORTS, LAYOUTS,
+        APPROVALS, AUDIT, CATEGORIES, CLIENTS, DIFFERENCES, ENTRIES, EXITS, HOLDS, IMPORTS, LAYOUTS,
         LEVELS, MOVEMENTS, PACKING_ORDERS, PICKINGS, PICK_FACES, POSITIONS, PRODUCTS, PROVIDERS,
         RECEIPTS, RETURNED, RETURNS, ROLES, STOCK, TOTALS, TRANSFERS, TRANSFER_ORDERS, UNITS, USERS,
         VALIDATIONS, WAREHOUSES, WAVES, WEBHOOKS,

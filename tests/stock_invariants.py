@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, Literal
 
+from shared.kernel.clock import now_ms
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import from_attributes, unpack
 from shared.kernel.db.records import HEAD
@@ -18,6 +19,9 @@ from shared.warehouse.approvals.repository import APPROVALS
 from shared.warehouse.documents.level_shares import entry_shares, exit_shares
 from shared.warehouse.documents.models import Document
 from shared.warehouse.documents.repository import COLLECTIONS
+from shared.warehouse.holds.level_shares import held_shares
+from shared.warehouse.holds.models import StoredHold
+from shared.warehouse.holds.repository import HOLDS
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.packing.rules import entry_for, lines_for
@@ -56,7 +60,7 @@ _COLLECTIONS: Mapping[str, Collection[Any]] = {
     "pickings": PICKINGS, "receipts": RECEIPTS, "entries": COLLECTIONS["entry"],
     "exits": COLLECTIONS["exit"], "transfer_orders": TRANSFER_ORDERS, "returns": RETURNS,
     "returned": RETURNED, "packing_orders": PACKING_ORDERS, "units": UNITS,
-    "approvals": APPROVALS, "validations": VALIDATIONS,
+    "approvals": APPROVALS, "goods_holds": HOLDS, "validations": VALIDATIONS,
 }  # fmt: skip
 """Field of `StoredState` → the collection of its entities."""
 _FIELDS = {collection.kind: name for name, collection in _COLLECTIONS.items()}
@@ -81,6 +85,7 @@ class StoredState:
     packing_orders: list[StoredPackingOrder] = field(default_factory=list)
     units: list[StoredUnit] = field(default_factory=list)
     approvals: list[StoredApproval] = field(default_factory=list)
+    goods_holds: list[StoredHold] = field(default_factory=list)
     validations: list[StoredValidation] = field(default_factory=list)
     holds: dict[int, int] = field(default_factory=dict)
     """Id of a position → number of its rows that hold stock."""
@@ -212,7 +217,7 @@ def _check_levels(
 
 
 def _check_shares(state: StoredState) -> None:
-    """Assert that levels and totals have what is committed and incoming, and nothing else."""
+    """Assert that levels and totals have what is committed, incoming and held, and nothing else."""
     left: Sums = defaultdict(Decimal)
     shares = [
         *chain.from_iterable(map(entry_shares, state.entries)),
@@ -223,11 +228,23 @@ def _check_shares(state: StoredState) -> None:
     for place, name, qty in shares:
         left[place.product_id, place.whs_code, name] += qty
         left[place.product_id, None, name] += qty
+    now = now_ms()
+    held = Counter(
+        (place.product_id, whs_code, until_ms, qty)
+        for hold in state.goods_holds
+        for place, (until_ms, qty) in held_shares(hold)
+        for whs_code in (place.whs_code, None)
+        if until_ms > now
+    )
     for stored in [*state.levels, *state.totals]:
         level = with_committed(stored, state.marks)
+        held.subtract(
+            (level.product_id, level.whs_code, *one) for one in level.holds if one[0] > now
+        )
         for name in Shares.model_fields:
             left[level.product_id, level.whs_code, name] -= getattr(level, name)
     assert not _nonzero(left)
+    assert not any(held.values()), held
 
 
 def _check_holds(holds: dict[int, int], rows: list[StockRow]) -> None:

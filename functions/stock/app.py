@@ -3,6 +3,7 @@
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
 from shared.http.routes import DeferredRoutes, ListResponse, ResourceResponse, Routes
+from shared.kernel.clock import now_ms
 from shared.kernel.db.store import Store
 from shared.warehouse.stock import service, views
 from shared.warehouse.stock.models import (
@@ -44,12 +45,14 @@ def list_stock(store: Store, request: Request[None, StockParameters]) -> ListRes
     parameters=LevelParameters,
     description="One row per product and warehouse, or per product with `totals`. `available`"
     " is `on_hand` minus the allocated, quarantine, damaged and blocked quantities, `sellable` is"
-    " `available` minus what is ordered and not allocated yet (`committed`).",
+    " `available` minus what is ordered and not allocated yet (`committed`), and minus what active"
+    " holds hold (`held`).",
 )
 def list_levels(store: Store, request: Request[None, LevelParameters]) -> ListResponse[StoredLevel]:
     """Return a page of stock levels."""
-    page = service.list_levels(store, request.parameters)
-    return ListResponse(page, views.level(store.version))
+    now = now_ms()
+    page = service.list_levels(store, request.parameters, now)
+    return ListResponse(page, views.level(store.version, now))
 
 
 @routes.read(

@@ -24,6 +24,7 @@ from shared.warehouse.approvals import repository as approvals
 from shared.warehouse.approvals.rules import status_at
 from shared.warehouse.catalog import repository as catalog
 from shared.warehouse.documents import repository as documents
+from shared.warehouse.holds import repository as holds
 from shared.warehouse.master_data import uses
 from shared.warehouse.packing.repository import sscc_key
 from shared.warehouse.partners import repository as partners
@@ -117,6 +118,7 @@ _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
     "provider": partners.provider_aliases,
     "entry": _document_aliases("entry"),
     "exit": _document_aliases("exit"),
+    "hold": _reference_aliases(holds.REFERENCES),
     "return": _reference_aliases(returns.REFERENCES),
     "transfer_order": _reference_aliases(transfer_orders.REFERENCES),
     "handling_unit": lambda unit: [item_at(sscc_key(unit.sscc), id=unit.id)] if unit.sscc else [],
@@ -136,6 +138,7 @@ _ALIAS_KINDS: Mapping[str, str] = {
     "provider_code": "provider",
     "entry_ref": "entry",
     "exit_ref": "exit",
+    "hold_ref": "hold",
     "return_ref": "return",
     "transfer_order_ref": "transfer_order",
     "sscc": "handling_unit",
@@ -214,6 +217,11 @@ def _listed(name: str, kind: str, numbers: Iterable[int]) -> References:
     return [(name, kind, number) for number in numbers]
 
 
+def _hold_references(hold: Any) -> References:
+    number = hold.exit_document_id
+    return [("exit_document_id", "exit", number)] if number else []
+
+
 def _return_references(one: Any) -> References:
     number = one.exit_document_id
     own = [("exit_document_id", "exit", number)] if number else []
@@ -251,6 +259,7 @@ _REFERENCES: Mapping[str, Callable[[Any], References]] = {
     "receipt": lambda one: [("document", "entry", one.document.id)] if one.document else [],
     "picking": _documents_of_picking,
     "transfer_order": lambda order: _named(order, "picking"),
+    "hold": _hold_references,
     "return": _return_references,
     "wave": lambda wave: _listed("picking_ids", "picking", wave.picking_ids),
     "packing_order": _packing_order_references,

@@ -1,10 +1,11 @@
-"""Fifth pass: what is committed and incoming in the levels and totals of each product.
+"""Fifth pass: what is committed, incoming and held in the levels and totals of each product.
 
 Products are checked in the order of their ids, in windows: the shares of all open entities in the
 levels of a window are held, at most MAX_SHARES. Levels with changes that an interrupted request has
 left pending are found, too, and at the end the marks of these requests.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -21,12 +22,14 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, index_keys
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, plain
 from shared.warehouse.documents.level_shares import entry_shares, exit_shares
 from shared.warehouse.documents.repository import ENTRIES, EXITS
+from shared.warehouse.holds.level_shares import held_shares
+from shared.warehouse.holds.models import StoredHold
+from shared.warehouse.holds.repository import HOLDS
 from shared.warehouse.picking.level_shares import picking_shares
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.stock.level_book import LevelShares
 from shared.warehouse.stock.level_marks import (
     is_abandoned,
     let_mark_expire,
@@ -36,7 +39,14 @@ from shared.warehouse.stock.level_marks import (
     with_committed,
 )
 from shared.warehouse.stock.level_settling import settle_levels
-from shared.warehouse.stock.models import SHARES_SINCE, LevelPlace, Place, Shares, StoredLevel
+from shared.warehouse.stock.models import (
+    SHARES_SINCE,
+    HeldQuantity,
+    LevelPlace,
+    Place,
+    Shares,
+    StoredLevel,
+)
 from shared.warehouse.stock.repository import LEVELS, TOTALS, level_id
 from shared.warehouse.stock.rules import empty_level
 from shared.warehouse.transfer_orders.level_shares import order_shares
@@ -52,17 +62,28 @@ _COMMIT_MS = 60_000
 
 type _Source = tuple[str, int]
 """Kind and id of an entity."""
+type _Share = tuple[LevelPlace, str | int, Decimal]
+"""The level, the name of the share or the moment until which it is held, and the quantity."""
 type _Subject = tuple[str, int | str]
 """A product, or the mark of a transaction, by its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of entities with shares, and the statuses in which they may have some."""
+    """A kind of entities with shares, and the statuses in which they may have some.
+
+    The shares of entities that `expire` end at their `expires_at`.
+    """
 
     collection: Collection[Any]
-    shares: Callable[[Any], LevelShares]
+    shares: Callable[[Any], Iterable[_Share]]
     statuses: Sequence[str]
+    expire: bool = False
+
+
+def _held_shares(hold: StoredHold) -> Iterator[_Share]:
+    for place, (until_ms, qty) in held_shares(hold):
+        yield place, until_ms, qty
 
 
 _OPEN_DOCUMENT = ("open", "assigned", "partial-complete")
@@ -75,6 +96,7 @@ _KINDS = (
         order_shares,
         ("released", "picking", "picked", "in_transit", "receiving"),
     ),
+    _Kind(HOLDS, _held_shares, ("active",), expire=True),
 )
 
 
@@ -83,6 +105,7 @@ class _Level:
     """What the entities add to a level: the sums, and the entities with their versions."""
 
     sums: Sums = field(default_factory=dict)
+    holds: list[HeldQuantity] = field(default_factory=list)
     place: LevelPlace | None = None
     sources: list[tuple[_Source, int]] = field(default_factory=list)
 
@@ -97,19 +120,21 @@ class OpenShares:
         self.low = low
         self.high: int | None = None
         """The first product beyond the window, or None."""
-        self._shares: dict[int, dict[_Source, list[tuple[LevelPlace, str, Decimal]]]] = {}
+        self._shares: dict[int, dict[_Source, list[_Share]]] = {}
         self._of_source: dict[_Source, tuple[int, set[int]]] = {}
         """Entity → its version, and the products in whose levels it has shares."""
         self._count = 0
 
     def load(self) -> Iterator[None]:
         """Read all entities that may have shares; yield after each part."""
+        now = instant(now_ms())
         for kind in _KINDS:
             for status in kind.statuses:
                 index = kind.collection.index_of("status")
                 sort = index_keys(index)[1]
                 partition = kind.collection.partition("status", status)
-                entries = read_entries(self._store, index, partition)
+                low = now if kind.expire else None
+                entries = read_entries(self._store, index, partition, low=low)
                 for batch in batched(entries, _BATCH, strict=False):
                     self._read(kind, [id_of(entry[sort]) for entry in batch])
                     self._shrink()
@@ -132,7 +157,10 @@ class OpenShares:
         for source, shares in sorted(self._shares.get(product, {}).items()):
             for place, name, qty in shares:
                 level = found.setdefault(place.warehouse_id, _Level(place=place))
-                add(level.sums, name, qty)
+                if isinstance(name, str):
+                    add(level.sums, name, qty)
+                else:
+                    level.holds.append((name, qty))
                 level.sources.append((source, self._of_source[source][0]))
         return found
 
@@ -148,7 +176,7 @@ class OpenShares:
             if record and is_new and record.entity.status in kind.statuses:
                 self._add(source, record.version, kind.shares(record.entity))
 
-    def _add(self, source: _Source, version: int, shares: LevelShares) -> None:
+    def _add(self, source: _Source, version: int, shares: Iterable[_Share]) -> None:
         products = set[int]()
         for place, name, qty in shares:
             product = place.product_id
@@ -234,10 +262,11 @@ class SharesPass:
             whole.sources += level.sources
             for name, qty in level.sums.items():
                 add(whole.sums, name, qty)
+            whole.holds += level.holds
             subject = f"level of product {product} in warehouse {warehouse}"
             place = (product, warehouse)
             yield from self._level(subject, place, levels.get(warehouse), level, states)
-        if whole.sums or total:
+        if whole.sums or whole.holds or total:
             yield from self._level(
                 f"total of product {product}", (product, 0), total, whole, states
             )
@@ -253,9 +282,11 @@ class SharesPass:
         kind, collection = ("level", LEVELS) if ids[1] else ("total", TOTALS)
         basis = (record.version if record else 0, tuple(expected.sources))
         values = {name: expected.sums.get(name, ZERO) for name in Shares.model_fields}
+        now = now_ms()
+        holds = sorted(one for one in expected.holds if one[0] > now)
         if record is None:
             fix = Fix((subject,), lambda tx: _insert(tx, ids, expected))
-            if any(values.values()):
+            if any(values.values()) or holds:
                 yield Drift(f"{kind}.missing", subject, "item", None, "stored", basis, fix)
             return
         left = [one for one in record.entity.pending if one.name in states or is_abandoned(one)]
@@ -264,10 +295,14 @@ class SharesPass:
             names = shown([one.name for one in left])
             yield Drift("mark.left", subject, "pending", names, None, record.version, settle)
         settled = with_committed(record.entity, states)
-        fix = Fix((subject,), lambda tx: _correct(tx, collection, record, settled, values))
+        figures = settled.model_copy(update={**values, "holds": holds})
+        fix = Fix((subject,), lambda tx: _correct(tx, collection, record, settled, figures))
         for name, value in values.items():
             if (one := getattr(settled, name)) != value:
                 yield Drift(f"{kind}.{name}", subject, name, shown(one), shown(value), basis, fix)
+        held = [one for one in settled.holds if one[0] > now]
+        if held != holds:
+            yield Drift(f"{kind}.held", subject, "holds", _texts(held), _texts(holds), basis, fix)
 
     def _mark(self, name: str) -> Iterator[Drift]:
         item = self.store.get(mark_key(name))
@@ -284,18 +319,26 @@ class SharesPass:
         yield Drift("mark.endless", f"level_mark {name}", EXPIRY, None, "in a day", (), fix)
 
 
+def _texts(holds: Iterable[HeldQuantity]) -> str | None:
+    return shown([f"{plain(qty)} until {instant(until_ms)}" for until_ms, qty in holds])
+
+
 def _correct(
     tx: Transaction,
     collection: Collection[StoredLevel],
     record: Record[StoredLevel],
     settled: StoredLevel,
-    values: Mapping[str, Decimal],
+    figures: StoredLevel,
 ) -> None:
-    """Set the shares of a level less its pending changes that are committed, which stay."""
+    """Set shares and holds of a level less its pending changes that are committed, which stay."""
     entity = record.entity
-    update = {
-        name: qty - getattr(settled, name) + getattr(entity, name) for name, qty in values.items()
+    update: dict[str, Any] = {
+        name: getattr(figures, name) - getattr(settled, name) + getattr(entity, name)
+        for name in Shares.model_fields
     }
+    before, after = Counter(entity.holds), Counter(settled.holds)
+    holds = Counter(figures.holds) - (after - before) + (before - after)
+    update["holds"] = sorted(holds.elements())
     collection.update(tx, record, update)
 
 
@@ -305,7 +348,7 @@ def _insert(tx: Transaction, ids: Place, expected: _Level) -> None:
     product, warehouse = ids
     event_id = tx.next_id(LEVELS.kind) if warehouse else product
     level = empty_level(expected.place, event_id, tx.now, total=not warehouse)
-    level = level.model_copy(update=expected.sums)
+    level = level.model_copy(update={**expected.sums, "holds": sorted(expected.holds)})
     if warehouse:
         LEVELS.insert(tx, level_id(*ids), level)
     else:

@@ -117,6 +117,9 @@ STOCK_LIST = spec.Listed(
 # Levels
 
 
+_FAR_MS = 4_000_000_000_000
+
+
 def _product_of_level(number: int) -> int:
     return (number - 1) // len(WAREHOUSE_CODES) + 1
 
@@ -134,6 +137,8 @@ def _level(number: int, times: spec.Times, product: int, whs_code: str | None) -
             "quarantine": number % 5,
             "committed": number % 41,
             "incoming": number % 7,
+            # The stored facet has both; the first one has expired.
+            "holds": [(1, 4), (_FAR_MS, number % 5)] if number % 6 == 0 else [],
             "created_at": times.created(number),
             "updated_at": times.updated(number),
         }

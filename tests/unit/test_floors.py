@@ -64,6 +64,7 @@ FLOORS = (
     "shared.warehouse.pick_faces",
     "shared.warehouse.settings",
     "shared.warehouse.stock",
+    "shared.warehouse.holds",
     "shared.warehouse.documents",
     "shared.warehouse.receiving",
     "shared.warehouse.picking",

@@ -21,6 +21,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "subscriptions": ("webhook",),
     "users": ("user", "role"),
     "the audit log": ("audit",),
+    "holds": ("hold",),
     "approvals": ("approval",),
     "pick faces": ("pick_face",),
     "stock": ("stock", "level", "level_total", "movement"),

@@ -23,6 +23,7 @@ from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.errors import StaleState
 from shared.kernel.observability import logger
 from shared.warehouse.stock import rules
 from shared.warehouse.stock.level_marks import (
@@ -44,7 +45,13 @@ from shared.warehouse.stock.level_settling import (
     raise_level_event,
     settle,
 )
-from shared.warehouse.stock.models import LevelPlace, PendingShares, Place, StoredLevel
+from shared.warehouse.stock.models import (
+    HeldQuantity,
+    LevelPlace,
+    PendingShares,
+    Place,
+    StoredLevel,
+)
 from shared.warehouse.stock.repository import LEVELS, TOTALS
 from shared.warehouse.stock.rules import LevelChange
 
@@ -68,6 +75,20 @@ def add_shares[E](
         for entity, sign in ((after, 1), (before, -1)):
             for place, name, qty in shares(entity) if entity is not None else ():
                 book.add_share(place, name, sign * qty)
+
+    return add
+
+
+def add_held[E](
+    held: Callable[[E], Iterable[tuple[LevelPlace, HeldQuantity]]],
+) -> Callable[[Transaction, E | None, E | None], None]:
+    """Return the `add_shares` of a collection whose entities hold these quantities of levels."""
+
+    def add(tx: Transaction, before: E | None, after: E | None) -> None:
+        book = LevelBook.of(tx)
+        for entity, sign in ((after, 1), (before, -1)):
+            for place, hold in held(entity) if entity is not None else ():
+                book.add_hold(place, hold, sign)
 
     return add
 
@@ -99,14 +120,21 @@ class LevelBook:
         place = change.place
         ids = (place.product_id, place.warehouse_id)
         former = self._changes.get(ids)
-        self._changes[ids] = LevelChange(place, dict(former.amounts) if former else {})
-        self._changes[ids].add(change.amounts)
+        self._changes[ids] = LevelChange(place)
+        for one in (former, change) if former else (change,):
+            self._changes[ids].add(one.amounts)
+            self._changes[ids].add_holds(one.holds)
         self._of_stock.add(ids)
 
     def add_share(self, place: LevelPlace, name: str, qty: Decimal) -> None:
         """Add a change of a share."""
         ids = (place.product_id, place.warehouse_id)
         self._changes.setdefault(ids, LevelChange(place)).add({name: qty})
+
+    def add_hold(self, place: LevelPlace, hold: HeldQuantity, number: int) -> None:
+        """Add so many entries of a hold; a negative number is removed."""
+        ids = (place.product_id, place.warehouse_id)
+        self._changes.setdefault(ids, LevelChange(place)).add_holds({hold: number})
 
     @property
     def item_codes(self) -> set[str]:
@@ -115,7 +143,7 @@ class LevelBook:
 
     def cost(self) -> Cost:
         """See GatheredChanges."""
-        changes = [one for one in self._changes.values() if one.amounts]
+        changes = [one for one in self._changes.values() if not one.is_empty]
         others = [one for one in changes if ids_of(one) not in self._of_stock]
         is_large = len(products_of(others)) > MOST_SMALL
         if is_large:
@@ -127,7 +155,7 @@ class LevelBook:
         """See GatheredChanges."""
         tx = self._tx
         changes = [self._changes[ids] for ids in sorted(self._changes)]
-        changes = [one for one in changes if one.amounts]
+        changes = [one for one in changes if not one.is_empty]
         others = [one for one in changes if ids_of(one) not in self._of_stock]
         # Levels and totals; less than there is room for, because the events may take an item.
         fits = len(changes) + len(products_of(changes)) < tx.free_actions
@@ -185,14 +213,21 @@ class LevelBook:
             levels.put_total(change, self._changed(change, total, of_stock=of_stock))
 
     def _changed(self, change: LevelChange, level: StoredLevel, *, of_stock: bool) -> StoredLevel:
-        """Return a level after a change; raise StaleRead if rows are older than it."""
+        """Return a level after a change.
+
+        Raises:
+            StaleRead: Rows, or a hold, are older than the level.
+            StaleState: A hold has expired for another request, whose clock is ahead of this one.
+        """
         try:
-            return rules.apply_level_change(level, change, self._tx.now, of_stock=of_stock)
+            return rules.apply_level_change(level, change, self._tx.now_ms, of_stock=of_stock)
         except rules.NegativeLevel as error:
             # A commit between the two reads can show in the level and not yet in the rows.
             if self._tx.elapsed_ms < _RETRY_MS:
                 raise StaleRead from error
             raise
+        except rules.HoldExpired:
+            raise _hold_expired(self._tx, change) from None
 
     def _prepare(self, changes: Sequence[LevelChange]) -> None:
         """Commit changes as pending ones, and add the mark that makes them count."""
@@ -221,7 +256,17 @@ class LevelBook:
         dropped = levels.drop(self._is_ended)
 
         def with_pending(change: LevelChange, level: StoredLevel) -> StoredLevel:
-            pending = PendingShares(name=name, at_ms=tx.now_ms, **change.amounts)
+            try:
+                rules.ensure_held(levels.as_committed(level), change)
+            except rules.HoldExpired:
+                raise _hold_expired(tx, change) from None
+            pending = PendingShares(
+                name=name,
+                at_ms=tx.now_ms,
+                new_holds=change.new_holds,
+                ended_holds=change.ended_holds,
+                **change.amounts,
+            )
             return level.model_copy(update={"pending": [*dropped(level).pending, pending]})
 
         for change in part:
@@ -236,3 +281,9 @@ class LevelBook:
         """
         is_own = pending.name.startswith(self._use_case) and pending.name != self._name
         return is_own or is_abandoned(pending)
+
+
+def _hold_expired(tx: Transaction, change: LevelChange) -> StaleState:
+    """Return the refusal of a change of a hold that its level has dropped; read both again once."""
+    tx.read_twice(f"holds of {ids_of(change)}")
+    return StaleState(f"The hold of {change.place.item_code} has expired.")

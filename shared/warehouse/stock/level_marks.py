@@ -64,6 +64,7 @@ def with_committed(level: StoredLevel, states: Mapping[str, State]) -> StoredLev
     for one in level.pending:
         if states.get(one.name) == "committed":
             level = rules.with_amounts(level, shares_of(one))
+            level = rules.with_holds(level, one.new_holds, one.ended_holds)
     return level
 
 

@@ -51,7 +51,7 @@ def level_keys(places: Iterable[Place]) -> list[Key]:
 def raise_level_event(tx: Transaction, level: Record[StoredLevel]) -> None:
     """Raise stock.updated about a level."""
     shown = replace(level, id=level.entity.event_id)
-    raise_record_event(tx, "stock.updated", views.level_events(tx.store.version), shown)
+    raise_record_event(tx, "stock.updated", views.level_events(tx.store.version, tx.now_ms), shown)
 
 
 class StoredLevels:
@@ -104,6 +104,10 @@ class StoredLevels:
         else:
             TOTALS.insert(self._tx, product, total)
 
+    def as_committed(self, level: StoredLevel) -> StoredLevel:
+        """Return a level with its pending changes that are committed in its figures, too."""
+        return with_committed(level, self._states)
+
     def drop(
         self, is_ended: Callable[[PendingShares], bool] = is_abandoned
     ) -> Callable[[StoredLevel], StoredLevel]:
@@ -140,7 +144,7 @@ class StoredLevels:
 
         def settled(level: StoredLevel) -> StoredLevel:
             left = [one for one in drop(level).pending if one.name not in self._states]
-            level = with_committed(level, self._states)
+            level = self.as_committed(level)
             return level.model_copy(update={"pending": left}) if level.pending else level
 
         return settled
@@ -237,12 +241,13 @@ def settle_levels(tx: Transaction, places: Iterable[Place]) -> None:
             after = settled(record.entity) if record else None
             if record is None or after is None or after == record.entity:
                 continue
-            if shares_of(after) == shares_of(record.entity):
+            before = record.entity
+            if (shares_of(after), after.holds) == (shares_of(before), before.holds):
                 collection.replace(tx, record, after)
                 continue
             update = {"updated_at": tx.now, "event_due": False}
             written = collection.replace(tx, record, after.model_copy(update=update))
-            if collection is LEVELS and (record.entity.event_due or are_shares_shown(tx)):
+            if collection is LEVELS and (before.event_due or are_shares_shown(tx)):
                 raise_level_event(tx, written)
 
 

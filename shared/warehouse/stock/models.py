@@ -157,19 +157,28 @@ class Shares(Stored):
     incoming: Number = Field(default=ZERO, exclude_if=operator.not_)
 
 
+type HeldQuantity = tuple[int, Number]
+"""What one hold holds of a product: until when (milliseconds, exclusive), and the quantity."""
+
+
 class PendingShares(Shares):
     """Changes of shares that count once the transaction with the mark `name` is committed.
 
-    They were added at `at_ms` (milliseconds).
+    They were added at `at_ms` (milliseconds). `new_holds` and `ended_holds` are added to the holds
+    of the level and removed from them.
     """
 
     name: str
     at_ms: int
+    new_holds: list[HeldQuantity] = Field(default_factory=list, exclude_if=operator.not_)
+    ended_holds: list[HeldQuantity] = Field(default_factory=list, exclude_if=operator.not_)
 
 
 class StoredLevel(Quantities, Shares):
     """The stock of a product in one warehouse, or in all warehouses (`whs_code` is None).
 
+    `holds` has an entry for each active hold of the product, sorted. One that has expired counts
+    no more; the next change of the level drops it.
     `pending` has changes of shares that do not count yet: see `level_book`.
     `event_due` is true while a step of work has changed the level and has left the event about it
     to a later step. `event_id` is what events name it by, since the id of its key is too wide.
@@ -182,12 +191,24 @@ class StoredLevel(Quantities, Shares):
     created_at: Timestamp
     updated_at: Timestamp
     event_due: bool = False
+    holds: list[HeldQuantity] = Field(default_factory=list, exclude_if=operator.not_)
     pending: list[PendingShares] = Field(default_factory=list, exclude_if=operator.not_)
 
+    def held_at(self, now_ms: int) -> Decimal:
+        """Return the quantity that is held at a moment."""
+        return sum((qty for until_ms, qty in self.holds if until_ms > now_ms), ZERO)
+
+    def sellable_at(self, now_ms: int) -> Decimal:
+        """Return what can be sold at a moment; below 0 if more is ordered and held than is there.
+
+        Without a change of the level, it only grows with time.
+        """
+        return self.available - self.committed - self.held_at(now_ms)
+
     @property
-    def sellable(self) -> Decimal:
-        """What can be sold; below 0 if more is ordered than is there."""
-        return self.available - self.committed
+    def held_until_ms(self) -> int | None:
+        """When the last hold expires; None without holds."""
+        return max((until_ms for until_ms, _ in self.holds), default=None)
 
 
 type Place = tuple[int, int]

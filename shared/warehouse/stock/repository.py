@@ -1,9 +1,12 @@
 """Storage of stock rows, levels and movements. Keys and indexes: see docs/internals/storage.md."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, get_args
 
+from shared.kernel.clock import instant
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import (
@@ -108,13 +111,18 @@ because no row has both."""
 
 _shown_of_level = facets_of("product_id", "item_code", "whs_code", "updated_at")
 _SHORTAGE = Lookup(5, order="item_code", hides=("shortage",))
-_SHARES_SINCE: Mapping[str | int, int] = {"sellable": SHARES_SINCE, "shortage": SHARES_SINCE}
+_SHARES_SINCE: Mapping[str | int, int] = dict.fromkeys(
+    ("sellable", "held_until", "shortage"), SHARES_SINCE
+)
 
 
-def _level_facets(level: StoredLevel) -> Facets:
+def _level_facets(level: StoredLevel, now_ms: int = 0) -> Facets:
+    """Return the facets at a moment, by default as long as no hold has expired, as stored."""
+    until_ms = level.held_until_ms
     return {
         **_shown_of_level(level),
-        "sellable": signed_quantity_text(level.sellable),
+        "sellable": signed_quantity_text(level.sellable_at(now_ms)),
+        "held_until": None if until_ms is None else instant(until_ms),
         "shortage": flag_text(level.committed > level.available or None),
     }
 
@@ -128,15 +136,15 @@ LEVELS = Collection(
     partitions={"whs_code": Partition({"item_code": 3}, own_totals=SHARDS)},
     lookups={"product_id": Lookup(4), "shortage": _SHORTAGE},
     totals_within=STOCK.kind,
-    volatile=frozenset({"sellable"}),
+    volatile=frozenset({"sellable", "held_until"}),
     id_digits=PAIR_DIGITS,
     since=_SHARES_SINCE,
 )
 
 
-def _total_facets(total: StoredLevel) -> Facets:
+def _total_facets(total: StoredLevel, now_ms: int = 0) -> Facets:
     stocked = bool(total.on_hand or total.in_transit)
-    return {**_level_facets(total), uses.STOCKED: flag_text(stocked)}
+    return {**_level_facets(total, now_ms), uses.STOCKED: flag_text(stocked)}
 
 
 def _total_key(product: str) -> Key:
@@ -150,7 +158,7 @@ TOTALS = Collection(
     model=StoredLevel,
     facets=_total_facets,
     totals_within=STOCK.kind,
-    volatile=frozenset({uses.STOCKED, "sellable"}),
+    volatile=frozenset({uses.STOCKED, "sellable", "held_until"}),
     sorts={"item_code": 1, "updated_at": 2},
     lookups={
         "product_id": lambda product: [_total_key(product)],
@@ -347,15 +355,20 @@ def list_stock(
     return read_page(store, STOCK, parameters.list_query(equal=equal, between=between))
 
 
-def list_levels(store: Store, parameters: LevelParameters) -> Page[StoredLevel]:
-    """Return a page of levels per warehouse, or of totals over all warehouses."""
+def list_levels(store: Store, parameters: LevelParameters, now_ms: int) -> Page[StoredLevel]:
+    """Return a page of levels per warehouse, or of totals over all warehouses, as they are now."""
     filters = parameters.filters(totals=None, warehouse="whs_code", sellable_below=None)
     between: dict[str, Range] = {}
     if parameters.sellable_below is not None:
         most = parameters.sellable_below - LEAST_QUANTITY
         between["sellable"] = (None, signed_quantity_text(most))
     query = parameters.list_query(equal=filters, between=between)
-    return read_page(store, TOTALS if parameters.totals else LEVELS, query)
+    collection, facets = (TOTALS, _total_facets) if parameters.totals else (LEVELS, _level_facets)
+    if between:
+        # Stored is the least that can be sold: of a level with active holds, more may be by now.
+        query = replace(query, doubt=("held_until", instant(now_ms)))
+        collection = replace(collection, facets=partial(facets, now_ms=now_ms))
+    return read_page(store, collection, query)
 
 
 def list_movements(store: Store, parameters: MovementParameters) -> Page[Movement]:

@@ -1,14 +1,17 @@
 """Rules of stock on plain data: the changes of one transaction, levels and allocation."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from shared.kernel.clock import instant
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.items import Key
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO, plain
 from shared.warehouse.stock.models import (
+    HeldQuantity,
     InventoryStatus,
     LastDeparture,
     LevelPlace,
@@ -269,13 +272,15 @@ def level_share(row: StockRow) -> dict[str, Decimal]:
 
 @dataclass(slots=True)
 class LevelChange:
-    """The differences of the quantities and shares of one level.
+    """The differences of the quantities, shares and holds of one level.
 
-    `place` identifies product and warehouse, and has their codes.
+    `place` identifies product and warehouse, and has their codes. `holds` has how many entries of
+    each hold are added; a negative number is removed.
     """
 
     place: LevelPlace | StockRow
     amounts: dict[str, Decimal] = field(default_factory=dict)
+    holds: dict[HeldQuantity, int] = field(default_factory=dict)
 
     def add(self, by: Mapping[str, Decimal], sign: int = 1) -> None:
         """Add `by`, multiplied by `sign`, to the amounts and drop amounts of 0."""
@@ -283,6 +288,28 @@ class LevelChange:
             total = self.amounts.pop(name, ZERO) + sign * qty
             if total:
                 self.amounts[name] = total
+
+    def add_holds(self, by: Mapping[HeldQuantity, int]) -> None:
+        """Add the numbers of `by` to those of the holds and drop numbers of 0."""
+        for hold, number in by.items():
+            total = self.holds.pop(hold, 0) + number
+            if total:
+                self.holds[hold] = total
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changes."""
+        return not (self.amounts or self.holds)
+
+    @property
+    def new_holds(self) -> list[HeldQuantity]:
+        """The entries that are added to the holds of the level."""
+        return [hold for hold, number in self.holds.items() for _ in range(number)]
+
+    @property
+    def ended_holds(self) -> list[HeldQuantity]:
+        """The entries that are removed from the holds of the level."""
+        return [hold for hold, number in self.holds.items() for _ in range(-number)]
 
 
 def level_changes(
@@ -304,8 +331,14 @@ def total_changes(differences: Iterable[LevelChange]) -> list[LevelChange]:
     found: dict[int, LevelChange] = {}
     for difference in differences:
         product = difference.place.product_id
-        found.setdefault(product, LevelChange(difference.place)).add(difference.amounts)
-    return [one for one in found.values() if one.amounts]
+        total = found.setdefault(product, LevelChange(difference.place))
+        total.add(difference.amounts)
+        total.add_holds(difference.holds)
+    return [one for one in found.values() if not one.is_empty]
+
+
+class HoldExpired(Exception):
+    """A hold is to be removed from a level that has dropped it as expired."""
 
 
 class NegativeLevel(Exception):
@@ -327,18 +360,22 @@ def empty_level(
 
 
 def apply_level_change(
-    level: StoredLevel, difference: LevelChange, now: str, *, of_stock: bool = True
+    level: StoredLevel, difference: LevelChange, now_ms: int, *, of_stock: bool = True
 ) -> StoredLevel:
-    """Return a level, or the total of a product, after `difference`.
+    """Return a level, or the total of a product, after `difference`, without expired holds.
 
     A change `of_stock` names the present codes of product and warehouse; another one may name
     former codes.
 
     Raises:
+        HoldExpired: The level lacks a hold that is to be removed.
         NegativeLevel: A quantity would fall below 0.
     """
     place = difference.place
-    after = with_amounts(level, difference.amounts).model_copy(update={"updated_at": now})
+    ensure_held(level, difference)
+    after = with_holds(level, difference.new_holds, difference.ended_holds, now_ms)
+    after = with_amounts(after, difference.amounts)
+    after = after.model_copy(update={"updated_at": instant(now_ms)})
     if not of_stock:
         return after
     sums = {name: getattr(after, name) for name in Quantities.model_fields}
@@ -353,6 +390,28 @@ def with_amounts(level: StoredLevel, amounts: Mapping[str, Decimal]) -> StoredLe
     return level.model_copy(
         update={name: getattr(level, name) + qty for name, qty in amounts.items()}
     )
+
+
+def ensure_held(level: StoredLevel, difference: LevelChange) -> None:
+    """Raise HoldExpired unless a level has all holds that are to be removed."""
+    if Counter(difference.ended_holds) - Counter(level.holds):
+        raise HoldExpired
+
+
+def with_holds(
+    level: StoredLevel,
+    new: Iterable[HeldQuantity],
+    ended: Iterable[HeldQuantity],
+    now_ms: int = 0,
+) -> StoredLevel:
+    """Return a level with `new` holds, and without those that are `ended` or have expired by now.
+
+    An ended hold that it does not have has expired.
+    """
+    left = Counter(level.holds) + Counter(new)
+    left.subtract(ended)
+    holds = sorted(one for one in left.elements() if one[0] > now_ms)
+    return level if holds == level.holds else level.model_copy(update={"holds": holds})
 
 
 def stock_count_changes(

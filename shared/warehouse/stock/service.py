@@ -41,9 +41,9 @@ def rows_by_id(store: Store, numbers: Iterable[int]) -> dict[int, StockRow]:
     return {record.id: record.entity for record in STOCK.get_many(store, numbers)}
 
 
-def list_levels(store: Store, parameters: LevelParameters) -> Page[StoredLevel]:
-    """Return a page of levels per warehouse, or of totals over all warehouses."""
-    page = repository.list_levels(store, parameters)
+def list_levels(store: Store, parameters: LevelParameters, now_ms: int) -> Page[StoredLevel]:
+    """Return a page of levels per warehouse, or of totals over all warehouses, as they are now."""
+    page = repository.list_levels(store, parameters, now_ms)
     states = level_marks.states_of(store, (record.entity for record in page.records))
     if not states:
         return page

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from shared.kernel.db.records import Record
 from shared.kernel.db.schema import TableVersion
 from shared.kernel.events.outbox import EventResource
-from shared.kernel.fields import ZERO
 from shared.warehouse.stock.models import (
     SHARES_SINCE,
     Movement,
@@ -47,8 +46,8 @@ def _position(
     )
 
 
-def level(version: TableVersion) -> Callable[[Record[StoredLevel]], StockLevel]:
-    """Return a function that converts a level of a table of a version.
+def level(version: TableVersion, now_ms: int) -> Callable[[Record[StoredLevel]], StockLevel]:
+    """Return a function that converts a level, as it is now, of a table of a version.
 
     An older table does not have all shares, so they are not shown.
     """
@@ -59,8 +58,8 @@ def level(version: TableVersion) -> Callable[[Record[StoredLevel]], StockLevel]:
         shares = {
             "committed": entity.committed,
             "incoming": entity.incoming,
-            "held": ZERO,
-            "sellable": entity.sellable,
+            "held": entity.held_at(now_ms),
+            "sellable": entity.sellable_at(now_ms),
         }
         shown = shares if is_complete else dict.fromkeys(shares)
         return StockLevel.from_stored(entity, available=entity.available, **shown)
@@ -68,10 +67,10 @@ def level(version: TableVersion) -> Callable[[Record[StoredLevel]], StockLevel]:
     return convert
 
 
-def level_events(version: TableVersion) -> EventResource[StoredLevel]:
-    """Return how events describe the levels of a table of a version."""
+def level_events(version: TableVersion, now_ms: int) -> EventResource[StoredLevel]:
+    """Return how events describe the levels, as they are now, of a table of a version."""
     href = "/stock-levels?product_id={record.entity.product_id}"
-    return EventResource("stock_level", href, level(version))
+    return EventResource("stock_level", href, level(version, now_ms))
 
 
 def movement(record: Record[Movement]) -> Movement:

@@ -189,7 +189,7 @@ def test_shares_of_a_table_before_its_upgrade_are_not_shown() -> None:
         event_id=1, product_id=1, item_code="BRICK", whs_code="YARD", on_hand=Decimal(5),
         committed=Decimal(2), created_at="", updated_at="",
     )  # fmt: skip
-    shown = [views.level(TableVersion.of(at))(Record(1, 1, entity)) for at in (3, 4)]
+    shown = [views.level(TableVersion.of(at), 0)(Record(1, 1, entity)) for at in (3, 4)]
     assert [(one.committed, one.sellable) for one in shown] == [(None, None), (2, 3)]
 
 

@@ -314,5 +314,8 @@ _ROWS: tuple[tuple[str, str, Change], ...] = (
     ("changes_of_a_level_that_were_abandoned", "mark.left",
      edit("level", LEVEL, pending=[PendingShares(name="0" * 32, at_ms=1, committed=Decimal(3))])),
     ("mark_of_levels_left", "mark.endless", put(mark_key("0" * 32), {"state": "committed"})),
+    *((f"holds_of_{kind}", f"{name}.held",
+       edit(kind, number, holds=[(4_000_000_000_000, Decimal(3))]))
+      for kind, name, number in (("level", "level", LEVEL), ("level_total", "total", BRICK))),
 )  # fmt: skip
 PLANTS = [_plant(*row) for row in _ROWS]

@@ -21,6 +21,7 @@ _ELSEWHERE = {
     "count_of_a_position_too_high": 2,
     "receipt_for_another_quantity_of_its_document": 8,
     "level_missing": 9,
+    "holds_of_level_total": 7,
     "total_of_a_warehouse": 9,
 }
 """Batches of the stride 9 for drifts that would meet another one of the same item. After a change

@@ -150,11 +150,11 @@ class GatheredList[E: Stored]:
         return self._request.page(records, len(ids), taken_ms, digest)
 
     def _state(self) -> tuple[Totals, State]:
-        """Return the totals and the state of the list, with moving ranges another one each time."""
+        """Return the totals and the state; another one at each moment if the list depends on it."""
         totals, state = self._request.state()
-        moving = self._query.moving
-        if moving:
-            state = replace(state, text=f"{state.text}/{json.dumps(moving)}")
+        moments = [one for one in (self._query.moving, self._query.doubt) if one]
+        if moments:
+            state = replace(state, text=f"{state.text}/{json.dumps(moments)}")
         return totals, state
 
     def _from_snapshot(self, snapshot: bookmarks.Snapshot) -> Page[E]:
@@ -204,15 +204,32 @@ class GatheredList[E: Stored]:
 
         An entity may have several entries, of which some are of its former name while it changes.
         """
-        sort, found = self._query.sort, dict[int, str]()
+        sort, found, doubtful = self._query.sort, dict[int, str](), set[int]()
+        facet, most = self._query.doubt or (sort, None)
         for path, entries in self._read(words, self._arguments):
             sort_name = index_keys(path.index)[1]
             attribute, name = self._request.facet_path(path, sort)
+            in_doubt, _ = self._request.facet_path(path, facet)
             for entry in entries:
                 key = entry[sort_name]
                 shown = entry.get(attribute, {}).get(name, "")
                 found[id_of(key)] = value_of(key) if sort == path.sort else shown
+                if most is not None and entry.get(in_doubt, {}).get(facet, "") > most:
+                    doubtful.add(id_of(key))
+        for number in doubtful - self._matching_of(doubtful):
+            del found[number]
         return self._sorted((text, number) for number, text in found.items())
+
+    def _matching_of(self, ids: set[int]) -> set[int]:
+        """Read entities whose entries match, and return the ids of those that match themselves."""
+        if len(ids) > bounds.MAX_ITEMS:
+            raise bounds.filters_too_much(self._query, self._collection, frozenset())
+        stored_facets, matches = self._collection.stored_facets, self._query.matches
+        return {
+            record.id
+            for record in self._request.records(ids)
+            if matches(stored_facets(record.entity), covered=frozenset())
+        }
 
     def _entities(self, words: Words) -> set[int]:
         """Return the ids of the entities that match as far as the entries show it."""
@@ -232,8 +249,9 @@ class GatheredList[E: Stored]:
         several = only_ids and path.sort is None and self._collection.more_lookups
         arguments = {} if several else self._request.filters(path, values, only_shown=only_ids)
         shown, sort = [index_keys(path.index)[1]], self._query.sort
-        if not only_ids and sort not in {ID, path.sort}:
-            attribute, name = self._request.facet_path(path, sort)
+        compared = () if only_ids else dict.fromkeys((sort, *(self._query.doubt or ())[:1]))
+        for facet in (one for one in compared if one not in {ID, path.sort}):
+            attribute, name = self._request.facet_path(path, facet)
             names = arguments.setdefault("ExpressionAttributeNames", {})
             names |= {f"#{attribute}": attribute, f"#{name}": name}
             shown.append(f"#{attribute}.#{name}")

@@ -51,6 +51,9 @@ class ListQuery:
     and the range is another one at every moment."""
     unless: tuple[str, str] | None = None
     """Facet and value of entities that `moving` does not leave out."""
+    doubt: tuple[str, str] | None = None
+    """Facet and value: entities whose facet is above it may not match, although their entries do.
+    They are read, because their facets depend on the time."""
     after: Mark | None = None
     """The mark of the cursor with which the caller continues the list."""
     parameters: Sequence[str] = ()
