@@ -17,7 +17,7 @@ from shared.kernel.db.items import AttributeMap, Item, Key, encode, from_attribu
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.schema import TableVersion, current_version
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.errors import ServiceUnavailable
+from shared.kernel.errors import ServiceUnavailable, UnservedTable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -112,6 +112,15 @@ class Store:
     def slug(self) -> str:
         """The slug of the tenant."""
         return self.company.slug
+
+    def ensure_version(self, needed: int, what: str) -> None:
+        """Raise UnservedTable if not every item has what `what` needs, before an upgrade."""
+        version = self.version.complete
+        if needed > version:
+            raise UnservedTable(
+                f"{what} needs version {needed} of the table of {self.slug}, which has version "
+                f"{version} until its upgrade is completed."
+            )
 
     def repeatable(self) -> "Store":
         """Return the same table with a cache: every read of one key returns the same item.

@@ -16,14 +16,15 @@ same use case does so at once, also one of the request that repeats it: `level_m
 What pending changes wait for is in `level_marks`, adding them to the figures in `level_settling`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import Decimal
 
 from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import StaleState
+from shared.kernel.errors import Problem, StaleState
+from shared.kernel.fields import ZERO, plain
 from shared.kernel.observability import logger
 from shared.warehouse.stock import rules
 from shared.warehouse.stock.level_marks import (
@@ -32,6 +33,8 @@ from shared.warehouse.stock.level_marks import (
     left_marks,
     new_mark,
     new_name,
+    sellable,
+    states_of,
     use_case_of,
 )
 from shared.warehouse.stock.level_settling import (
@@ -40,19 +43,21 @@ from shared.warehouse.stock.level_settling import (
     are_shares_shown,
     fold,
     ids_of,
+    level_keys,
     parts_of,
     products_of,
     raise_level_event,
     settle,
 )
 from shared.warehouse.stock.models import (
+    SHARES_SINCE,
     HeldQuantity,
     LevelPlace,
     PendingShares,
     Place,
     StoredLevel,
 )
-from shared.warehouse.stock.repository import LEVELS, TOTALS
+from shared.warehouse.stock.repository import LEVELS, TOTALS, level_id
 from shared.warehouse.stock.rules import LevelChange
 
 _RETRY_MS = 1_500
@@ -61,8 +66,14 @@ MOST_SMALL = 30
 """Most products whose shares are changed within the transaction itself."""
 _LEVEL_BYTES = 1_000
 
+_WAIT_MS = 2_000
+"""How long to wait for other transactions of which what can be sold depends, from the first try."""
+
 type LevelShares = Iterable[tuple[LevelPlace, str, Decimal]]
 """What an entity adds to levels: the place, the name of the share, and the quantity."""
+type TakenMore = tuple[LevelPlace, Decimal, str | None]
+"""The level of a line of a request, by how much the line raises what is taken of what can be sold,
+and the field that says so: None of a line that lowers it."""
 
 
 def add_shares[E](
@@ -103,6 +114,8 @@ class LevelBook:
         """Levels whose stock changes."""
         self.due_later: set[Place] = set()
         """Levels whose events are left to later steps, if they change."""
+        self._limited: set[Place] = set()
+        """Levels whose `sellable` must not fall below 0 by the changes."""
         self._use_case = use_case_of(tx)
         self._name: str | None = None
         self._prepared: list[Place] = []
@@ -135,6 +148,51 @@ class LevelBook:
         """Add so many entries of a hold; a negative number is removed."""
         ids = (place.product_id, place.warehouse_id)
         self._changes.setdefault(ids, LevelChange(place)).add_holds({hold: number})
+
+    def limit(self, lines: Iterable[TakenMore], *, commits: bool = True) -> list[Problem]:
+        """Return the problems of taking more than can be sold, for each field that takes some.
+
+        Without problems, the caller adds the changes, and the commit depends on what was found.
+        With `commits` False it adds none; then what others have prepared counts for nothing.
+
+        Raises:
+            StaleRead: It depends on a transaction that is under way.
+            UnservedTable: The levels do not show what can be sold before an upgrade.
+        """
+        tx = self._tx
+        tx.store.ensure_version(SHARES_SINCE, "What can be sold")
+        by_place: dict[Place, list[TakenMore]] = {}
+        for line in lines:
+            by_place.setdefault((line[0].product_id, line[0].warehouse_id), []).append(line)
+        levels = self._read_levels(by_place)
+        states = states_of(tx.store, levels.values())
+        problems, waits = list[Problem](), False
+        for ids, of_place in by_place.items():
+            qty = sum((more for _, more, _ in of_place), ZERO)
+            former = self._changes.get(ids)
+            in_book = rules.taken(former, tx.now_ms) if former else ZERO
+            most, least = sellable(levels.get(ids), states, self._is_ended, tx.now_ms)
+            can_be = max(ZERO, (least if commits else most) - in_book)
+            if qty <= can_be:
+                self._limited.add(ids)
+                continue
+            waits |= commits and qty <= most - in_book
+            message = (
+                f"{plain(qty)} requested, {plain(can_be)} can be sold of"
+                f" {of_place[0][0].item_code} in {of_place[0][0].whs_code}"
+            )
+            problems += [Problem(name, message) for _, _, name in of_place if name]
+        if waits and tx.elapsed_ms < _WAIT_MS:
+            raise StaleRead
+        return problems
+
+    def _read_levels(self, places: Collection[Place]) -> dict[Place, StoredLevel]:
+        """Read levels, with what `write` reads of small changes."""
+        is_large = len({product for product, _ in places}) > MOST_SMALL
+        keys = [LEVELS.key(level_id(*one)) for one in places] if is_large else level_keys(places)
+        found = self._tx.store.get_many(keys)
+        records = {one: LEVELS.from_items(found, level_id(*one)) for one in places}
+        return {one: record.entity for one, record in records.items() if record}
 
     @property
     def item_codes(self) -> set[str]:
@@ -237,22 +295,35 @@ class LevelBook:
         self._prepared = list(by_place)
         store = tx.store.beside_claim()
 
-        def prepare(places: Sequence[Place]) -> None:
+        def prepare(places: Sequence[Place]) -> bool:
             part = [by_place[place] for place in places]
-            run_transaction(store, lambda own: self._add_pending(own, name, part), caller=tx.caller)
+            return run_transaction(
+                store, lambda own: self._add_pending(own, name, part), caller=tx.caller
+            )
 
-        map_concurrently(prepare, list(parts_of(by_place)))
+        if not all(map_concurrently(prepare, list(parts_of(by_place)))):
+            raise StaleRead  # others have taken it since `limit`, or are about to
         store.keep_claim()
         tx.insert(new_mark(name, tx.now, by_place))
         # The totals of products whose stock changes, too, are written below.
         totals = [TOTALS.key(one) for one in products_of(changes)]
         tx.store.get_many((key for key in totals if tx.store.is_cached(key)), uncached=True)
 
-    def _add_pending(self, tx: Transaction, name: str, part: Sequence[LevelChange]) -> None:
-        """Add changes to their levels and totals as pending ones; no figure changes."""
+    def _add_pending(self, tx: Transaction, name: str, part: Sequence[LevelChange]) -> bool:
+        """Add changes to their levels and totals as pending ones; no figure changes.
+
+        Return False, and add nothing, if a level would fall below its limit.
+        """
         tx.store.keep_claim()
         levels = StoredLevels(tx, map(ids_of, part))
         levels.reserve_ids()
+        for change in part:
+            if ids_of(change) in self._limited:
+                record = levels.levels[ids_of(change)]
+                level = record.entity if record else None
+                least = sellable(level, levels.states, self._is_ended, tx.now_ms)[1]
+                if rules.taken(change, tx.now_ms) > max(ZERO, least):
+                    return False
         dropped = levels.drop(self._is_ended)
 
         def with_pending(change: LevelChange, level: StoredLevel) -> StoredLevel:
@@ -273,6 +344,7 @@ class LevelBook:
             levels.put_level(change, with_pending(change, levels.level_of(change)))
         for change in rules.total_changes(part):
             levels.put_total(change, with_pending(change, levels.total_of(change)))
+        return True
 
     def _is_ended(self, pending: PendingShares) -> bool:
         """Return whether changes without a mark are of a request that commits them no more.

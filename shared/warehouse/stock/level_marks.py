@@ -9,7 +9,7 @@ import hashlib
 import json
 import uuid
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
 from typing import Literal
@@ -21,6 +21,7 @@ from shared.kernel.db.records import HEAD
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, index_keys, index_name
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.fields import ZERO
 from shared.warehouse.stock import rules
 from shared.warehouse.stock.models import PendingShares, Place, Shares, StoredLevel
 
@@ -66,6 +67,23 @@ def with_committed(level: StoredLevel, states: Mapping[str, State]) -> StoredLev
             level = rules.with_amounts(level, shares_of(one))
             level = rules.with_holds(level, one.new_holds, one.ended_holds)
     return level
+
+
+def sellable(
+    level: StoredLevel | None,
+    states: Mapping[str, State],
+    is_ended: Callable[[PendingShares], bool],
+    now_ms: int,
+) -> tuple[Decimal, Decimal]:
+    """Return what can be sold of a level, and what of it if all transactions under way commit.
+
+    One without a mark is under way unless it `is_ended`. A level that does not exist is None.
+    """
+    if level is None:
+        return ZERO, ZERO
+    can_be = with_committed(level, states).sellable_at(now_ms)
+    others = [one for one in level.pending if one.name not in states and not is_ended(one)]
+    return can_be, can_be - sum(one.taken_at(now_ms) for one in others)
 
 
 def is_abandoned(pending: PendingShares) -> bool:

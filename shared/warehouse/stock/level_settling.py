@@ -64,7 +64,8 @@ class StoredLevels:
         self.levels = {place: LEVELS.from_items(found, level_id(*place)) for place in places}
         self.totals = {product: TOTALS.from_items(found, product) for product, _ in places}
         stored = [one.entity for one in (*self.levels.values(), *self.totals.values()) if one]
-        self._states = states_of(tx.store, stored)
+        self.states = states_of(tx.store, stored)
+        """The states of the transactions that have ended and have pending changes in them."""
 
     def reserve_ids(self) -> None:
         """Allocate the ids of the levels that are new in one call."""
@@ -106,7 +107,7 @@ class StoredLevels:
 
     def as_committed(self, level: StoredLevel) -> StoredLevel:
         """Return a level with its pending changes that are committed in its figures, too."""
-        return with_committed(level, self._states)
+        return with_committed(level, self.states)
 
     def drop(
         self, is_ended: Callable[[PendingShares], bool] = is_abandoned
@@ -118,8 +119,8 @@ class StoredLevels:
         aborted = set[str]()
 
         def never_counts(one: PendingShares) -> bool:
-            if one.name in self._states:
-                return self._states[one.name] == "aborted"
+            if one.name in self.states:
+                return self.states[one.name] == "aborted"
             if one.name not in aborted:
                 if not is_ended(one) or len(aborted) == _MOST_ABORTED:
                     return False
@@ -143,7 +144,7 @@ class StoredLevels:
         drop = self.drop(is_ended)
 
         def settled(level: StoredLevel) -> StoredLevel:
-            left = [one for one in drop(level).pending if one.name not in self._states]
+            left = [one for one in drop(level).pending if one.name not in self.states]
             level = self.as_committed(level)
             return level.model_copy(update={"pending": left}) if level.pending else level
 

@@ -173,6 +173,12 @@ class PendingShares(Shares):
     new_holds: list[HeldQuantity] = Field(default_factory=list, exclude_if=operator.not_)
     ended_holds: list[HeldQuantity] = Field(default_factory=list, exclude_if=operator.not_)
 
+    def taken_at(self, now_ms: int) -> Decimal:
+        """Return what they take of what can be sold; not below 0: what they return counts later."""
+        held = sum((qty for until_ms, qty in self.new_holds if until_ms > now_ms), ZERO)
+        ended = sum((qty for until_ms, qty in self.ended_holds if until_ms > now_ms), ZERO)
+        return max(ZERO, self.committed + held - ended)
+
 
 class StoredLevel(Quantities, Shares):
     """The stock of a product in one warehouse, or in all warehouses (`whs_code` is None).

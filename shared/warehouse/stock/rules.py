@@ -414,6 +414,13 @@ def with_holds(
     return level if holds == level.holds else level.model_copy(update={"holds": holds})
 
 
+def taken(change: LevelChange, now_ms: int) -> Decimal:
+    """Return what a change of a level takes of what can be sold at a moment."""
+    available = Quantities.model_construct(None, **change.amounts).available
+    held = (qty * number for (until_ms, qty), number in change.holds.items() if until_ms > now_ms)
+    return change.amounts.get("committed", ZERO) + sum(held, ZERO) - available
+
+
 def stock_count_changes(
     before: Mapping[Key, StockRow], changed: Iterable[tuple[Key, StockRow]]
 ) -> dict[int, int]:

@@ -7,7 +7,7 @@ from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.fields import plain
-from shared.warehouse.stock import batches, level_marks, repository, rules
+from shared.warehouse.stock import batches, level_marks, level_settling, repository, rules
 from shared.warehouse.stock.models import (
     LevelParameters,
     StockParameters,
@@ -39,6 +39,9 @@ def list_stock(
 def rows_by_id(store: Store, numbers: Iterable[int]) -> dict[int, StockRow]:
     """Return stock rows by their ids."""
     return {record.id: record.entity for record in STOCK.get_many(store, numbers)}
+
+
+level_keys = level_settling.level_keys
 
 
 def list_levels(store: Store, parameters: LevelParameters, now_ms: int) -> Page[StoredLevel]:

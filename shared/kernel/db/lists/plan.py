@@ -12,7 +12,6 @@ from shared.kernel.db.lists.cursor import Mark
 from shared.kernel.db.search import SEARCH, indexed_parts, prefix_of, search_partitions
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys
-from shared.kernel.errors import UnservedTable
 from shared.kernel.fields import Stored
 
 _MAX_OFFSET_PAGES = 10**9
@@ -175,11 +174,7 @@ def ensure_upgraded[E: Stored](store: Store, collection: Collection[E], query: L
     used = {query.sort, *query.facets}
     needed = max((since.get(facet, version) for facet in used), default=version)
     needed = max(needed, since.get(collection.sorts.get(query.sort, ""), version))
-    if needed > version:
-        raise UnservedTable(
-            f"This list needs version {needed} of the table of {store.slug}, which has version "
-            f"{version} until its upgrade is completed."
-        )
+    store.ensure_version(needed, "This list")
 
 
 @dataclass(frozen=True, slots=True)
