@@ -25,6 +25,7 @@ const subject = {
     {"name": "packing_required", "type": "boolean"},
     {"name": "dispatch_rest", "type": "choice", "choices": ["close", "keep"]},
     {"name": "expired_stock", "type": "choice", "choices": ["block", "allow"]},
+    {"name": "oversell", "type": "choice", "choices": ["allow", "refuse"]},
     {"name": "rfid_required", "type": "boolean"},
     {"name": "gs1_company_prefix", "type": "text"},
     {"name": "sscc_extension_digit", "type": "integer"},
@@ -51,6 +52,7 @@ const subject = {
     {"name": "packing_required", "type": "boolean"},
     {"name": "dispatch_rest", "type": "choice", "choices": ["close", "keep"]},
     {"name": "expired_stock", "type": "choice", "choices": ["block", "allow"]},
+    {"name": "oversell", "type": "choice", "choices": ["allow", "refuse"]},
     {"name": "rfid_required", "type": "boolean"},
     {"name": "gs1_company_prefix", "type": "text", "isNullable": true},
     {"name": "sscc_extension_digit", "type": "integer", "minimum": 0, "maximum": 9}

@@ -8,10 +8,11 @@ from shared.kernel.metadata import merge_problems
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse.catalog.lines import LineProblems, ensure_no_problems
 from shared.warehouse.catalog.unit_quantities import lines_in_base_units
-from shared.warehouse.documents import actions, change_rules, repository, rules, service
+from shared.warehouse.documents import actions, change_rules, oversell, repository, rules, service
 from shared.warehouse.documents.models import Document, EntryChange, ExitChange
 from shared.warehouse.documents.vocabulary import DocumentKind
 from shared.warehouse.master_data.named_codes import NamedCodes
+from shared.warehouse.stock.level_book import LevelBook
 
 
 def change_document(
@@ -57,7 +58,10 @@ def change_document(
         *of_goods.invalid,
         *service.wrong_dates(tx.store, kind, added, known),
     ]
-    valid = ensure_no_problems(change, LineProblems(problems, of_goods.blocked))
+    blocked = list(of_goods.blocked)
+    if oversell.is_refused(tx.company, kind) and change_rules.orders_more(change, document):
+        blocked += LevelBook.of(tx).limit(oversell.ordered_more(document, change, known))
+    valid = ensure_no_problems(change, LineProblems(problems, blocked))
     after = change_rules.changed(document, valid, known)
     if after == document:
         return record

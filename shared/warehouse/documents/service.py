@@ -17,7 +17,7 @@ from shared.warehouse.catalog.drafts import more_problems
 from shared.warehouse.catalog.lines import LineProblems, ensure_no_problems, numbered
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.catalog.unit_quantities import lines_in_base_units
-from shared.warehouse.documents import repository, rules, views
+from shared.warehouse.documents import oversell, repository, rules, views
 from shared.warehouse.documents.actions import ACTIONS
 from shared.warehouse.documents.models import (
     Document,
@@ -31,6 +31,7 @@ from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.partners import codes as partner_codes
 from shared.warehouse.settings.values import DispatchRest
 from shared.warehouse.stock import service as stock
+from shared.warehouse.stock.level_book import LevelBook
 from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work.models import DocumentReference
 
@@ -66,7 +67,7 @@ def create_document(
             )
     known = _codes(draft).known(tx, found)
     draft = lines_in_base_units(draft, found)
-    draft = ensure_no_problems(draft, _examine(tx.store, kind, draft, known))
+    draft = ensure_no_problems(draft, _examine(tx, kind, draft, known))
     if draft.partner_name is None:
         partner = rules.partner_kind(kind, draft.type)
         name = partner_codes.name_of(found, partner, draft.partner_code)
@@ -77,13 +78,21 @@ def create_document(
 
 
 def _examine(
-    store: Store, kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft], known: MasterData
+    tx: Transaction,
+    kind: DocumentKind,
+    draft: Checked[EntryDraft | ExitDraft],
+    known: MasterData,
+    *,
+    commits: bool = True,
 ) -> LineProblems:
     """Return the problems of a document that field validation does not find."""
     found = rules.examine(draft, known)
     lines: Sequence[Checked[LineDraft]] = draft.lines or ()
-    others = wrong_dates(store, kind, list(numbered(lines)), known)
-    return LineProblems([*found.invalid, *others], found.blocked)
+    others = wrong_dates(tx.store, kind, list(numbered(lines)), known)
+    blocked = list(found.blocked)
+    if oversell.is_refused(tx.company, kind):
+        blocked += LevelBook.of(tx).limit(oversell.ordered(draft, known), commits=commits)
+    return LineProblems([*found.invalid, *others], blocked)
 
 
 def wrong_dates(
@@ -159,7 +168,7 @@ def examine_document(
     found = tx.store.get_many(keys_to_examine(kind, draft))
     known = _codes(draft).known(tx, found)
     counted = lines_in_base_units(draft, found)
-    findings = _examine(tx.store, kind, counted, known)
+    findings = _examine(tx, kind, counted, known, commits=False)
     existing = references.existing_id(found, _reference(kind, draft))
     return existing, [*more_problems(counted, draft), *findings.all]
 
@@ -304,6 +313,9 @@ def keys_to_examine(kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]) 
     """Return the keys of all items that `examine_document` reads for a draft."""
     reference = _reference(kind, draft)
     return [*([reference] if reference else []), *_codes(draft).keys]
+
+
+oversell_keys = oversell.keys_to_read
 
 
 def _reference(kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]) -> Key | None:

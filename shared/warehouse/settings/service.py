@@ -21,6 +21,7 @@ from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse.settings import rules
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.settings.values import (
+    REFUSE_SINCE,
     SETTING_NAMES,
     Settings,
     SettingsSnapshot,
@@ -64,11 +65,16 @@ def update_settings(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSn
 
     `requested` has the values of `timezone`, `modules` (the complete set of enabled modules) and
     fields of `Settings` by name, numbers as Decimals.
+
+    Raises:
+        UnservedTable: `oversell` would be `refuse` before an upgrade of the table.
     """
     values = {name: requested[name] for name in SETTING_NAMES & requested.keys()}
     rules.check_settings(
         requested.get("timezone"), requested.get("modules", ()), Settings.model_construct(**values)
     )
+    if values.get("oversell") == "refuse":
+        tx.store.ensure_version(REFUSE_SINCE, "The setting oversell: refuse")
     seen = get_settings(tx.store)
     before = seen.tenant
     stored = {name: setting_attribute(value) for name, value in values.items()}

@@ -19,6 +19,10 @@ type Substitution = Literal["none", "position", "batch", "any"]
 type DispatchRest = Literal["close", "keep"]
 """What a dispatch does with the quantities that are not picked: give them up, or keep them open."""
 
+type Oversell = Literal["allow", "refuse"]
+"""Whether exit documents may order more than can be sold."""
+REFUSE_SINCE = 4
+"""Version of the schema from which on levels say what can be sold, which `refuse` needs."""
 type ExpiredStock = Literal["block", "allow"]
 """Whether goods past their expiry date are kept from orders and blocked, or treated as others."""
 
@@ -91,6 +95,12 @@ class Settings(Stored):
         description="Whether goods past their expiry date, or with fewer days left than their"
         " product requires, are kept from orders (`block`) or treated as other goods (`allow`)."
         " `block` also moves available goods past their date to the inventory status `blocked`.",
+    )
+    oversell: Oversell = Field(
+        default="allow",
+        description="Whether exit documents that order more than can be sold are accepted. With"
+        " `refuse`, creating one, adding lines and raising quantities is 422 rule_blocked on each"
+        " line of a product of which not enough is `sellable`.",
     )
     rfid_required: bool = Field(
         default=False,

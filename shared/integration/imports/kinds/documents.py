@@ -1,6 +1,7 @@
 """Imports of entry documents and of exit documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, ClassVar
 
 from shared.integration.imports.files.columns import AmbiguousHeader, Column, FileLayout
@@ -161,3 +162,9 @@ class ExitDocumentImporter(_DocumentImporter):
     )
     model = ExitDraft
     id_sequence = "exit"
+
+    def read(self, store: Store, drafts: Sequence[Any], keys: Iterable[Key]) -> None:
+        """See GroupImporter. What can be sold is read for all row groups together."""
+        found = store.get_many(keys)
+        sold = (documents.oversell_keys(store.company, draft, found) for draft in drafts)
+        store.get_many(chain.from_iterable(sold))
