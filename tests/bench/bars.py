@@ -4,7 +4,7 @@ A bar with `missed` is a target that is not reached yet: its figure must not get
 `missed`, and when it is reached, `missed` is removed.
 """
 
-from tests.bench import browser, imports, size
+from tests.bench import browser, concurrent_orders, imports, size
 from tests.bench.lists import TITLE as LISTS
 from tests.bench.operations import TITLE as OPERATIONS
 from tests.bench.report import Bar
@@ -61,6 +61,9 @@ BARS = (
     Bar(_PICKING, "", "slowest pick, relative", most=12),
     Bar(_PICKING, r"\d+ at one position", "throughput, relative", least=1.5),
     Bar(_PICKING, r"\d+ at a position each", "throughput, relative", least=4),
+    Bar(concurrent_orders.TITLE, "", "refused or failed", most=0),
+    Bar(concurrent_orders.TITLE, "", "lost orders", most=0),
+    Bar(concurrent_orders.TITLE, "", "transactions per order", most=2),
     # Equal code has had ratios up to 0.05 apart, on a machine in another state.
     Bar("Cold start", r"\w+ \| a read", "ratio", most=0.75, missed=1.45),
     Bar("Cold start", r"(?!minimal)\w+ \| another", "ratio", most=0.95, missed=1.35),

@@ -25,7 +25,7 @@ from tests.stock_invariants import assert_invariants
 from tests.warehouse_operations.warehouse import BINS, BenchWarehouse, code
 
 PICKERS, MANY, PICKS = 8, 20, 10
-_CALL_S = 0.02
+CALL_S = 0.02
 """Duration of a call in seconds."""
 _COLUMNS = {
     "pickers": "", "picks": "", "5xx responses": "", "lost picks": "", "conflicts": "",
@@ -67,7 +67,7 @@ def measure() -> list[Table]:
         "Concurrent picking of one product",
         _COLUMNS,
         f"Each picker picks {PICKS} pieces of the same product, one by one, for a separate order."
-        f" A call takes {_CALL_S * 1000:g} ms, a transaction twice as long, and computing no time:"
+        f" A call takes {CALL_S * 1000:g} ms, a transaction twice as long, and computing no time:"
         " in Lambda each request computes in an environment of its own. When two transactions"
         " write the same item at the same time, the later one is cancelled with a conflict, as in"
         " DynamoDB. Lost picks are the difference between picks answered with 200 and the picked"
@@ -131,7 +131,7 @@ def _work(meter: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> 
         return [_timed(erp, picker, line["bin_code"], turn, times, clock) for turn in range(PICKS)]
 
     with (
-        _slow(aws_faults),
+        slow(aws_faults),
         simulated_time(pickers) as clock,
         aws_faults.faulty((meetings := ConflictDetector(sleep=clock.sleep)).fault),
         aws_faults.recorded() as seen,
@@ -169,8 +169,9 @@ def _timed(  # noqa: PLR0917 - what makes a pick
 
 
 @contextmanager
-def _slow(aws_faults: AwsFaults) -> Iterator[None]:
-    aws_faults.latency = _CALL_S
+def slow(aws_faults: AwsFaults) -> Iterator[None]:
+    """Let each call of the block take its time."""
+    aws_faults.latency = CALL_S
     try:
         yield
     finally:
