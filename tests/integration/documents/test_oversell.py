@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from shared.integration.imports.report.reasons import reason_in
 from shared.warehouse.documents.vocabulary import TYPES
 from tests.gateway import Response
 from tests.import_scenario import ImportScenario
@@ -149,6 +150,7 @@ def test_import_rejects_rows_with_the_same_words(shop: WarehouseScenario, stack:
     committed = scenario.commit(one["id"])
     over = "2 requested, 1 can be sold of BRICK in YARD"
     assert report_problems(scenario, committed) == {(3, "qty", _OVER), (5, "qty", over)}
+    assert reason_in("es", over) == "se piden 2; se pueden vender 1 de BRICK en YARD"
     assert (committed["status"], committed["documents"]["committed"]) == ("committed", 3)
     assert _sellable(shop) == 0
     pickings = shop.erp.walk("/pickings")

@@ -92,6 +92,7 @@ _SPANISH: Mapping[str, str] = {
     "{} {} are {} units; at most 6 decimals fit": (
         "{} {} son {} unidades; caben 6 decimales como máximo"
     ),
+    "{} requested, {} can be sold of {} in {}": "se piden {}; se pueden vender {} de {} en {}",
     "product {} is not kept in stock": "el artículo {} no se mantiene en inventario",
     "product {} is not managed by batch": "el artículo {} no se gestiona por lote",
     "product {} is not managed by serial": "el artículo {} no se gestiona por serie",
