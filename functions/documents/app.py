@@ -65,16 +65,24 @@ _CHANGE: OperationOptions = {
     " as in the creation. While work of the document has not ended, a change of lines is refused"
     " with `conflict`, which names the work.",
 }
+_OVERSELL = (
+    " With the setting `oversell` at `refuse`, ordering more than can be sold is `rule_blocked` on"
+    " each line of the product."
+)
 _ENTRY_CHANGE: OperationOptions = {**_ENTRY_WRITE, **_CHANGE}
 _EXIT_CHANGE: OperationOptions = {
     **_EXIT_WRITE,
     **_CHANGE,
     "description": f"{_CHANGE['description']} A changed `priority` or `due_date` also reaches the"
     " pickings of the document that have not ended, a changed `carrier_code` those of this document"
-    " alone; a picking keeps the priority and the carrier that its own body named.",
+    f" alone; a picking keeps the priority and the carrier that its own body named.{_OVERSELL}",
 }
 _ENTRY_CREATE: OperationOptions = {**_ENTRY_WRITE, **_CREATE}
-_EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}
+_EXIT_CREATE: OperationOptions = {
+    **_EXIT_WRITE,
+    **_CREATE,
+    "description": f"{_CREATE['description']}{_OVERSELL}",
+}
 
 
 @routes.read(
