@@ -13,7 +13,7 @@ READY := .local/setup.stamp
 LAYERS := dependencies cryptography imports labels
 SOURCES := $(shell find -L shared functions -type f -not -name '*.pyc' | sort)
 SOURCE_LIST := .aws-sam/sources.txt
-BUILT_FROM := template.yaml samconfig.toml $(LAYERS:%=layers/%/requirements.txt) tools/finish_build.py $(SOURCE_LIST) $(SOURCES)
+BUILT_FROM := template.yaml samconfig.toml $(LAYERS:%=layers/%/requirements.txt) tools/finish_build.py tools/precompile.py $(SOURCE_LIST) $(SOURCES)
 # Compiled packages depend on the processor: that of this machine for local builds, arm64 in AWS.
 HOST_ARCH := $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
 STACK := python -m local.stack

@@ -2,8 +2,9 @@
 
 `sam build` installs complete packages: descriptions of every AWS service, type stubs, and no
 compiled modules. This tool removes files that no function uses, compiles the rest, checks that
-the binary modules are those of the processor, compresses the files of the web console, and prints
-the sizes. Running it again changes nothing.
+the binary modules are those of the processor, writes what a cold start would compile into a file
+(`tools/precompile.py`), compresses the files of the web console, and prints the sizes. Running it
+again changes nothing.
 
 The compiled files are of the kind unchecked-hash: Lambda changes the modification times of files,
 so Python would otherwise compile every module again at each cold start.
@@ -13,12 +14,14 @@ import argparse
 import compileall
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
 from functions.console import content
+from shared.kernel import precompiled
 
 KEPT_SERVICES = frozenset({"dynamodb", "kms", "s3", "scheduler", "sqs", "sts"})
 """AWS services that the functions call; the descriptions of all others are removed."""
@@ -209,6 +212,8 @@ def main() -> None:
         remove_paths(unused_files(build / layer / "python"))
     if wrong := list(wrong_binaries(build, options.architecture)):
         sys.exit("\n".join(wrong))
+    code = build / "SharedLayer/python/shared/kernel" / precompiled.FILE.name
+    subprocess.run([sys.executable, "-m", "tools.precompile", str(code)], check=True)
     content.pack(build / "ConsoleFunction" / "functions" / "console" / "files")
     parts = sorted(path for path in build.iterdir() if path.is_dir())
     for part in parts:
