@@ -1,11 +1,20 @@
 """The build keeps what the functions use, for the processor on which they run."""
 
+import re
+import runpy
 from pathlib import Path
 
+import botocore
 import pytest
 
 from tests.unit.test_aws_page import called
-from tools.finish_build import BINARY_MODULES, ELF_MACHINES, KEPT_SERVICES, wrong_binaries
+from tools.finish_build import (
+    BINARY_MODULES,
+    ELF_MACHINES,
+    KEPT_SERVICES,
+    omit_docstrings,
+    wrong_binaries,
+)
 
 
 def test_the_build_keeps_the_description_of_every_service_that_the_functions_call() -> None:
@@ -53,3 +62,21 @@ def test_a_new_binary_module_must_be_listed(build: Path) -> None:
     assert list(wrong_binaries(build, "arm64")) == [
         "ImportsLayer: new/_native is not in BINARY_MODULES"
     ]
+
+
+def test_what_botocore_imports_of_its_docstrings_is_there(tmp_path: Path) -> None:
+    sources = "\n".join(path.read_text() for path in Path(botocore.__path__[0]).glob("*.py"))
+    modules = re.findall(r"^(?:from|import) (botocore\.docs\S*)", sources, re.MULTILINE)
+    assert set(modules) == {"botocore.docs.docstring", "botocore.docs.utils"}
+    imported = re.findall(r"^from botocore\.docs\.docstring import (.+)", sources, re.MULTILINE)
+
+    docs = tmp_path / "botocore" / "docs"
+    (docs / "bcdoc").mkdir(parents=True)
+    for name in ("__init__.py", "docstring.py", "service.py", "utils.py"):
+        (docs / name).write_text("import botocore.docs.bcdoc")
+    for _ in range(2):  # a build may be finished again
+        omit_docstrings(tmp_path)
+
+    assert {path.name for path in docs.iterdir()} == {"__init__.py", "docstring.py", "utils.py"}
+    found = runpy.run_path(str(docs / "docstring.py"))
+    assert {found[name](x=1) for names in imported for name in names.split(", ")} == {None}
