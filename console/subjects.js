@@ -324,6 +324,18 @@ export const SUBJECTS = [
     actions: [{ operation: 'DELETE /pick-faces/{id}', endsWork: true }],
   },
   {
+    name: 'holds',
+    kind: 'hold',
+    group: 'outbound',
+    columns: ['code', 'status', 'external_ref', 'warehouse_code', 'lines', 'expires_at'],
+    title: 'code',
+    create: 'POST /holds',
+    actions: [
+      { operation: 'POST /holds/{id}/extend' },
+      { operation: 'POST /holds/{id}/release', endsWork: true },
+    ],
+  },
+  {
     name: 'approvals',
     kind: 'approval',
     group: 'inbound',

@@ -13,6 +13,8 @@ from shared.warehouse.approvals import actions as approvals
 from shared.warehouse.approvals.models import ApprovalDetail
 from shared.warehouse.documents import actions as documents
 from shared.warehouse.documents.models import EntryDocumentDetail, ExitDocumentDetail
+from shared.warehouse.holds import actions as holds
+from shared.warehouse.holds.models import HoldDetail
 from shared.warehouse.packing import actions as packing
 from shared.warehouse.packing.models import HandlingUnitDetail, PackingOrderDetail
 from shared.warehouse.picking import actions as picking
@@ -149,6 +151,14 @@ SUBJECTS = (
             "close": "a difference needs a reason",
             "cancel": "goods return to their positions",
         },
+    ),
+    Subject(
+        "/holds", holds.ACTIONS, HoldDetail, {},
+        [
+            ("[*]", "active", "POST /holds"),
+            ("active", "used", "POST /exit-documents with hold_id"),
+            ("active", "expired", "at expires_at"),
+        ],
     ),
     Subject(
         "/approvals", approvals.ACTIONS, ApprovalDetail, {},

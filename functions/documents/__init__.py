@@ -1,1 +1,1 @@
-"""The routes of entry and exit documents, and dispatch."""
+"""The routes of entry and exit documents, dispatch, and holds."""

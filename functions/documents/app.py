@@ -81,7 +81,11 @@ _ENTRY_CREATE: OperationOptions = {**_ENTRY_WRITE, **_CREATE}
 _EXIT_CREATE: OperationOptions = {
     **_EXIT_WRITE,
     **_CREATE,
-    "description": f"{_CREATE['description']}{_OVERSELL}",
+    "errors": ("rule_blocked", "stale_state"),
+    "description": f"{_CREATE['description']}{_OVERSELL} With `hold_id`, the document takes"
+    " the goods of a hold of its warehouse, which is `used` afterwards: `rule_blocked` names each"
+    " line of a product of which less is held, and `stale_state` says that the hold was used or"
+    " released, or has expired.",
 }
 
 
@@ -231,5 +235,7 @@ def _exit(store: Store, record: Record[Document]) -> ExitDocumentDetail:
 
 
 lambda_handler = ApiHandler(
-    routes, DeferredRoutes("functions.documents.dispatch", ("/exit-documents/{id}/dispatch",))
+    routes,
+    DeferredRoutes("functions.documents.dispatch", ("/exit-documents/{id}/dispatch",)),
+    DeferredRoutes("functions.documents.holds", ("/holds",)),
 )

@@ -70,7 +70,7 @@ type _Subject = tuple[str, int | str]
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of entities with shares, and the statuses in which they may have some.
+    """A kind of entities with shares, and the values of a facet with which they may have some.
 
     The shares of entities that `expire` end at their `expires_at`.
     """
@@ -78,6 +78,7 @@ class _Kind:
     collection: Collection[Any]
     shares: Callable[[Any], Iterable[_Share]]
     statuses: Sequence[str]
+    facet: str = "status"
     expire: bool = False
 
 
@@ -96,7 +97,7 @@ _KINDS = (
         order_shares,
         ("released", "picking", "picked", "in_transit", "receiving"),
     ),
-    _Kind(HOLDS, _held_shares, ("active",), expire=True),
+    _Kind(HOLDS, _held_shares, ("active",), "stage", expire=True),
 )
 
 
@@ -130,9 +131,9 @@ class OpenShares:
         now = instant(now_ms())
         for kind in _KINDS:
             for status in kind.statuses:
-                index = kind.collection.index_of("status")
+                index = kind.collection.index_of(kind.facet)
                 sort = index_keys(index)[1]
-                partition = kind.collection.partition("status", status)
+                partition = kind.collection.partition(kind.facet, status)
                 low = now if kind.expire else None
                 entries = read_entries(self._store, index, partition, low=low)
                 for batch in batched(entries, _BATCH, strict=False):
@@ -173,7 +174,7 @@ class OpenShares:
             record = records.get(number)
             # What an upgrade has not rewritten yet counts in no level, nor does what has ended.
             is_new = record is not None and record.schema >= SHARES_SINCE
-            if record and is_new and record.entity.status in kind.statuses:
+            if record and is_new and getattr(record.entity, kind.facet) in kind.statuses:
                 self._add(source, record.version, kind.shares(record.entity))
 
     def _add(self, source: _Source, version: int, shares: Iterable[_Share]) -> None:

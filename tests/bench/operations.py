@@ -50,6 +50,7 @@ def measurements(meter: Gauge) -> Iterator[Measurement]:
     yield from returns.serials_returned(meter)
     for size in SIZES:
         yield from stock.receipts(meter, size)
+        yield from stock.holds(meter, size)
         yield from stock.pickings(meter, size)
         yield from packing.packing(meter, size)
         yield from transfers.transfer_orders(meter, size)

@@ -162,6 +162,11 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /transfer-orders/{id}/receive     transfers:write   transfer-orders.manage
     POST    /transfer-orders/{id}/close       transfers:write   transfer-orders.manage
     POST    /transfer-orders/{id}/cancel      transfers:write   transfer-orders.manage
+    GET     /holds                            stocks:read       -
+    POST    /holds                            stocks:write      exits.manage
+    GET     /holds/{id}                       stocks:read       -
+    POST    /holds/{id}/extend                stocks:write      exits.manage
+    POST    /holds/{id}/release               stocks:write      exits.manage
     GET     /approvals                        receipts:read     -
     GET     /approvals/{id}                   receipts:read     -
     POST    /approvals/{id}/grant             receipts:write    approvals.grant

@@ -14,6 +14,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.fields import Stored
 from shared.warehouse.approvals.repository import APPROVALS
+from shared.warehouse.holds.repository import HOLDS
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.repository import RECEIPTS
@@ -90,6 +91,13 @@ APPROVAL: Mapping[str, Any] = {
     "body_json": '{"item_code":"BOLT-M8","qty":280}',
     "digest": "0" * 64,
     "requested_by": {"user_id": None, "client_id": "erp"},
+    "expires_at": "2099-01-01T00:00:00.000Z",
+}
+HOLD: Mapping[str, Any] = {
+    "stage": "active",
+    "warehouse_id": 1,
+    "whs_code": "CEN",
+    "lines": [{"product_id": 1, "item_code": "BOLT-M8", "qty": 4}],
     "expires_at": "2099-01-01T00:00:00.000Z",
 }
 
@@ -219,6 +227,10 @@ def _approval(store: Store) -> int:
     return insert_entity(store, APPROVALS, APPROVAL)
 
 
+def _hold(store: Store) -> int:
+    return insert_entity(store, HOLDS, HOLD)
+
+
 def _return(store: Store) -> int:
     return insert_entity(store, RETURNS, RETURN)
 
@@ -263,6 +275,7 @@ PLANTED: Mapping[str, EntityFactory] = {
     "/transfers": transfer,
     "/waves": wave,
     "/approvals": _approval,
+    "/holds": _hold,
     "/returns": _return,
     "/packing-orders": _packing_order,
     "/handling-units": _handling_unit,

@@ -417,6 +417,31 @@ def _returns(erp: Erp) -> _States:
     )
 
 
+def _holds(goods: _Goods, clock: Clock) -> _States:
+    line = {"item_code": "BRICK", "qty": 1}
+
+    def held(*acts: str, use: bool = False, seconds: int = 0) -> int:
+        goods.yard.stock("BRICK", 1)
+        body = {"warehouse_code": "YARD", "ttl_seconds": 60, "lines": [line]}
+        number: int = goods.yard.erp.post("/holds", body).ok(201)["id"]
+        for act in acts:
+            goods.yard.erp.post(f"/holds/{number}/{act}").ok()
+        if use:
+            goods.yard.order(("BRICK", 1), head={"hold_id": number})
+        clock.advance(seconds)
+        return number
+
+    return _States(
+        {
+            "active": held,
+            "used": lambda: held(use=True),
+            "released": lambda: held("release"),
+            "expired": lambda: held(seconds=60),
+        },
+        {"extend": {"ttl_seconds": 60}},
+    )
+
+
 def _approvals(stack: Stack, goods: _Goods, clock: Clock) -> _States:
     supervisor = Erp(stack.gateway, stack.user_token(permissions="approvals.grant"))
     goods.yard.change_settings(approval_adjustment_qty=Decimal(5))
@@ -563,6 +588,8 @@ def _states_of(
         return _imports(stack, monkeypatch)
     goods = _Goods(stack, erp, aws_faults)
     monkeypatch.setattr("shared.warehouse.packing.actions.MAX_UNITS", _MOST_UNITS)
+    if path == "/holds":
+        return _holds(goods, clock)
     if path == "/approvals":
         return _approvals(stack, goods, clock)
     of_goods = (_documents_and_receipts, _pickings_and_packing, _transfers_and_waves)

@@ -109,6 +109,12 @@ FOUND = {
     "increase": 40,
     "reason": "Found at the yearly count",
 }
+HOLD = {
+    "warehouse_code": "NORTH",
+    "external_ref": "CART-1",
+    "ttl_seconds": 600,
+    "lines": [{"item_code": "BOLT-M8", "qty": 12}],
+}
 ARRIVAL = {"item_code": "BOLT-M8", "qty": 40, "bin_code": "A-01-1"}
 PICK = {"item_code": "BOLT-M8", "qty": 5, "bin_code": "A-01-1"}
 PICK_FACE = {
@@ -154,6 +160,8 @@ def _master_data(erp: Erp) -> Values:
     return _position(erp)
 
 
+_found = prepared_once(step("/stock-adjustments", FOUND, after=_master_data, status=201))
+_hold = prepared_once(creation("/holds", HOLD, after=_found))
 _pick_face = creation("/pick-faces", PICK_FACE, after=_master_data)
 _two_warehouses = prepared_once(
     creation("/warehouses", {"whs_code": "SOUTH", "name": "South"}, after=_master_data)
@@ -307,6 +315,13 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "POST /approvals/{id}/grant": _DECISION,
     "POST /approvals/{id}/deny": _DECISION,
+    "POST /holds": Example(
+        201, body=HOLD, prepare=_found, grows={"hold": 1}, events=["stock.updated"]
+    ),
+    "POST /holds/{id}/extend": Example(
+        200, body={"ttl_seconds": 900}, prepare=_hold, events=["stock.updated"]
+    ),
+    "POST /holds/{id}/release": Example(200, prepare=_hold, events=["stock.updated"]),
     "POST /exit-documents": _new_document(SALE, "exit"),
     "PATCH /exit-documents/{id}": Example(
         # The priority of the picking changes, too.

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from tests.lists.approvals import APPROVAL_LIST
 from tests.lists.audit import AUDIT_LIST
 from tests.lists.documents import ENTRY_LIST, EXIT_LIST
+from tests.lists.holds import HOLD_LIST
 from tests.lists.imports import IMPORT_LIST
 from tests.lists.packing import HANDLING_UNIT_LIST, PACKING_ORDER_LIST
 from tests.lists.partners import CLIENT_LIST, PROVIDER_LIST
@@ -33,6 +34,7 @@ LISTS: Mapping[str, Listed] = {
         PROVIDER_LIST,
         ENTRY_LIST,
         EXIT_LIST,
+        HOLD_LIST,
         RECEIPT_LIST,
         PICKING_LIST,
         PACKING_ORDER_LIST,

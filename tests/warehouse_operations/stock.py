@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import batched
 
+from operations.scenarios import order_of
 from tests.dynamodb.request_cost import Gauge, Measurement, Reading
 from tests.gateway import Erp
 from tests.warehouse_operations.warehouse import (
@@ -83,6 +84,20 @@ def receipts(meter: Gauge, lines: int) -> Iterator[Measurement]:
         yield meter.measure(size, f"{path}/cancel")
     yield meter.measure(size, f"{path}/finalize")
     yield meter.measure(size, f"{path}/revert")
+
+
+def holds(meter: Gauge, lines: int) -> Iterator[Measurement]:
+    """Measure a hold of `lines` lines from its creation on, and the order that uses it."""
+    BenchWarehouse(meter, lines)
+    size = lines_of(lines)
+    goods = [{"item_code": code(line), "qty": 1} for line in range(1, lines + 1)]
+    body = {"warehouse_code": HOME, "ttl_seconds": 600, "lines": goods}
+    yield meter.measure(size, "/holds", body)
+    yield meter.measure(size, "/holds/1/extend", {"ttl_seconds": 900})
+    with meter.rolled_back():
+        yield meter.measure(size, "/holds/1/release")
+    order = order_of("sale_order", "HELD-1", HOME, goods, partner_code="C-1")
+    yield meter.measure(f"{size} of a hold", "/exit-documents", {**order, "hold_id": 1})
 
 
 def approvals(meter: Gauge) -> Iterator[Measurement]:

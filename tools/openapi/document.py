@@ -248,6 +248,7 @@ _TAGS: Mapping[str, str] = {
     "Waves": "Groups of pickings that are released and worked together.",
     "Webhooks": "Subscriptions to events, and the log of their deliveries.",
     "Receipts": "The work of receiving the goods of an entry document.",
+    "Holds": "Goods that nobody else can sell until a moment.",
     "Approvals": "Requests that a rule refused until a supervisor grants them.",
     "Pickings": "The work of picking goods for exit documents and transfer orders.",
     "Packing orders": "The work of packing the staged goods of an exit document.",

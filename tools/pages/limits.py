@@ -34,6 +34,7 @@ from shared.kernel.spreadsheets import table as spreadsheet
 from shared.warehouse.approvals import rules as approvals
 from shared.warehouse.catalog import models as catalog
 from shared.warehouse.documents import models as documents
+from shared.warehouse.holds import models as holds
 from shared.warehouse.layout import models as layout
 from shared.warehouse.packing import labels as packing_labels
 from shared.warehouse.packing import models as packing
@@ -48,6 +49,7 @@ from shared.warehouse.returns import models as returns
 from shared.warehouse.rfid import models as rfid
 from shared.warehouse.stock import adjustment_models
 from shared.warehouse.stock import repository as stock_repository
+from shared.warehouse.stock.models import MAX_HOLDS
 from shared.warehouse.stock.rules import MAX_ROW
 from shared.warehouse.transfer_orders import models as transfer_orders
 from shared.warehouse.transfers import models as transfers
@@ -264,6 +266,8 @@ def _data() -> str:
 | serials of one request when receiving · picking | {_dotted(receiving.MAX_SERIALS, picking.MAX_SERIALS)} | 422 |
 | serials of one line of a transfer, or received with a transfer order | {transfers.MAX_SERIALS} | 422 |
 | `differences` of a receipt or an entry document | {_plain(receiving_rules.MAX_DIFFERENCES)} | the rest is left out |
+| lines of a hold · days for which goods are held | {_dotted(holds.MAX_LINES, holds.MAX_DAYS)} | 422 |
+| active holds of a product in a warehouse | {MAX_HOLDS} | 422 `rule_blocked` |
 | lines of one `POST /stock-adjustments` | {adjustment_models.MAX_ADJUSTMENT_LINES} | 422 |
 | lines of a transfer | {transfers.MAX_LINES} within a warehouse, 6 between two; fewer with serials; 9 within a warehouse if each has another batch | 422 |
 | lines of one `POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} | 422 |

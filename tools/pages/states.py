@@ -8,7 +8,7 @@ from tools.pages.markers import table
 
 WITH_DIAGRAM = (
     "receipts", "pickings", "transfers", "transfer orders", "waves", "packing orders",
-    "handling units", "returns", "approvals", "imports",
+    "handling units", "returns", "holds", "approvals", "imports",
 )  # fmt: skip
 """Subjects whose page has a diagram of their states."""
 

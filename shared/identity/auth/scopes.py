@@ -49,7 +49,8 @@ SCOPES: Mapping[Scope, str] = {
     "transfers:read": "Read transfers and transfer orders.",
     "transfers:write": "Create transfers and transfer orders, carry them out and cancel them.",
     "stocks:read": "Read stock, stock levels and stock movements.",
-    "stocks:write": "Make stock adjustments, and with products:write import inventory counts.",
+    "stocks:write": "Make stock adjustments, hold goods, and with products:write import inventory"
+    " counts.",
     "webhooks:manage": "Manage all webhook subscriptions and their deliveries, and so read"
     " everything that has events, such as products, stock and documents.",
     "settings:manage": "Administer the company: read and change its settings, its API clients, its"

@@ -12,6 +12,7 @@ from shared.kernel.fields import (
     ZERO,
     Code,
     Day,
+    Identifier,
     Input,
     LineReference,
     Measure,
@@ -106,6 +107,7 @@ class ExitDraft(DocumentDraft):
     carrier_code: CarrierCode | None = None
     service_code: CarrierCode | None = None
     lines: Annotated[list[LineDraft], Field(min_length=1, max_length=MAX_LINES)]
+    hold_id: Identifier | None = None
 
 
 class LineChange(LineDraft):

@@ -160,7 +160,7 @@ def differences(draft: EntryDraft | ExitDraft, document: Document) -> list[str]:
     that is not sent is no difference: the document may have that of its partner.
     """
     unnamed = {"partner_name"} if draft.partner_name is None else set[str]()
-    without = {"external_ref", "type", "lines", *unnamed}
+    without = {"external_ref", "type", "lines", "hold_id", *unnamed}
     names = {
         "partner_code": "card_code",
         "partner_name": "card_name",

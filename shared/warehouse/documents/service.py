@@ -27,6 +27,7 @@ from shared.warehouse.documents.models import (
     LineDraft,
 )
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind, doc_num
+from shared.warehouse.holds import service as holds
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.partners import codes as partner_codes
 from shared.warehouse.settings.values import DispatchRest
@@ -50,8 +51,11 @@ def create_document(
 
     `import_id` is the import that creates the document, if an import does.
 
+    An exit document that names a hold takes its goods: the hold is used in the same transaction.
+
     Raises:
         RuleBlocked: The draft is valid, but a rule forbids it.
+        StaleState: The hold was used or released, or has expired.
     """
     tx.fence(kind)
     wanted = document_keys(kind, draft)
@@ -72,6 +76,8 @@ def create_document(
         partner = rules.partner_kind(kind, draft.type)
         name = partner_codes.name_of(found, partner, draft.partner_code)
         draft = draft.model_copy(update={"partner_name": name})
+    if (hold_id := _hold_id(draft)) is not None:
+        holds.use_hold(tx, hold_id, number)
     record = _insert(tx, kind, rules.new_document(number, draft, known, tx.now, import_id))
     references.record_use(tx, found.values())
     return CreatedRecord(record, new=True)
@@ -87,12 +93,27 @@ def _examine(
 ) -> LineProblems:
     """Return the problems of a document that field validation does not find."""
     found = rules.examine(draft, known)
-    lines: Sequence[Checked[LineDraft]] = draft.lines or ()
-    others = wrong_dates(tx.store, kind, list(numbered(lines)), known)
+    lines = list(numbered(_lines_of(draft)))
+    invalid = [*found.invalid, *wrong_dates(tx.store, kind, lines, known)]
     blocked = list(found.blocked)
-    if oversell.is_refused(tx.company, kind):
+    hold_id = _hold_id(draft)
+    if hold_id is not None:
+        # It orders at most what is held, so that it takes nothing of what can be sold.
+        of_hold = holds.examine_use(tx.store, hold_id, draft.warehouse_code, lines, known)
+        invalid += of_hold.invalid
+        blocked += of_hold.blocked
+    elif oversell.is_refused(tx.company, kind):
         blocked += LevelBook.of(tx).limit(oversell.ordered(draft, known), commits=commits)
-    return LineProblems([*found.invalid, *others], blocked)
+    return LineProblems(invalid, blocked)
+
+
+def _hold_id(draft: Checked[EntryDraft | ExitDraft]) -> int | None:
+    number: int | None = getattr(draft, "hold_id", None)
+    return number
+
+
+def _lines_of(draft: Checked[EntryDraft | ExitDraft]) -> Sequence[Checked[LineDraft]]:
+    return draft.lines or ()
 
 
 def wrong_dates(
@@ -302,7 +323,7 @@ def reference_to(kind: DocumentKind, record: Record[Document]) -> DocumentRefere
 
 def document_keys(kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]) -> list[Key]:
     """Return the keys of all items that `create_document` reads for a draft."""
-    keys = keys_to_examine(kind, draft)
+    keys = [*keys_to_examine(kind, draft), *holds.keys_of(_hold_id(draft))]
     if not isinstance(draft, InvalidBody):
         partner = rules.partner_kind(kind, draft.type)
         keys += partner_codes.name_keys(partner, draft.partner_code, draft.partner_name)

@@ -13,7 +13,7 @@ def held_shares(hold: StoredHold) -> Iterator[tuple[LevelPlace, HeldQuantity]]:
 
     It counts until the hold expires, which levels see for themselves.
     """
-    if hold.status != "active":
+    if hold.stage != "active":
         return
     until_ms = milliseconds_of(hold.expires_at)
     by_product = {line.product_id: line for line in hold.lines}

@@ -48,14 +48,8 @@ class HoldExpiry(Input):
 
     model_config = exactly_one_of("expires_at", "ttl_seconds")
 
-    expires_at: Moment | None = Field(
-        default=None,
-        description=f"A moment at most {MAX_DAYS} days ahead; the goods are held until just before"
-        " it.",
-    )
-    ttl_seconds: Annotated[int, Field(ge=1, le=MAX_SECONDS), WHOLE_NUMBER] | None = Field(
-        default=None, description="Seconds from now."
-    )
+    expires_at: Moment | None = None
+    ttl_seconds: Annotated[int, Field(ge=1, le=MAX_SECONDS), WHOLE_NUMBER] | None = None
 
 
 class HoldDraft(HoldExpiry):
@@ -76,10 +70,10 @@ class StoredHoldLine(CountedLine):
 
 
 class StoredHold(Stored):
-    """A hold as stored. `status` stays active when it expires: see `rules.status_at`."""
+    """A hold as stored. `stage` stays active when it expires: see `rules.status_at`."""
 
     id: int
-    status: HoldStage
+    stage: HoldStage
     external_ref: str | None = Field(default=None, exclude_if=operator.not_)
     warehouse_id: int
     whs_code: str
@@ -110,8 +104,8 @@ class Hold(Stored):
     warehouse_code: str
     partner_code: str | None
     lines: list[HoldLine]
-    expires_at: Timestamp = Field(description="From this moment on, nothing is held any more.")
-    exit_document_id: int | None = Field(description="The exit document that has used the hold.")
+    expires_at: Timestamp
+    exit_document_id: int | None
     created_at: Timestamp
     updated_at: Timestamp = Field(
         description="Time of the last change of the hold; that it expires is no change."

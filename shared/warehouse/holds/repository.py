@@ -15,7 +15,7 @@ from shared.warehouse.stock.level_book import add_held
 
 REFERENCES = ExternalReferences("hold_ref")
 
-_facets = facets_of("status", "external_ref", "whs_code", "created_at", "updated_at", "expires_at")
+_facets = facets_of("stage", "external_ref", "whs_code", "created_at", "updated_at", "expires_at")
 
 
 def _with_items(hold: StoredHold) -> Facets:
@@ -30,7 +30,7 @@ HOLDS = Collection(
     sorts={"created_at": 1, "updated_at": 2, "expires_at": 3},
     partitions={
         # Holds that have expired stay among the active ones.
-        "status": Partition({"expires_at": 4, "created_at": 5, "updated_at": 6}),
+        "stage": Partition({"expires_at": 4, "created_at": 5, "updated_at": 6}),
         "whs_code": Partition({"created_at": 7}, own_totals=SHARDS),
     },
     lookups={"external_ref": REFERENCES.keys},
@@ -43,12 +43,12 @@ HOLDS = Collection(
 def list_holds(store: Store, parameters: HoldParameters, now_ms: int) -> Page[StoredHold]:
     """Read a page of holds with their status at `now_ms`."""
     status, item_code = parameters.status, parameters.item_code
-    equal = parameters.filters(warehouse="whs_code", item_code=None)
+    equal = parameters.filters(status="stage", warehouse="whs_code", item_code=None)
     moving: dict[str, Range] = {}
     if status == "active":
         moving = {"expires_at": (rules.first_unexpired(now_ms), None)}
     elif status == "expired":
-        equal["status"] = "active"
+        equal["stage"] = "active"
         moving = {"expires_at": (None, rules.last_expired(now_ms))}
     query = parameters.list_query(
         equal=equal,

@@ -28,15 +28,17 @@ from shared.warehouse.holds.models import (
     hold_code,
 )
 from shared.warehouse.master_data.named_codes import MasterData
+from shared.warehouse.stock.level_book import TakenMore
+from shared.warehouse.stock.models import LevelPlace
 
 _EXPIRY_FIELDS = ("expires_at", "ttl_seconds")
 
 
 def status_at(hold: StoredHold, now_ms: int) -> HoldStatus:
     """Return the status of a hold at a moment."""
-    if hold.status == "active" and milliseconds_of(hold.expires_at) <= now_ms:
+    if hold.stage == "active" and milliseconds_of(hold.expires_at) <= now_ms:
         return "expired"
-    return hold.status
+    return hold.stage
 
 
 def first_unexpired(now_ms: int) -> Instant:
@@ -67,6 +69,16 @@ def examine(draft: Checked[HoldDraft], known: MasterData, now_ms: int) -> LinePr
     return LineProblems(invalid, found.blocked)
 
 
+def taken(draft: Checked[HoldDraft], known: MasterData) -> Iterator[TakenMore]:
+    """Yield what the valid lines of a hold take of what can be sold."""
+    warehouse = known.warehouses.get(draft.warehouse_code or "")
+    for path, line in numbered(draft.lines) if warehouse else ():
+        product = known.products.get(line.item_code or "")
+        if warehouse and product and product.in_stock and line.qty:
+            place = LevelPlace(product.id, warehouse.id, product.item_code, warehouse.whs_code)
+            yield place, line.qty, f"{path}.qty"
+
+
 def expiry_problems(body: Checked[HoldExpiry], now_ms: int) -> Iterator[Problem]:
     """Yield the problems of the moment until which goods are to be held."""
     given = given_fields(body, _EXPIRY_FIELDS)
@@ -92,7 +104,7 @@ def new_hold(number: int, draft: HoldDraft, known: MasterData, now_ms: int) -> S
     now, warehouse = instant(now_ms), known.warehouses[draft.warehouse_code]
     return StoredHold(
         id=number,
-        status="active",
+        stage="active",
         external_ref=draft.external_ref,
         warehouse_id=warehouse.id,
         whs_code=warehouse.whs_code,

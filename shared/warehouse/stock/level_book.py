@@ -30,6 +30,7 @@ from shared.warehouse.stock import rules
 from shared.warehouse.stock.level_marks import (
     abort,
     is_abandoned,
+    is_full,
     left_marks,
     new_mark,
     new_name,
@@ -50,6 +51,7 @@ from shared.warehouse.stock.level_settling import (
     settle,
 )
 from shared.warehouse.stock.models import (
+    MAX_HOLDS,
     SHARES_SINCE,
     HeldQuantity,
     LevelPlace,
@@ -149,8 +151,12 @@ class LevelBook:
         ids = (place.product_id, place.warehouse_id)
         self._changes.setdefault(ids, LevelChange(place)).add_holds({hold: number})
 
-    def limit(self, lines: Iterable[TakenMore], *, commits: bool = True) -> list[Problem]:
+    def limit(
+        self, lines: Iterable[TakenMore], *, commits: bool = True, holds: bool = False
+    ) -> list[Problem]:
         """Return the problems of taking more than can be sold, for each field that takes some.
+
+        The lines of a request that `holds` them are also refused beyond MAX_HOLDS.
 
         Without problems, the caller adds the changes, and the commit depends on what was found.
         With `commits` False it adds none; then what others have prepared counts for nothing.
@@ -168,6 +174,10 @@ class LevelBook:
         states = states_of(tx.store, levels.values())
         problems, waits = list[Problem](), False
         for ids, of_place in by_place.items():
+            if holds and is_full(levels.get(ids), states, self._is_ended, tx.now_ms):
+                message = f"{MAX_HOLDS} active holds have {_names(of_place)}; more are not allowed"
+                problems += [Problem(name, message) for _, _, name in of_place if name]
+                continue
             qty = sum((more for _, more, _ in of_place), ZERO)
             former = self._changes.get(ids)
             in_book = rules.taken(former, tx.now_ms) if former else ZERO
@@ -177,10 +187,7 @@ class LevelBook:
                 self._limited.add(ids)
                 continue
             waits |= commits and qty <= most - in_book
-            message = (
-                f"{plain(qty)} requested, {plain(can_be)} can be sold of"
-                f" {of_place[0][0].item_code} in {of_place[0][0].whs_code}"
-            )
+            message = f"{plain(qty)} requested, {plain(can_be)} can be sold of {_names(of_place)}"
             problems += [Problem(name, message) for _, _, name in of_place if name]
         if waits and tx.elapsed_ms < _WAIT_MS:
             raise StaleRead
@@ -324,6 +331,8 @@ class LevelBook:
                 least = sellable(level, levels.states, self._is_ended, tx.now_ms)[1]
                 if rules.taken(change, tx.now_ms) > max(ZERO, least):
                     return False
+                if change.new_holds and is_full(level, levels.states, self._is_ended, tx.now_ms):
+                    return False
         dropped = levels.drop(self._is_ended)
 
         def with_pending(change: LevelChange, level: StoredLevel) -> StoredLevel:
@@ -353,6 +362,11 @@ class LevelBook:
         """
         is_own = pending.name.startswith(self._use_case) and pending.name != self._name
         return is_own or is_abandoned(pending)
+
+
+def _names(lines: Sequence[TakenMore]) -> str:
+    place = lines[0][0]
+    return f"{place.item_code} in {place.whs_code}"
 
 
 def _hold_expired(tx: Transaction, change: LevelChange) -> StaleState:

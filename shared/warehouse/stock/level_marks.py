@@ -11,7 +11,7 @@ import uuid
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal
 
 from shared.kernel.clock import Instant, instant, now_ms
@@ -23,7 +23,7 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY, index_keys, index_name
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.stock import rules
-from shared.warehouse.stock.models import PendingShares, Place, Shares, StoredLevel
+from shared.warehouse.stock.models import MAX_HOLDS, PendingShares, Place, Shares, StoredLevel
 
 _ABANDONED_MS = 60_000
 """Age from which on pending changes without a mark are dropped: no request lasts so long."""
@@ -84,6 +84,20 @@ def sellable(
     can_be = with_committed(level, states).sellable_at(now_ms)
     others = [one for one in level.pending if one.name not in states and not is_ended(one)]
     return can_be, can_be - sum(one.taken_at(now_ms) for one in others)
+
+
+def is_full(
+    level: StoredLevel | None,
+    states: Mapping[str, State],
+    is_ended: Callable[[PendingShares], bool],
+    now_ms: int,
+) -> bool:
+    """Return whether a level has all the holds that it may have, if those under way commit."""
+    if level is None:
+        return False
+    others = [one for one in level.pending if one.name not in states and not is_ended(one)]
+    holds = chain(with_committed(level, states).holds, *(one.new_holds for one in others))
+    return sum(until_ms > now_ms for until_ms, _ in holds) >= MAX_HOLDS
 
 
 def is_abandoned(pending: PendingShares) -> bool:

@@ -157,6 +157,8 @@ class Shares(Stored):
     incoming: Number = Field(default=ZERO, exclude_if=operator.not_)
 
 
+MAX_HOLDS = 500
+"""Active holds of a product in a warehouse, so that its level stays small."""
 type HeldQuantity = tuple[int, Number]
 """What one hold holds of a product: until when (milliseconds, exclusive), and the quantity."""
 

@@ -149,6 +149,7 @@ def test_hold_of_many_products_is_held_whole(
     clock.freeze()
     for number in range(40):
         yard.erp.post("/products", {"item_code": f"P-{number}", "name": "Part"}).ok(201)
+        yard.stock(f"P-{number}", 2)
     hold = _hold(stack, *((f"P-{number}", 2) for number in range(40))).entity
     assert {held for _, held, _ in _figures(yard)} == {2}
 

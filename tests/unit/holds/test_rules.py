@@ -22,7 +22,7 @@ def _hold(**values: Any) -> StoredHold:
     ]
     return StoredHold.model_validate(
         {
-            "id": 5, "status": "active", "warehouse_id": 7, "whs_code": "YARD", "lines": lines,
+            "id": 5, "stage": "active", "warehouse_id": 7, "whs_code": "YARD", "lines": lines,
             "expires_at": instant(_NOW), "created_at": "", "updated_at": "", **values,
         }
     )  # fmt: skip
@@ -33,13 +33,13 @@ def test_hold_expires_at_its_instant() -> None:
     assert [rules.status_at(hold, _NOW + by) for by in (-1, 0, 1)] == ["active"] + ["expired"] * 2
     assert rules.last_expired(_NOW) < rules.first_unexpired(_NOW)
     for status in ("used", "released"):
-        assert rules.status_at(_hold(status=status), _NOW) == status
+        assert rules.status_at(_hold(stage=status), _NOW) == status
 
 
 def test_lines_of_a_product_are_held_together() -> None:
     held = [(place.product_id, *one) for place, one in held_shares(_hold())]
     assert held == [(1, _NOW, Decimal(5)), (2, _NOW, Decimal("0.5"))]
-    assert list(held_shares(_hold(status="used"))) == []
+    assert list(held_shares(_hold(stage="used"))) == []
 
 
 @each_case(
