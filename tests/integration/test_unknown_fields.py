@@ -91,7 +91,7 @@ def test_every_collection_keeps_unknown_fields(
 def _build_company(erp: Erp, stack: Stack) -> None:
     """Create a company with every kind of data, a map, an approved receipt and a lost serial.
 
-    A change of a level is prepared.
+    Goods are held, and a change of a level is prepared.
     """
     build_company(erp)
     erp.put("/warehouses/1/layout", MAP).ok(200)
@@ -100,6 +100,8 @@ def _build_company(erp: Erp, stack: Stack) -> None:
     receipt = erp.get("/receipts").data[0]["id"]
     more = {"item_code": "BRICK", "qty": 7, "bin_code": "B-01"}
     erp.post(f"/receipts/{receipt}/lines", more).ok(200)
+    goods = [{"item_code": "CEMENT", "qty": 1}]
+    erp.post("/holds", {"warehouse_code": "YARD", "ttl_seconds": 9_000, "lines": goods}).ok(201)
     lost = {"item_code": "DRILL", "warehouse": "YARD", "bin_code": "B-01", "serial": "S2"}
     erp.post("/stock-adjustments", {**lost, "decrease": 1, "reason": "Lost"}).ok(201)
     prepared = LevelChange(LevelPlace(1, 1, "BRICK", "YARD"), {"incoming": Decimal(1)})
