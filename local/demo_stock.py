@@ -49,6 +49,23 @@ def _sell(demo: Demo, run: str, sold: str) -> None:
     order = order_of("sale_order", f"SO-S-{run}", ORIGIN, [{"item_code": sold, "qty": 12}])
     create_order(demo.call, order)
     _show_level(demo, "An order of 12 of 50 lamps: nobody picks it yet", sold, sellable=38)
+    cart = {"warehouse_code": ORIGIN, "ttl_seconds": 900}
+    lines = [{"item_code": sold, "qty": 38}]
+    hold = demo.post(
+        "A cart holds the other 38 for 15 minutes",
+        "/holds", {**cart, "external_ref": f"CART-{run}", "lines": lines},
+        "{data[code]}, {data[status]}", expected=201,
+    )  # fmt: skip
+    demo.post(
+        "Another cart wants one more",
+        "/holds", {**cart, "lines": [{"item_code": sold, "qty": 1}]}, _problems, expected=422,
+    )  # fmt: skip
+    paid = order_of("sale_order", f"SO-C-{run}", ORIGIN, lines, hold_id=hold["id"])
+    demo.post(
+        "The first cart is paid: its order takes what the cart holds",
+        "/exit-documents", paid, "{data[doc_num]}, {data[status]}", expected=201,
+    )  # fmt: skip
+    _show_level(demo, "All lamps are sold", sold, sellable=0)
 
 
 def _show_level(demo: Demo, title: str, item_code: str, *, sellable: int) -> None:
