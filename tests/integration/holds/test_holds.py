@@ -7,6 +7,7 @@ import pytest
 from tests.clock import Clock
 from tests.gateway import Response
 from tests.integration.documents.bodies import document_body
+from tests.integration.upgrade.conftest import set_version
 from tests.stack import Stack, event_attributes
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -187,3 +188,13 @@ def test_list_filters_holds(yard: WarehouseScenario, clock: Clock) -> None:
     assert ids(warehouse="SHOP") == []
     assert ids(external_ref="CART-0", status="active") == []
     assert ids(external_ref="CART-0", status="expired") == [1]
+
+
+def test_hold_in_a_table_that_is_not_upgraded_is_503(yard: WarehouseScenario) -> None:
+    yard.stock("BRICK", 5)
+    set_version("acme", 3)
+
+    answer = _hold(yard, ("BRICK", 1))
+
+    assert (answer.status, answer.code) == (503, "service_unavailable")
+    assert yard.erp.walk("/holds") == []
