@@ -48,8 +48,8 @@ SCOPES: Mapping[Scope, str] = {
     " and delete their handling units; create RFID validations.",
     "transfers:read": "Read transfers and transfer orders.",
     "transfers:write": "Create transfers and transfer orders, carry them out and cancel them.",
-    "stocks:read": "Read stock, stock levels and stock movements.",
-    "stocks:write": "Make stock adjustments, hold goods, and with products:write import inventory"
+    "stocks:read": "Read stock, stock levels, stock movements and holds.",
+    "stocks:write": "Make stock adjustments and holds, and with products:write import inventory"
     " counts.",
     "webhooks:manage": "Manage all webhook subscriptions and their deliveries, and so read"
     " everything that has events, such as products, stock and documents.",
@@ -71,8 +71,8 @@ Permission = Literal[
 
 PERMISSIONS: Mapping[Permission, str] = {
     "entries.manage": "Entry documents, receipts, returns and providers.",
-    "exits.manage": "Exit documents, pickings, packing orders, handling units, RFID validations,"
-    " waves, dispatch and clients.",
+    "exits.manage": "Exit documents, holds, pickings, packing orders, handling units, RFID"
+    " validations, waves, dispatch and clients.",
     "inventory.manage": "Products, product categories, warehouses, positions, maps, pick faces,"
     " stock and transfers.",
     "imports.run": "Bulk imports.",
