@@ -103,7 +103,11 @@ def _examine(
         invalid += of_hold.invalid
         blocked += of_hold.blocked
     elif oversell.is_refused(tx.company, kind):
-        blocked += LevelBook.of(tx).limit(oversell.ordered(draft, known), commits=commits)
+        oversold = LevelBook.of(tx).limit(oversell.ordered(draft, known), commits=commits)
+        if oversold and commits:
+            # By a concurrent request with the same reference, maybe: its document is the answer.
+            tx.read_twice("oversold")
+        blocked += oversold
     return LineProblems(invalid, blocked)
 
 

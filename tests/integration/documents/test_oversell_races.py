@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
+from itertools import count
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.clock import Clock
 from tests.concurrency import at_once, run_concurrently
 from tests.faults import AwsFaults, Call, Killed, before_each, kill_at
 from tests.gateway import Response
+from tests.integration.between_calls import before_each_call
 from tests.integration.documents.bodies import document_body
 from tests.interleaving import Scheduler, each_seed
 from tests.sampling import sampled
@@ -64,6 +66,24 @@ def _sellable(yard: WarehouseScenario) -> dict[str, float]:
 
 def _statuses(answers: Sequence[Response]) -> Counter[int]:
     return Counter(one.status for one in answers)
+
+
+def test_order_that_another_request_has_created_meanwhile_is_answered_first(
+    shop: WarehouseScenario, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    lines = [{"item_code": "BRICK", "qty": 2}]
+    body = document_body(type="sale_order", external_ref="SO-1", lines=lines)
+    keys, answers = count(), list[Response]()
+
+    def create() -> Response:
+        return shop.erp.post("/exit-documents", body, key=f"key {next(keys)}")
+
+    for meanwhile in before_each_call(
+        stack, aws_faults, lambda: answers.append(create()), create,
+        family="the same order meanwhile", every=1, at_least=4,
+    ):  # fmt: skip
+        assert (meanwhile.status, answers[-1].status) == (201, 200)
+        assert answers[-1].data["id"] == meanwhile.data["id"]
 
 
 def test_twenty_shops_sell_exactly_what_is_there(
