@@ -119,8 +119,9 @@ def change_api_client(
 )
 def revoke_api_client(tx: Transaction, request: Request[Checked[AccessEnd]]) -> ResourceResponse:
     """Revoke an API client; return it as it was before, with its subscriptions."""
-    client = client_service.revoke_client(tx, _id(request))
+    client_service.get_client(tx.store, _id(request))
     end = ensure_valid(request.body)
+    client = client_service.revoke_client(tx, _id(request))
     webhooks = webhooks_of(tx, "client", client.client_id, deactivate=end.deactivate_webhooks)
     return ResourceResponse(
         RevokedApiClient.from_stored(

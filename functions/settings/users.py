@@ -30,7 +30,7 @@ from shared.integration.webhooks.ended_access import (
 )
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.validation import Checked, ensure_valid
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 
 routes = Routes()
 
@@ -119,8 +119,10 @@ def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> Resou
 )
 def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> ResourceResponse:
     """Delete a user; return it as it was before, with the user's subscriptions."""
-    user = service.delete_user(tx, request.id, READ_AHEAD).entity
+    if isinstance(request.body, InvalidBody):
+        service.get_user(tx.store, request.id)  # that there is none comes first
     end = ensure_valid(request.body)
+    user = service.delete_user(tx, request.id, READ_AHEAD).entity
     webhooks = webhooks_of(tx, "user", user.id, deactivate=end.deactivate_webhooks)
     return ResourceResponse(ChangedUser.from_stored(user, webhooks=listed_webhooks(webhooks)))
 

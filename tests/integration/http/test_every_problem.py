@@ -37,7 +37,7 @@ _UNKNOWN_CODE = "NO-SUCH"
 _CODES = {
     "item_code", "warehouse_code", "warehouse", "whs_code", "from_warehouse", "to_warehouse",
     "document_id", "document_ids", "operator_id", "picker_id", "picking_ids", "roles",
-    "warehouse_id", "exit_document_id", "parent_id",
+    "warehouse_id", "exit_document_id", "parent_id", "hold_id",
     *(f"{kind}_id" for kind in SUBJECT_KINDS),
 }  # fmt: skip
 """Fields that refer to something by its code or id."""
