@@ -65,7 +65,7 @@ const subject = {
   },
   "POST /holds/{id}/extend": {
    "permission": "exits.manage",
-   "name": "create_hold_extend",
+   "name": "extend_hold",
    "body": [
     {"name": "ttl_seconds", "type": "integer", "minimum": 1, "maximum": 2678400},
     {"name": "expires_at", "type": "date-time"}

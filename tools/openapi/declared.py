@@ -44,8 +44,8 @@ _VERBS: Mapping[str, str] = {
 
 _ACTIONS = {
     "acknowledge", "allocate", "cancel", "close", "commit", "complete", "confirm", "dispatch",
-    "end", "execute", "finalize", "finish", "plan", "receive", "redeliver", "release", "reset",
-    "revert", "rotate", "start", "synchronize", "test", "undo",
+    "end", "execute", "extend", "finalize", "finish", "plan", "receive", "redeliver", "release",
+    "reset", "revert", "rotate", "start", "synchronize", "test", "undo",
 }  # fmt: skip
 """Verbs with which the last part of a path begins, as in `/waves/{id}/close`."""
 
