@@ -36,6 +36,7 @@ from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.rfid.models import StoredValidation
 from shared.warehouse.rfid.repository import VALIDATIONS
 from shared.warehouse.stock.level_marks import with_committed
+from shared.warehouse.stock.level_rules import level_share
 from shared.warehouse.stock.models import Movement, Quantities, Shares, StockRow, StoredLevel
 from shared.warehouse.stock.repository import (
     LEVELS,
@@ -44,7 +45,6 @@ from shared.warehouse.stock.repository import (
     TOTALS,
     batch_key,
 )
-from shared.warehouse.stock.rules import level_share
 from shared.warehouse.transfer_orders.level_shares import order_shares
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS

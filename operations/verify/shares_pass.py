@@ -38,6 +38,7 @@ from shared.warehouse.stock.level_marks import (
     states_of,
     with_committed,
 )
+from shared.warehouse.stock.level_rules import empty_level
 from shared.warehouse.stock.level_settling import settle_levels
 from shared.warehouse.stock.models import (
     SHARES_SINCE,
@@ -48,7 +49,6 @@ from shared.warehouse.stock.models import (
     StoredLevel,
 )
 from shared.warehouse.stock.repository import LEVELS, TOTALS, level_id
-from shared.warehouse.stock.rules import empty_level
 from shared.warehouse.transfer_orders.level_shares import order_shares
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 

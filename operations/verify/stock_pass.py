@@ -27,10 +27,10 @@ from shared.kernel.errors import Gone, NotFound
 from shared.kernel.fields import ZERO
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.stock.level_rules import empty_level
 from shared.warehouse.stock.models import StockRow, StoredLevel
 from shared.warehouse.stock.posting import raise_due_events
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
-from shared.warehouse.stock.rules import empty_level
 
 CHUNK = 25
 """Products of a chunk."""

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 from shared.kernel.db.records import Record
 from shared.kernel.fields import ZERO
 from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.stock.level_rules import level_share
 from shared.warehouse.stock.models import Movement, Quantities, StockRow, StoredLevel
-from shared.warehouse.stock.rules import level_share
 
 QUANTITIES = tuple(Quantities.model_fields)
 

@@ -18,8 +18,8 @@ from shared.kernel.db.records import HEAD
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.fields import Stored
 from shared.warehouse.stock.level_book import LevelBook
+from shared.warehouse.stock.level_rules import LevelChange
 from shared.warehouse.stock.models import LevelPlace
-from shared.warehouse.stock.rules import LevelChange
 from tests.gateway import Erp
 from tests.integration.repeated_requests import ROUTES
 from tests.integration.unknown_fields import (

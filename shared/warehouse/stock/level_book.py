@@ -26,7 +26,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.observability import logger
-from shared.warehouse.stock import rules
+from shared.warehouse.stock import level_rules
 from shared.warehouse.stock.level_marks import (
     abort,
     is_abandoned,
@@ -38,6 +38,7 @@ from shared.warehouse.stock.level_marks import (
     states_of,
     use_case_of,
 )
+from shared.warehouse.stock.level_rules import LevelChange
 from shared.warehouse.stock.level_settling import (
     SETTLE_SECONDS,
     StoredLevels,
@@ -60,7 +61,6 @@ from shared.warehouse.stock.models import (
     StoredLevel,
 )
 from shared.warehouse.stock.repository import LEVELS, TOTALS, level_id
-from shared.warehouse.stock.rules import LevelChange
 
 _RETRY_MS = 1_500
 """How long a level that disagrees with the rows is treated as a stale read and retried."""
@@ -180,7 +180,7 @@ class LevelBook:
                 continue
             qty = sum((more for _, more, _ in of_place), ZERO)
             former = self._changes.get(ids)
-            in_book = rules.taken(former, tx.now_ms) if former else ZERO
+            in_book = level_rules.taken(former, tx.now_ms) if former else ZERO
             most, least = sellable(levels.get(ids), states, self._is_ended, tx.now_ms)
             can_be = max(ZERO, (least if commits else most) - in_book)
             if qty <= can_be:
@@ -272,7 +272,7 @@ class LevelBook:
             if is_shown and not event_due:
                 raise_level_event(tx, written)
         moved = {product for product, _ in self._of_stock}
-        for change in rules.total_changes(changes):
+        for change in level_rules.total_changes(changes):
             total = settled(levels.total_of(change))
             of_stock = change.place.product_id in moved
             levels.put_total(change, self._changed(change, total, of_stock=of_stock))
@@ -285,13 +285,13 @@ class LevelBook:
             StaleState: A hold has expired for another request, whose clock is ahead of this one.
         """
         try:
-            return rules.apply_level_change(level, change, self._tx.now_ms, of_stock=of_stock)
-        except rules.NegativeLevel as error:
+            return level_rules.apply_level_change(level, change, self._tx.now_ms, of_stock=of_stock)
+        except level_rules.NegativeLevel as error:
             # A commit between the two reads can show in the level and not yet in the rows.
             if self._tx.elapsed_ms < _RETRY_MS:
                 raise StaleRead from error
             raise
-        except rules.HoldExpired:
+        except level_rules.HoldExpired:
             raise _hold_expired(self._tx, change) from None
 
     def _prepare(self, changes: Sequence[LevelChange]) -> None:
@@ -329,7 +329,7 @@ class LevelBook:
                 record = levels.levels[ids_of(change)]
                 level = record.entity if record else None
                 least = sellable(level, levels.states, self._is_ended, tx.now_ms)[1]
-                if rules.taken(change, tx.now_ms) > max(ZERO, least):
+                if level_rules.taken(change, tx.now_ms) > max(ZERO, least):
                     return False
                 if change.new_holds and is_full(level, levels.states, self._is_ended, tx.now_ms):
                     return False
@@ -337,8 +337,8 @@ class LevelBook:
 
         def with_pending(change: LevelChange, level: StoredLevel) -> StoredLevel:
             try:
-                rules.ensure_held(levels.as_committed(level), change)
-            except rules.HoldExpired:
+                level_rules.ensure_held(levels.as_committed(level), change)
+            except level_rules.HoldExpired:
                 raise _hold_expired(tx, change) from None
             pending = PendingShares(
                 name=name,
@@ -351,7 +351,7 @@ class LevelBook:
 
         for change in part:
             levels.put_level(change, with_pending(change, levels.level_of(change)))
-        for change in rules.total_changes(part):
+        for change in level_rules.total_changes(part):
             levels.put_total(change, with_pending(change, levels.total_of(change)))
         return True
 

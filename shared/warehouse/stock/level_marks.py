@@ -22,7 +22,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, index_keys, index_name
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
-from shared.warehouse.stock import rules
+from shared.warehouse.stock import level_rules
 from shared.warehouse.stock.models import MAX_HOLDS, PendingShares, Place, Shares, StoredLevel
 
 _ABANDONED_MS = 60_000
@@ -64,8 +64,8 @@ def with_committed(level: StoredLevel, states: Mapping[str, State]) -> StoredLev
     """Return a level with its pending changes that are committed in its figures, too."""
     for one in level.pending:
         if states.get(one.name) == "committed":
-            level = rules.with_amounts(level, shares_of(one))
-            level = rules.with_holds(level, one.new_holds, one.ended_holds)
+            level = level_rules.with_amounts(level, shares_of(one))
+            level = level_rules.with_holds(level, one.new_holds, one.ended_holds)
     return level
 
 

@@ -15,7 +15,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.observability import logger
-from shared.warehouse.stock import rules, views
+from shared.warehouse.stock import level_rules, views
 from shared.warehouse.stock.level_marks import (
     abort,
     is_abandoned,
@@ -27,9 +27,9 @@ from shared.warehouse.stock.level_marks import (
     states_of,
     with_committed,
 )
+from shared.warehouse.stock.level_rules import LevelChange
 from shared.warehouse.stock.models import SHARES_SINCE, PendingShares, Place, StoredLevel
 from shared.warehouse.stock.repository import LEVELS, TOTALS, level_id
-from shared.warehouse.stock.rules import LevelChange
 
 _STEP_ACTIONS = 72
 """Levels and totals of a transaction that prepares or adds pending changes."""
@@ -78,7 +78,7 @@ class StoredLevels:
         record = self.levels[ids_of(change)]
         if record:
             return record.entity
-        return rules.empty_level(change.place, self._tx.next_id(LEVELS.kind), self._tx.now)
+        return level_rules.empty_level(change.place, self._tx.next_id(LEVELS.kind), self._tx.now)
 
     def total_of(self, change: LevelChange) -> StoredLevel:
         """Return the total of the product of a change, as it is stored or new."""
@@ -86,7 +86,7 @@ class StoredLevels:
         record = self.totals[product]
         if record:
             return record.entity
-        return rules.empty_level(change.place, product, self._tx.now, total=True)
+        return level_rules.empty_level(change.place, product, self._tx.now, total=True)
 
     def put_level(self, change: LevelChange, level: StoredLevel) -> Record[StoredLevel]:
         """Write the level that a change is of."""

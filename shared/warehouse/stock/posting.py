@@ -27,7 +27,7 @@ from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data import uses
-from shared.warehouse.stock import rules
+from shared.warehouse.stock import level_rules, rules
 from shared.warehouse.stock.batches import Batch, Batches, lot_of
 from shared.warehouse.stock.level_book import LevelBook
 from shared.warehouse.stock.level_marks import states_of, with_committed
@@ -307,8 +307,8 @@ class StockPosting:
         """
         changed = list(self.changes.changed())
         new = sum(row.id not in self._records for _, row in changed)  # each with an alias
-        differences = rules.level_changes(self.changes.stored, changed)
-        totals = rules.total_changes(differences)
+        differences = level_rules.level_changes(self.changes.stored, changed)
+        totals = level_rules.total_changes(differences)
         held = rules.stock_count_changes(self.changes.stored, changed)
         batches = rules.batch_changes(self.changes.stored, changed)
         others = (
@@ -355,7 +355,7 @@ class StockPosting:
         book = LevelBook.of(self._tx)
         self.due_levels = {place for place, one in self._levels.items() if one.entity.event_due}
         book.due_later |= set(product(later, self._warehouses))
-        for difference in rules.level_changes(self.changes.stored, changed):
+        for difference in level_rules.level_changes(self.changes.stored, changed):
             place = (difference.place.product_id, difference.place.warehouse_id)
             book.add_stock(difference)
             (self.due_levels.add if place in book.due_later else self.due_levels.discard)(place)

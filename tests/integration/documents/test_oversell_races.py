@@ -15,8 +15,8 @@ from shared.kernel.errors import Problem
 from shared.warehouse.stock import level_book, level_settling
 from shared.warehouse.stock.level_book import LevelBook
 from shared.warehouse.stock.level_marks import abort
+from shared.warehouse.stock.level_rules import LevelChange
 from shared.warehouse.stock.models import LevelPlace
-from shared.warehouse.stock.rules import LevelChange
 from tests.clock import Clock
 from tests.concurrency import at_once, run_concurrently
 from tests.faults import AwsFaults, Call, Killed, before_each, kill_at

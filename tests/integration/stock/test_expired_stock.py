@@ -11,9 +11,9 @@ from shared.kernel.db import steps
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock import expired_goods
+from shared.warehouse.stock.level_rules import NegativeLevel
 from shared.warehouse.stock.models import ExpiredRow
 from shared.warehouse.stock.posting import StockPosting
-from shared.warehouse.stock.rules import NegativeLevel
 from tests.clock import Clock
 from tests.expired_stock_run import (
     completed_day,

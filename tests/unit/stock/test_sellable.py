@@ -3,10 +3,10 @@
 from decimal import Decimal
 from typing import Any
 
-from shared.warehouse.stock import rules
+from shared.warehouse.stock import level_rules
 from shared.warehouse.stock.level_marks import sellable
+from shared.warehouse.stock.level_rules import LevelChange
 from shared.warehouse.stock.models import LevelPlace, PendingShares, StoredLevel
-from shared.warehouse.stock.rules import LevelChange
 
 _EXPIRES = 100
 
@@ -45,11 +45,11 @@ def test_hold_that_becomes_an_order_takes_nothing_more_while_it_holds() -> None:
 
     place = LevelPlace(1, 1, "BRICK", "YARD")
     change = LevelChange(place, {"committed": Decimal(3)}, {(_EXPIRES, Decimal(3)): -1})
-    assert [rules.taken(change, at) for at in (_EXPIRES - 1, _EXPIRES)] == [0, 3]
+    assert [level_rules.taken(change, at) for at in (_EXPIRES - 1, _EXPIRES)] == [0, 3]
 
 
 def test_allocation_of_what_is_ordered_takes_nothing() -> None:
     place = LevelPlace(1, 1, "BRICK", "YARD")
     amounts = {"allocated": Decimal(3), "committed": Decimal(-3)}
-    assert rules.taken(LevelChange(place, amounts), 0) == 0
-    assert rules.taken(LevelChange(place, {"on_hand": Decimal(-2)}), 0) == 2
+    assert level_rules.taken(LevelChange(place, amounts), 0) == 0
+    assert level_rules.taken(LevelChange(place, {"on_hand": Decimal(-2)}), 0) == 2
