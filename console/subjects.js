@@ -330,6 +330,7 @@ export const SUBJECTS = [
     columns: ['code', 'status', 'external_ref', 'warehouse_code', 'lines', 'expires_at'],
     title: 'code',
     create: 'POST /holds',
+    sells: true,
     actions: [
       { operation: 'POST /holds/{id}/extend' },
       { operation: 'POST /holds/{id}/release', endsWork: true },

@@ -102,6 +102,30 @@ def test_order_shows_what_can_be_sold(person: Person, acme: httpx.Client, goods:
     expect(person.page.get_by_text("Can be sold: 6")).to_be_visible()
 
 
+def test_goods_are_held_and_released(person: Person, acme: httpx.Client, goods: str) -> None:
+    place = {"warehouse": f"W-{goods}", "bin_code": "A-1"}
+    counted = {"item_code": goods, **place, "counted_qty": 10, "reason": "first count"}
+    assert acme.post("/stock-adjustments", json=counted).status_code == httpx.codes.CREATED
+    person.start("holds/new")
+    page = person.page
+    held = {"Warehouse": f"W-{goods}", "Reference": f"cart-{goods}"}
+    fill(page, {**held, "Item code": goods, "Quantity": "11", "For seconds": "900"})
+    expect(page.get_by_text("Can be sold: 10")).to_be_visible()
+    person.press("Save")
+    expect(page.get_by_label("Quantity")).to_have_attribute("aria-invalid", "true")
+    fill(page, {"Quantity": "4"})
+    person.press("Save")
+    expect(person.shown("Status")).to_have_text("Active")
+
+    level = {"item_code": goods}
+    assert acme.get("/stock-levels", params=level).json()["data"][0]["sellable"] == 6
+    person.choose("Extend", {"For seconds": "3600"})
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    person.choose("Release")
+    expect(person.shown("Status")).to_have_text("Released")
+    assert acme.get("/stock-levels", params=level).json()["data"][0]["sellable"] == 10
+
+
 def test_receipt_from_its_document_to_the_end(
     person: Person, acme: httpx.Client, goods: str
 ) -> None:
