@@ -258,6 +258,7 @@ _TAGS: Mapping[str, str] = {
     "Returns": "Goods that customers send back: announced, received, and decided on.",
     "Tokens": "OAuth 2.0: get and revoke tokens, and read the keys that verify them.",
     "Description": "This document, for programs and for people, and the web console.",
+    events.TAG: "The requests that your receiver gets: one for each kind of event.",
 }
 """Descriptions of the tags."""
 
@@ -268,7 +269,7 @@ def _tags(paths: Iterable[str]) -> list[Schema]:
     Raises:
         ValueError: A tag has no description, or a description has no tag.
     """
-    names = dict.fromkeys(map(_tag, paths))
+    names = dict.fromkeys((*map(_tag, paths), events.TAG))
     if wrong := names.keys() ^ _TAGS.keys():
         raise ValueError(f"_TAGS must describe the tags of the routes; check {sorted(wrong)}.")
     return [{"name": name, "description": _TAGS[name]} for name in names]

@@ -14,6 +14,9 @@ from tools.openapi.declared import operations
 from tools.openapi.responses import BASE, body, strict
 from tools.openapi.schemas import Schema, nullable, ref
 
+TAG = "Events"
+"""The tag of what a receiver implements; the routes of subscriptions have the tag Webhooks."""
+
 type ExampleOf = Callable[[type[BaseModel]], Any]
 
 _EXTENDED: Mapping[str, type[BaseModel]] = {
@@ -137,7 +140,7 @@ def _request(kind: AnyEventKind, example: ExampleOf) -> Schema:
     objects = list(EVENTS[kind])
     return {
         "operationId": f"receive_{kind.replace('.', '_')}",
-        "tags": ["Webhooks"],
+        "tags": [TAG],
         "summary": f"Event {kind}",
         "description": f"{_occasions(kind)} It goes to the URL of each subscription to"
         " this kind, signed with its secret.",
