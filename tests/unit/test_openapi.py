@@ -219,6 +219,13 @@ def test_events_have_a_tag_that_no_route_has(document: dict[str, Any]) -> None:
     assert not tags & of_events
 
 
+def test_patterns_begin_at_the_first_character(document: dict[str, Any]) -> None:
+    """Generated clients in Python match a pattern from the start of a text."""
+    patterns = [one["pattern"] for one in objects(document) if isinstance(one.get("pattern"), str)]
+    assert len(patterns) > 20
+    assert [one for one in patterns if not one.startswith("^")] == []
+
+
 def test_all_response_fields_are_required(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     models = {

@@ -150,8 +150,6 @@ def _clean(schema: Any, definitions: Mapping[str, Schema], *, defaults: bool = F
     values = clean.get("enum")
     if isinstance(values, list) and "x-enum-varnames" not in clean:
         clean["x-enum-varnames"] = names_of_values(values)
-    if clean.get("format") == "date-time":
-        clean["pattern"] = "Z$|[+-][0-9]{2}:?[0-9]{2}$"
     alternatives = clean.get("anyOf", [])
     if len(alternatives) == 2 and {"type": "null"} in alternatives:  # noqa: PLR2004 - T | None
         (other,) = (one for one in alternatives if one != {"type": "null"})
