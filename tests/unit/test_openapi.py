@@ -226,6 +226,13 @@ def test_patterns_begin_at_the_first_character(document: dict[str, Any]) -> None
     assert [one for one in patterns if not one.startswith("^")] == []
 
 
+def test_no_key_is_given_as_an_example(document: dict[str, Any]) -> None:
+    """Tools send an example as it stands: the second request would get the first response."""
+    parameters = document["components"]["parameters"]
+    for name in ("IdempotencyKey", "IdempotencyKeyRequired"):
+        assert not {"example", "examples", "default"} & parameters[name].keys()
+
+
 def test_all_response_fields_are_required(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     models = {

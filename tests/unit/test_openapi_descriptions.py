@@ -55,7 +55,10 @@ def test_no_description_only_repeats_the_name(built: dict[str, Any]) -> None:
 
 def test_every_tag_has_a_description(built: dict[str, Any]) -> None:
     used = {
-        tag for item in built["paths"].values() for route in item.values() for tag in route["tags"]
+        tag
+        for item in [*built["paths"].values(), *built["webhooks"].values()]
+        for route in item.values()
+        for tag in route["tags"]
     }
     described = {tag["name"]: tag["description"] for tag in built["tags"]}
     assert described.keys() == used

@@ -86,7 +86,6 @@ _HEADER_PARAMETERS: Mapping[str, Schema] = {
         "required": True,
         "description": "A UUID v4 per business operation; repeat it on retries within 24 hours.",
         "schema": {"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"},
-        "example": "7f6cb3a2-58f4-4d2c-9a0b-2c1f6f3f9e11",
     },
     "IfNoneMatch": {
         "name": "If-None-Match",
