@@ -7,6 +7,7 @@ the collections, in the form that is declared here (`operations.tenant_import.it
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Annotated, Literal, Self
 
 from pydantic import (
@@ -194,6 +195,17 @@ class _OpenApproval(_ExpiringAlias):
     stage: Literal["pending", "granted", "used"]
     until: _Count
     figures: _HexDigest | None = None
+
+
+class _CountedPlace(_Alias):
+    line: _Count
+
+
+class _CountSums(Attributes):
+    counted: _Difference
+    differences: _Difference
+    units: Decimal | int
+    closed: bool | None = None
 
 
 class _PendingWave(_ExpiringAlias):
@@ -397,6 +409,8 @@ def _product_index(item: Item) -> Item:
 _ID, _NUMBER, _TEXT = r"\d{12}", r"[1-9]\d{0,11}", r"[^\x00-\x1f]+"
 _OPTIONAL = r"[^\x00-\x1f]*"
 _OF_TWO = f"{_TEXT}\x1f{_TEXT}"
+_PLACE = f"{_ID}\x1f{_TEXT}"
+_GOODS = f"{_ID}\x1f{_TEXT}\x1f{_OPTIONAL}\x1f{_OPTIONAL}"
 _REFERENCES = ItemKind(_Alias, _TEXT)
 _PARTNERS = ItemKind(_PartnerAlias, _TEXT)
 _DOCUMENT_REFERENCES = ItemKind(_Alias, _OF_TWO)
@@ -410,6 +424,8 @@ ITEM_KINDS: Mapping[str, tuple[ItemKind, ...]] = {
     "bin": (ItemKind(_PositionAlias, _OF_TWO, variants={"former": _FormerAlias}),),
     "client_code": (_PARTNERS,),
     "count": (ItemKind(_Totals, _TEXT, "0[0-9]|1[0-5]"),),
+    "count_sums": (ItemKind(_CountSums, _ID, "0[0-3]"),),
+    "counted": (ItemKind(_CountedPlace, _PLACE, f"EMPTY|{_GOODS}"),),
     "delivery": (ItemKind(_Delivery, _ID, r"evt_[0-9a-f]{32}", index=_delivery_index),),
     "document_id": (_REFERENCES,),
     "entry_ref": (_DOCUMENT_REFERENCES,),

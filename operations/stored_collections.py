@@ -10,6 +10,7 @@ from shared.integration.webhooks.repository import WEBHOOKS
 from shared.kernel.db.collection import Collection
 from shared.warehouse.approvals.repository import APPROVALS
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
+from shared.warehouse.counts.repository import COUNT_LINES, COUNTS
 from shared.warehouse.documents.repository import ENTRIES, EXITS
 from shared.warehouse.holds.repository import HOLDS
 from shared.warehouse.layout.repository import LAYOUTS
@@ -29,15 +30,16 @@ from shared.warehouse.waves.repository import WAVES
 COLLECTIONS: Mapping[str, Collection[Any]] = {
     collection.kind: collection
     for collection in (
-        APPROVALS, AUDIT, CATEGORIES, CLIENTS, DIFFERENCES, ENTRIES, EXITS, HOLDS, IMPORTS, LAYOUTS,
-        LEVELS, MOVEMENTS, PACKING_ORDERS, PICKINGS, PICK_FACES, POSITIONS, PRODUCTS, PROVIDERS,
-        RECEIPTS, RETURNED, RETURNS, ROLES, STOCK, TOTALS, TRANSFERS, TRANSFER_ORDERS, UNITS, USERS,
-        VALIDATIONS, WAREHOUSES, WAVES, WEBHOOKS,
+        APPROVALS, AUDIT, CATEGORIES, CLIENTS, COUNTS, COUNT_LINES, DIFFERENCES, ENTRIES, EXITS,
+        HOLDS, IMPORTS, LAYOUTS, LEVELS, MOVEMENTS, PACKING_ORDERS, PICKINGS, PICK_FACES, POSITIONS,
+        PRODUCTS, PROVIDERS, RECEIPTS, RETURNED, RETURNS, ROLES, STOCK, TOTALS, TRANSFERS,
+        TRANSFER_ORDERS, UNITS, USERS, VALIDATIONS, WAREHOUSES, WAVES, WEBHOOKS,
     )
 }  # fmt: skip
 """Kind → collection."""
 
 IDS_OF_OTHERS: Mapping[str, tuple[str, ...]] = {
+    "count_line": ("stock_count",),
     "layout": ("warehouse",),
     "level": ("product", "warehouse"),
     "level_total": ("product",),

@@ -30,6 +30,7 @@ from shared.kernel.db.table import (
 )
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import MAX_ID
+from shared.warehouse.counts.repository import COUNT_LINES, COUNTS, line_id
 from shared.warehouse.layout.repository import LAYOUTS
 from shared.warehouse.returns.repository import RETURNS
 from shared.warehouse.rfid.repository import DIFFERENCES, VALIDATIONS
@@ -137,6 +138,8 @@ class CountersPass:
         """Return the ids that entities without an index may have: those of what they belong to."""
         if collection.kind == LAYOUTS.kind:
             return range(1, last_id(self.store, WAREHOUSES.kind) + 1)
+        if collection.kind == COUNT_LINES.kind:
+            return self._ids_of_count_lines()
         if collection.kind == DIFFERENCES.kind:
             index, failed = (
                 VALIDATIONS.index_of("result"),
@@ -153,6 +156,11 @@ class CountersPass:
         )  # fmt: skip
         documents = (entry[STABLE_FACETS].get("exit_document_id") for entry in entries)
         return sorted({int(number) for number in documents if number})
+
+    def _ids_of_count_lines(self) -> Iterator[int]:
+        for numbers in batched(range(1, last_id(self.store, COUNTS.kind) + 1), 100, strict=False):
+            for count in COUNTS.get_many(self.store, numbers):
+                yield from (line_id(count.id, one) for one in range(1, count.entity.lines + 1))
 
     def _drift(
         self, collection: Collection[Any], name: str, stored: int, expected: int, totals: Totals

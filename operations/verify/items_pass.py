@@ -51,7 +51,7 @@ _EXPIRING = frozenset(
 """Beginnings of the partition keys of items that expire."""
 _SEQUENCE = "sequence"
 _LEVEL_MARK = "level_mark"
-_KEPT = frozenset({"administrators", "batch", "held", "schema", _LEVEL_MARK, _SEQUENCE})
+_KEPT = frozenset({"administrators", "batch", "counted", "held", "schema", _LEVEL_MARK, _SEQUENCE})
 """Beginnings of the partition keys of items that other passes check, or that nothing follows."""
 _KINDS_BY_SEQUENCE = COLLECTIONS.keys() - IDS_OF_OTHERS.keys()
 

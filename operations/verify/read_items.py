@@ -14,7 +14,10 @@ from shared.kernel.db.records import HEAD, Record, tail_keys
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 
-OWNERS = {"login": "user", "role_users": "role", "rfid_passed": "packing_order"}
+OWNERS = {
+    "count_sums": "stock_count", "login": "user", "role_users": "role",
+    "rfid_passed": "packing_order",
+}  # fmt: skip
 """Beginnings of the partition keys of items that belong to one entity → its kind."""
 
 

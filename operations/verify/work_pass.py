@@ -24,6 +24,10 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
+from shared.warehouse.counts import repository as counts
+from shared.warehouse.counts.models import CountSums, StoredCount
+from shared.warehouse.counts.repository import COUNTS
+from shared.warehouse.counts.rules import sums_of
 from shared.warehouse.documents.repository import ENTRIES, EXITS
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
@@ -45,11 +49,13 @@ CHUNK = 50
 _BATCH = 100
 _KINDS = (
     "receipt", "picking", "entry", "exit", "packing_order", "transfer_order", "return", "wave",
+    "stock_count",
 )  # fmt: skip
 _COLLECTIONS: Mapping[str, Collection[Any]] = {
     one.kind: one
     for one in (
         ENTRIES, EXITS, RECEIPTS, PICKINGS, PACKING_ORDERS, TRANSFER_ORDERS, RETURNS, WAVES,
+        COUNTS,
     )
 }  # fmt: skip
 _RECEIPT_SIGNS = {"receipt": 1, "receipt_undone": -1}
@@ -68,6 +74,7 @@ _ORDER_LINE = {
     "picked_qty": "order.picked", "dispatched_qty": "order.dispatched", "serials": "order.serials",
 }  # fmt: skip
 _METRICS = {name: f"wave.{name}" for name in ("orders", "lines", "units", "trips", "ended_orders")}
+_COUNT = {name: f"count.{name}" for name in ("counted", "differences", "units")}
 _WAVE = {name: f"wave.{name}" for name in ("open_ids", "begun", "status")}
 
 type Subject = tuple[str, int]
@@ -113,6 +120,7 @@ class WorkPass:
             "packing_order": self._packing_order,
             "transfer_order": self._order,
             "wave": self._wave,
+            "stock_count": self._count,
         }
         return list(looks[kind](record))
 
@@ -341,6 +349,25 @@ class WorkPass:
             if picking.entity.wave_id != record.id:
                 yield Drift("wave.picking", subject, f"picking {picking.id}", shown(record.id),
                             shown(picking.entity.wave_id), basis)  # fmt: skip
+
+    # Counts
+
+    def _count(self, record: Record[StoredCount]) -> Iterator[Drift]:
+        """Compare the sums of a count with its lines."""
+        numbers = range(1, record.entity.lines + 1)
+        lines = [one.entity for one in counts.read_lines(self.store, record.id, numbers)]
+        stored = counts.read_sums(self.store, [record.id])[record.id]
+        expected = sum(map(sums_of, lines), CountSums())
+        difference = expected - stored
+        fix = Fix(
+            ("work", "stock_count", record.id),
+            lambda tx: counts.correct_sums(tx, record.id, difference),
+        )
+        compared = ComparedEntity(f"count {record.id}", (record.version, stored, expected), fix)
+        yield from compared.attributes(_COUNT, stored, expected)
+        if len(lines) < len(numbers):
+            yield Drift("count.lines", f"count {record.id}", "lines", shown(len(numbers)),
+                        shown(len(lines)), record.version)  # fmt: skip
 
 
 def _with_transit(

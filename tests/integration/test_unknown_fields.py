@@ -20,6 +20,7 @@ from shared.kernel.fields import Stored
 from shared.warehouse.stock.level_book import LevelBook
 from shared.warehouse.stock.level_rules import LevelChange
 from shared.warehouse.stock.models import LevelPlace
+from tests.count_scenario import CountScenario
 from tests.gateway import Erp
 from tests.integration.repeated_requests import ROUTES
 from tests.integration.unknown_fields import (
@@ -91,7 +92,7 @@ def test_every_collection_keeps_unknown_fields(
 def _build_company(erp: Erp, stack: Stack) -> None:
     """Create a company with every kind of data, a map, an approved receipt and a lost serial.
 
-    Goods are held, and a change of a level is prepared.
+    Goods are held and counted, and a change of a level is prepared.
     """
     build_company(erp)
     erp.put("/warehouses/1/layout", MAP).ok(200)
@@ -102,6 +103,8 @@ def _build_company(erp: Erp, stack: Stack) -> None:
     erp.post(f"/receipts/{receipt}/lines", more).ok(200)
     goods = [{"item_code": "CEMENT", "qty": 1}]
     erp.post("/holds", {"warehouse_code": "YARD", "ttl_seconds": 9_000, "lines": goods}).ok(201)
+    counts = CountScenario(stack)
+    counts.count(counts.create(positions=["A-01"]).id, item_code="CEMENT", batch="L1", qty=1)
     lost = {"item_code": "DRILL", "warehouse": "YARD", "bin_code": "B-01", "serial": "S2"}
     erp.post("/stock-adjustments", {**lost, "decrease": 1, "reason": "Lost"}).ok(201)
     prepared = LevelChange(LevelPlace(1, 1, "BRICK", "YARD"), {"incoming": Decimal(1)})

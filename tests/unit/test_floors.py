@@ -75,6 +75,7 @@ FLOORS = (
     "shared.warehouse.returns",
     "shared.warehouse.rfid",
     "shared.warehouse.waves",
+    "shared.warehouse.counts",
     # integration: what connects to the outside
     "shared.integration.imports",
     "shared.integration.webhooks",

@@ -22,6 +22,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "users": ("user", "role"),
     "the audit log": ("audit",),
     "holds": ("hold",),
+    "counts": ("stock_count",),
     "approvals": ("approval",),
     "pick faces": ("pick_face",),
     "stock": ("stock", "level", "level_total", "movement"),

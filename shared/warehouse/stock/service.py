@@ -1,15 +1,23 @@
 """Use cases of stock."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from itertools import chain
 
+from shared.kernel.db.facets import id_text
+from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
-from shared.kernel.fields import plain
+from shared.kernel.db.table import PARTITION_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.fields import ZERO, plain
 from shared.warehouse.stock import batches, level_marks, level_settling, repository, rules
 from shared.warehouse.stock.models import (
     LevelParameters,
+    RowKey,
     StockParameters,
     StockRow,
     StoredLevel,
@@ -39,6 +47,45 @@ def list_stock(
 def rows_by_id(store: Store, numbers: Iterable[int]) -> dict[int, StockRow]:
     """Return stock rows by their ids."""
     return {record.id: record.entity for record in STOCK.get_many(store, numbers)}
+
+
+def ids_at_position(store: Store, warehouse_id: int, bin_code: str) -> list[int]:
+    """Return the ids of the rows of a position, also of empty ones; the index can lag behind."""
+    place = {"warehouse_id": id_text(warehouse_id)}
+    return list(chain.from_iterable(id_pages(store, STOCK, "bin_code", bin_code, **place)))
+
+
+def ids_of_product(store: Store, warehouse_id: int, product_id: int) -> list[int]:
+    """Return the ids of the rows of a product in a warehouse, as `ids_at_position` does."""
+    place = {"warehouse_id": id_text(warehouse_id)}
+    return list(
+        chain.from_iterable(id_pages(store, STOCK, "product_id", id_text(product_id), **place))
+    )
+
+
+def quantities_of(store: Store, keys: Iterable[RowKey]) -> dict[RowKey, Decimal]:
+    """Return what is in stock under keys of rows: 0 without a row, and if a serial is elsewhere."""
+    wanted = list(keys)
+    rows = {key: one.entity for key, one in _rows_of_keys(store, wanted).items()}
+    return {key: row.qty if (row := rows.get(key)) and row.key == key else ZERO for key in wanted}
+
+
+def keep_rows(tx: Transaction, keys: Iterable[RowKey]) -> None:
+    """Make the commit fail if what `quantities_of` returns for these keys changes until then."""
+    wanted = list(keys)
+    found = _rows_of_keys(tx.store, wanted)
+    for record in {one.id: one for one in found.values()}.values():
+        tx.check(STOCK.key(record.id), version=record.version)
+    for alias in {repository.row_key(key) for key in wanted if key not in found}:
+        tx.check(alias, condition=f"attribute_not_exists({PARTITION_KEY})", as_read=True)
+
+
+def _rows_of_keys(store: Store, keys: Sequence[RowKey]) -> dict[RowKey, Record[StockRow]]:
+    """Return the rows of keys; that of a serial wherever it is."""
+    aliases = store.get_many(map(repository.row_key, keys))
+    ids = {key: int(alias["id"]) for key in keys if (alias := aliases.get(repository.row_key(key)))}
+    rows = {record.id: record for record in STOCK.get_many(store, set(ids.values()))}
+    return {key: rows[number] for key, number in ids.items()}
 
 
 level_keys = level_settling.level_keys

@@ -1,8 +1,10 @@
 """Use cases of warehouses and positions. `bulk` creates many positions at once."""
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
@@ -172,6 +174,13 @@ def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Wareh
     positions = repository.position_counts(store, (found.id for found in page.records))
     records = [views.warehouse(found, positions[found.id]) for found in page.records]
     return Page(records, page.total, page.page, page.per_page, page.next_mark)
+
+
+def positions_of_zone(store: Store, warehouse: KnownWarehouse, zone_id: int) -> list[str]:
+    """Return the codes of the positions of a warehouse that are in a zone, in order."""
+    ids = chain.from_iterable(id_pages(store, POSITIONS, "whs_code", warehouse.whs_code))
+    found = (record.entity for record in POSITIONS.get_many(store, ids))
+    return sorted(one.bin_code for one in found if one.zone_id == zone_id)
 
 
 # Positions

@@ -1,0 +1,1 @@
+"""Counts: what lies in a warehouse is counted, and the differences are posted."""

@@ -1,0 +1,212 @@
+"""Count lines: several people at once, each line an item of its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import chain
+
+from shared.kernel.db import steps
+from shared.kernel.db.items import Key
+from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
+from shared.kernel.db.steps import run_steps
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.fields import ZERO
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.catalog.unit_quantities import in_base_units
+from shared.warehouse.counts import repository, rules
+from shared.warehouse.counts.actions import ACTIONS
+from shared.warehouse.counts.creating import listed
+from shared.warehouse.counts.models import (
+    CountSums,
+    GoodsCount,
+    StoredCount,
+    StoredCountLine,
+    count_code,
+)
+from shared.warehouse.counts.repository import COUNT_LINES, COUNTS
+from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
+from shared.warehouse.stock import service as stock
+from shared.warehouse.stock.models import RowKey
+from shared.warehouse.work.operators import read_operator
+
+_ACTIONS_PER_LINE = 3
+"""The line, the check of its stock, and the item that says which count its stock is in."""
+_OTHER_ACTIONS = 2
+"""The count and its sums."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedStock:
+    """A count, and the lines of it that a request has counted."""
+
+    record: Record[StoredCount]
+    lines: list[StoredCountLine]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What was counted: a stock, or None for an empty position, its place, and the quantity."""
+
+    stock: RowKey | None
+    place: Key
+    item_code: str | None
+    qty: Decimal
+
+
+def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> CountedStock:
+    """Count goods, or that a position is empty; the last count of a line is the one that counts.
+
+    The difference is what was counted more than the books had when this was committed.
+
+    Raises:
+        Conflict: A stock is in another open count.
+        StaleState: The count is finished.
+    """
+    done = dict[Key, StoredCountLine]()
+
+    def step() -> CountedStock | None:
+        record = listed(tx, number)
+        if record is None:
+            return None
+        found = _found(tx, record, body)
+        left = [one for one in found if one.place not in done]
+        part = left[: (steps.STEP_ACTIONS - _OTHER_ACTIONS) // _ACTIONS_PER_LINE or 1]
+        changed, lines = _count(tx, record, body.bin_code or "", part)
+        if len(part) == len(left):
+            return CountedStock(changed, [*done.values(), *lines.values()])
+        tx.after_step(lambda: done.update(lines))
+        return None
+
+    return run_steps(tx, step)
+
+
+def _found(
+    tx: Transaction, record: Record[StoredCount], body: Checked[GoodsCount]
+) -> list[_Counted]:
+    """Return what a request has counted."""
+    count = record.entity
+    codes = NamedCodes(
+        products=[body.item_code],
+        warehouses=[count.whs_code],
+        positions=[(count.whs_code, body.bin_code)],
+    )
+    found = tx.store.get_many(codes.keys)
+    known = codes.known(tx, found)
+    base = in_base_units(body, found)
+    valid = ensure_valid(base, rules.goods_problems(base, known, count.whs_code))
+    ACTIONS.ensure(count, "lines")
+    if valid.empty:
+        return _empty(tx, count, valid.bin_code)
+    return _goods(tx, count, valid, known)
+
+
+def _goods(
+    tx: Transaction, count: StoredCount, body: GoodsCount, known: MasterData
+) -> list[_Counted]:
+    product = known.products[body.item_code or ""]
+    possible = rules.goods_keys(body, product.id, count.warehouse_id)
+    keys = [key for several in possible for key in several]
+    own, there = run_all(
+        lambda: repository.find_places(tx.store, count.id, map(repository.place_key, keys)).own,
+        lambda: stock.quantities_of(tx.store, keys),
+    )
+    chosen = (
+        next(
+            chain(
+                (key for key in several if repository.place_key(key) in own),
+                (key for key in several if there[key]),
+                several,
+            )
+        )
+        for several in possible
+    )
+    qty = rules.counted_part(body)
+    return [_Counted(key, repository.place_key(key), product.item_code, qty) for key in chosen]
+
+
+def _empty(tx: Transaction, count: StoredCount, bin_code: str) -> list[_Counted]:
+    """Return that nothing is at a position: of its lines, and of stock that has no line."""
+    line_nums, ids = run_all(
+        lambda: repository.lines_at(tx.store, count.id, count.warehouse_id, bin_code),
+        lambda: stock.ids_at_position(tx.store, count.warehouse_id, bin_code),
+    )
+    records = repository.read_lines(tx.store, count.id, line_nums)
+    rows = stock.rows_by_id(tx.store, ids).values()
+    found = {
+        repository.place_key(key): _Counted(key, repository.place_key(key), line.item_code, ZERO)
+        for line in (record.entity for record in records)
+        if (key := rules.stock_of(line, count.warehouse_id))
+    }
+    for row in rows:
+        if row.bin_code == bin_code and rules.is_counted(row, count.warehouse_id):
+            place = repository.place_key(row.key)
+            found.setdefault(place, _Counted(row.key, place, row.item_code, ZERO))
+    if found:
+        return list(found.values())
+    place = repository.empty_key(count.warehouse_id, bin_code)
+    if not line_nums:
+        message = f"{count_code(count.id)} has no line at {bin_code}, and no stock is there"
+        raise ValidationFailed([Problem("bin_code", message)])
+    return [_Counted(None, place, None, ZERO)]
+
+
+def _count(
+    tx: Transaction, record: Record[StoredCount], bin_code: str, part: Sequence[_Counted]
+) -> tuple[Record[StoredCount], dict[Key, StoredCountLine]]:
+    """Write the lines of what was counted; return the count, and the lines by their places."""
+    count, lines = record.entity, dict[Key, StoredCountLine]()
+    empty = repository.empty_key(count.warehouse_id, bin_code)
+    keys = [one.stock for one in part if one.stock]
+    places, there, operator = run_all(
+        lambda: repository.find_places(tx.store, count.id, [empty, *(one.place for one in part)]),
+        lambda: stock.quantities_of(tx.store, keys),
+        lambda: read_operator(tx),
+    )
+    _ensure_free(count, part, places.others)
+    former = {
+        one.entity.line_num: one
+        for one in repository.read_lines(tx.store, count.id, sorted(set(places.own.values())))
+    }
+    unused = former.get(places.own.get(empty, 0))
+    spare = unused if unused and unused.entity.product_id is None else None
+    number_of_lines, sums = count.lines, CountSums()
+    for one in part:
+        before = former.get(places.own.get(one.place, 0))
+        if before is None and spare:
+            before, spare = spare, None
+        if before is None:
+            number_of_lines += 1
+        line_num = before.entity.line_num if before else number_of_lines
+        line = before.entity if before else None
+        if one.stock and (line is None or line.product_id is None):
+            line = rules.line_of_goods(count.id, line_num, one.stock, one.item_code)
+            repository.take_place(tx, one.place, count.id, line_num)
+        assert line is not None  # noqa: S101 - an empty position has a line
+        qty_there = there[one.stock] if one.stock else ZERO
+        after = rules.counted(line, one.qty, qty_there, operator, tx.now)
+        if before:
+            COUNT_LINES.replace(tx, before, after)
+            sums -= rules.sums_of(before.entity)
+        else:
+            COUNT_LINES.insert(tx, repository.line_id(count.id, line_num), after)
+        sums += rules.sums_of(after)
+        lines[one.place] = after
+    stock.keep_rows(tx, keys)
+    repository.add_to_sums(tx, count.id, sums)
+    if count.status == "open" or number_of_lines > count.lines:
+        record = COUNTS.save(tx, record, count, status="counting", lines=number_of_lines)
+    return record, lines
+
+
+def _ensure_free(count: StoredCount, part: Sequence[_Counted], others: Mapping[Key, int]) -> None:
+    taken = [
+        Problem("", f"{rules.stock_text(line)} is in {count_code(others[one.place])}")
+        for one in part
+        if one.place in others and one.stock
+        for line in [rules.line_of_goods(count.id, 0, one.stock, one.item_code)]
+    ]
+    if taken:
+        message = f"A stock is in one open count at most: {taken[0].message}."
+        raise Conflict(message, problems=rules.shortened(taken))

@@ -1,0 +1,128 @@
+"""Use cases of counts: read, finish, recount and cancel them.
+
+`creating`, `counting` and `posting` have the others.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from shared.kernel.db import steps
+from shared.kernel.db.lists.page import Page
+from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
+from shared.kernel.db.steps import run_steps
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.counts import counting, creating, posting, repository, rules
+from shared.warehouse.counts.actions import ACTIONS
+from shared.warehouse.counts.models import (
+    CountParameters,
+    CountSums,
+    RecountedLines,
+    StoredCount,
+    StoredCountLine,
+    count_code,
+)
+from shared.warehouse.counts.repository import COUNT_LINES, COUNTS
+
+create_count = creating.create_count
+count_goods = counting.count_goods
+post_count = posting.post_count
+
+
+@dataclass(frozen=True, slots=True)
+class CountWithLines:
+    """A count with its lines and the sums over them."""
+
+    record: Record[StoredCount]
+    lines: list[StoredCountLine]
+    sums: CountSums
+
+
+def get_count(store: Store, number: int) -> CountWithLines:
+    """Return a count with its lines."""
+    return with_lines(store, COUNTS.get(store, number))
+
+
+def with_lines(store: Store, record: Record[StoredCount]) -> CountWithLines:
+    """Return a count with its lines as they are stored."""
+    numbers = range(1, record.entity.lines + 1)
+    lines = [one.entity for one in repository.read_lines(store, record.id, numbers)]
+    return CountWithLines(record, lines, sum(map(rules.sums_of, lines), CountSums()))
+
+
+def list_counts(
+    store: Store, parameters: CountParameters
+) -> tuple[Page[StoredCount], Mapping[int, CountSums]]:
+    """Return a page of counts, and the sums over their lines by their ids."""
+    page = repository.list_counts(store, parameters)
+    return page, repository.read_sums(store, (record.id for record in page.records))
+
+
+def finish_count(tx: Transaction, number: int) -> Record[StoredCount]:
+    """Record that all lines of a count are counted; from now on none can be.
+
+    Raises:
+        Conflict: A line is not counted.
+    """
+
+    def step() -> Record[StoredCount] | None:
+        record = creating.listed(tx, number)
+        if record is None:
+            return None
+        ACTIONS.ensure(record.entity, "finish")
+        counted = repository.read_sums(tx.store, [number])[number].counted
+        if counted < record.entity.lines:
+            _refuse(tx.store, record.entity, record.entity.lines - counted)
+        repository.close(tx, number)
+        return COUNTS.save(tx, record, record.entity, status="counted")
+
+    return run_steps(tx, step)
+
+
+def _refuse(store: Store, count: StoredCount, left: int) -> None:
+    lines = (one.entity for one in repository.read_lines(store, count.id, _numbers(count)))
+    message = f"{left} of {count.lines} lines of {count_code(count.id)} are not counted."
+    problems = rules.uncounted_problems(lines)
+    raise Conflict(message, problems=rules.shortened(problems))
+
+
+def _numbers(count: StoredCount) -> Iterable[int]:
+    return range(1, count.lines + 1)
+
+
+def recount(tx: Transaction, number: int, body: Checked[RecountedLines]) -> Record[StoredCount]:
+    """Set lines to be counted again; those that are not counted stay as they are."""
+
+    def step() -> Record[StoredCount] | None:
+        record, lines = run_all(
+            lambda: COUNTS.get(tx.store, number),
+            lambda: repository.read_lines(tx.store, number, body.lines or ()),
+        )
+        known = {one.entity.line_num: one for one in lines}
+        ensure_valid(body, rules.line_problems(record.entity, body.lines or (), known))
+        ACTIONS.ensure(record.entity, "recount")
+        is_closed = record.entity.status == "counted"
+        left = [one for one in lines if one.entity.status == "counted"]
+        part = left[: steps.STEP_ACTIONS - repository.SUM_SHARDS]
+        sums = CountSums()
+        for one in part:
+            COUNT_LINES.replace(tx, one, rules.to_recount(one.entity))
+            sums -= rules.sums_of(one.entity)
+        if is_closed and part:
+            repository.reopen(tx, number, sums)
+            record = COUNTS.save(tx, record, record.entity, status="counting")
+        elif part:
+            repository.add_to_sums(tx, number, sums)
+        return record if len(part) == len(left) else None
+
+    return run_steps(tx, step)
+
+
+def cancel_count(tx: Transaction, number: int) -> Record[StoredCount]:
+    """Cancel a count; its stock can be in another one."""
+    record = COUNTS.get(tx.store, number)
+    ACTIONS.ensure(record.entity, "cancel")
+    return creating.cancel(tx, record)
