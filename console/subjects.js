@@ -5,6 +5,7 @@
 
 /** @typedef {import('./core/subject.js').Subject} Subject */
 
+const GOODS = ['item_code', 'gtin', 'qty', 'unit', 'bin_code', 'batch', 'serials'];
 const PRIORITIES = ['Alta', 'Normal', 'Baja'];
 
 /** @param {Record<string, any>} document */
@@ -179,7 +180,13 @@ export const SUBJECTS = [
     actions: [
       { operation: 'POST /pickings/{id}/start' },
       { operation: 'POST /pickings/{id}/allocate' },
-      { operation: 'POST /pickings/{id}/picks' },
+      { operation: 'POST /pickings/{id}/picks', asks: GOODS },
+      {
+        operation: 'POST /pickings/{id}/picks',
+        label: 'pick_as_allocated',
+        asks: [],
+        sends: { as_allocated: true },
+      },
       { operation: 'POST /pickings/{id}/picks/undo' },
       { operation: 'POST /pickings/{id}/finalize' },
       { operation: 'POST /pickings/{id}/synchronize' },
@@ -277,7 +284,13 @@ export const SUBJECTS = [
     links: { from: 'warehouses', to: 'warehouses' },
     actions: [
       { operation: 'POST /transfer-orders/{id}/release' },
-      { operation: 'POST /transfer-orders/{id}/picks' },
+      { operation: 'POST /transfer-orders/{id}/picks', asks: GOODS },
+      {
+        operation: 'POST /transfer-orders/{id}/picks',
+        label: 'pick_as_allocated',
+        asks: [],
+        sends: { as_allocated: true },
+      },
       { operation: 'POST /transfer-orders/{id}/picks/undo' },
       { operation: 'POST /transfer-orders/{id}/finish-picking' },
       { operation: 'POST /transfer-orders/{id}/dispatch' },

@@ -3,6 +3,8 @@
  * are made from it; `console/subjects.js` has one description for each.
  */
 
+import { actionLabel } from './words.js';
+
 /**
  * A field of a row, a body or a query.
  *
@@ -63,6 +65,9 @@
  * @property {Record<string, readonly unknown[]>} [when] field → the values with which it is offered;
  *   `document.type` is a field of a field
  * @property {Record<string, readonly unknown[]>} [unless] field → the values with which it is not
+ * @property {readonly string[]} [asks] fields of the body that its form has; all without it
+ * @property {Record<string, unknown>} [sends] what it always sends
+ * @property {string} [label] name of its words, if it is not the operation id
  * @property {boolean} [isForOthers] users do it to other users only
  * @property {string} [field] of an action at another subject: the field that gets the id
  * @property {boolean} [endsWork] ends or removes something: a dialog asks to confirm it
@@ -150,6 +155,16 @@ export function allowedActions(subject, description, resource, permissions, user
  */
 export function actionName({ operation, name = operation.split('/').at(-1) ?? '' }) {
   return name;
+}
+
+/**
+ * Return the words of an action.
+ *
+ * @param {Action} action
+ * @param {Interface} description
+ */
+export function labelOf({ operation, label }, { actions }) {
+  return actionLabel(label ?? actions[operation]?.name ?? operation);
 }
 
 /**

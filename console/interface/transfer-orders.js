@@ -123,12 +123,14 @@ const subject = {
    "name": "create_transfer_order_pick",
    "body": [
     {"name": "item_code", "type": "text", "maxLength": 50},
-    {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
-    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
     {"name": "gtin", "type": "text", "isNullable": true},
-    {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50},
+    {"name": "qty", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
+    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
+    {"name": "bin_code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
-    {"name": "serials", "type": "array", "isNullable": true, "maxItems": 25, "items": {"type": "text", "maxLength": 50}}
+    {"name": "serials", "type": "array", "isNullable": true, "maxItems": 25, "items": {"type": "text", "maxLength": 50}},
+    {"name": "lines", "type": "array", "maxItems": 100, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "gtin", "type": "text", "isNullable": true}, {"name": "bin_code", "isRequired": true, "type": "text", "maxLength": 50}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "maxItems": 25, "items": {"type": "text", "maxLength": 50}}]}},
+    {"name": "as_allocated", "type": "boolean", "isNullable": true}
    ]
   },
   "POST /transfer-orders/{id}/picks/undo": {

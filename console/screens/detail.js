@@ -7,7 +7,7 @@ import { pathOf } from '../core/calls.js';
 import { go, href } from '../core/address.js';
 import { saveFile } from '../core/files.js';
 import { readable } from '../core/links.js';
-import { allowedActions, itemPath, mayCarryOut } from '../core/subject.js';
+import { allowedActions, itemPath, labelOf, mayCarryOut } from '../core/subject.js';
 import { loadDescription, useLoaded } from '../core/use.js';
 import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
@@ -259,12 +259,12 @@ function Actions({ subject, parameters, description, resource, title, etag, onCh
       h(
         'button',
         {
-          key: action.operation,
+          key: labelOf(action, description),
           type: 'button',
           class: action.endsWork ? 'danger' : at === 0 ? 'main' : undefined,
           onClick: () => choose(action),
         },
-        actionLabel(description.actions[action.operation]?.name ?? action.operation),
+        labelOf(action, description),
       ),
     ),
     Object.keys(secrets).length > 0 &&

@@ -6,7 +6,8 @@ import { address } from '../core/address.js';
 import { permissions, say } from '../core/app.js';
 import { bodyOf } from '../core/draft.js';
 import { isStale } from '../core/refusal.js';
-import { actionLabel, text } from '../core/words.js';
+import { labelOf } from '../core/subject.js';
+import { text } from '../core/words.js';
 import { useEffect } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { ChangeForm } from '../components/change.js';
@@ -35,7 +36,9 @@ export function ActionDialog({ action, parameters, description, target, etag, on
   const write = description.actions[action.operation];
   const run = useAction();
   const mayApprove = permissions().has('approvals.grant');
-  const fields = (write?.body ?? []).filter(({ name }) => name !== 'approve' || mayApprove);
+  const fields = (write?.body ?? []).filter(
+    ({ name }) => (action.asks?.includes(name) ?? true) && (name !== 'approve' || mayApprove),
+  );
   const isStaleNow = isStale(run.error);
   useEffect(() => {
     if (isStaleNow && fields.length > 0) {
@@ -48,7 +51,7 @@ export function ActionDialog({ action, parameters, description, target, etag, on
       onStale();
     }
   };
-  const label = actionLabel(write?.name ?? action.operation);
+  const label = labelOf(action, description);
   const title = target === undefined ? label : `${label}: ${target}`;
   return h(Dialog, { title, onClose: close, isFixed: run.isBusy || run.isOpen }, [
     action.endsWork && h('p', {}, text('confirm')),
@@ -59,11 +62,15 @@ export function ActionDialog({ action, parameters, description, target, etag, on
       action: run,
       onCancel: close,
       onSubmit: async (draft) => {
-        const body = write?.body === undefined ? undefined : bodyOf(fields, draft);
+        const body =
+          write?.body === undefined ? undefined : { ...bodyOf(fields, draft), ...action.sends };
         const here = address.value;
         const answer = await run.carryOut(action.operation, parameters, body, etag);
         if (answer !== null) {
           say(text('done', { action: label }));
+          for (const { message } of answer.body?.unapplied ?? []) {
+            say(text('line_not_applied', { message }));
+          }
           if (address.value === here) {
             onDone(answer); // which may lead to another screen
           }

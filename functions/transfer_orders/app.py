@@ -8,7 +8,9 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
-from shared.warehouse.picking.models import PickDraft
+from shared.warehouse.catalog.several_lines import UnappliedLines, beside_lines
+from shared.warehouse.picking.models import PickDraft, PicksDraft
+from shared.warehouse.picking.views import SEVERAL_PICKS
 from shared.warehouse.transfer_orders import order_picking, service, transit, views
 from shared.warehouse.transfer_orders.models import (
     Arrival,
@@ -111,15 +113,18 @@ def release_transfer_order(
     "/transfer-orders/{id}/picks",
     "Pick for a transfer order",
     _ACT,
-    body=PickDraft,
+    body=PicksDraft,
+    beside=UnappliedLines,
     description="The first pick makes the order `picking`, the last one `picked`. Another position"
     " or batch than allocated is refused, unless the company's setting `pick_substitution` allows"
     " it. Other serials or batches than the order expects need the setting `any`. Expired goods are"
-    " refused, unless the setting `expired_stock` allows them.",
+    " refused, unless the setting `expired_stock` allows them."
+    f" {SEVERAL_PICKS}",
 )
-def pick_transfer_order(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
-    """Pick goods at a position."""
-    return _shown(order_picking.pick(tx, request.id, request.body))
+def pick_transfer_order(tx: Transaction, request: Request[Checked[PicksDraft]]) -> ResourceResponse:
+    """Pick goods at a position, or at several."""
+    record, refused = order_picking.pick(tx, request.id, request.body)
+    return ResourceResponse(views.in_detail(record), beside=beside_lines(request.body, refused))
 
 
 @routes.write(

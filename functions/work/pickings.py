@@ -5,6 +5,7 @@ from shared.http.routes import ListResponse, OperationOptions, ResourceResponse,
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
+from shared.warehouse.catalog.several_lines import UnappliedLines, beside_lines
 from shared.warehouse.picking import picks, service, undo_picks, views
 from shared.warehouse.picking.models import (
     PickDraft,
@@ -13,6 +14,7 @@ from shared.warehouse.picking.models import (
     PickingDraft,
     PickingEnd,
     PickingParameters,
+    PicksDraft,
     StoredPicking,
 )
 from shared.warehouse.waves.picking_status import record_in_wave
@@ -94,19 +96,22 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "/pickings/{id}/picks",
     "Pick",
     _WRITE,
-    body=PickDraft,
+    body=PicksDraft,
+    beside=UnappliedLines,
     description="The picked goods become staged stock. Another position or batch than allocated is"
     " refused, unless the company's setting `pick_substitution` allows it; another serial of the"
     " same position and batch may be taken where the order names no serials. If another picking has"
     " allocated it, the two exchange their allocations; a serial that the order of the other"
     " picking names is refused. Other serials, another batch or another expiry date than the order"
     " names need the setting `any`. Expired goods are refused, and goods with fewer days left than"
-    " their product requires for sale, unless the setting `expired_stock` allows them.",
+    " their product requires for sale, unless the setting `expired_stock` allows them."
+    f" {views.SEVERAL_PICKS}",
 )
-def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
-    """Pick goods at a position."""
-    record = picks.pick(tx, request.id, request.body)
-    return ResourceResponse(views.picking_in_detail(record))
+def pick(tx: Transaction, request: Request[Checked[PicksDraft]]) -> ResourceResponse:
+    """Pick goods at a position, or at several."""
+    record, refused = picks.pick(tx, request.id, request.body)
+    beside = beside_lines(request.body, refused)
+    return ResourceResponse(views.picking_in_detail(record), beside=beside)
 
 
 @routes.write(

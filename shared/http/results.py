@@ -55,9 +55,10 @@ def resource_to_http(result: ResourceResponse, base_url: str) -> HttpResponse:
     view = result.view
     data = view.model_dump() if isinstance(view, BaseModel) else [v.model_dump() for v in view]
     warning = {"warning": result.warning} if result.warning else {}
+    beside = result.beside.model_dump() if result.beside else {}
     is_elsewhere = result.location is not None and result.status != HTTPStatus.OK
     headers = {"Location": f"{base_url}{result.location}"} if is_elsewhere else {}
-    return HttpResponse(result.status, dumps({"data": data, **warning}), headers)
+    return HttpResponse(result.status, dumps({"data": data, **beside, **warning}), headers)
 
 
 def file_to_http(result: FileResponse | TextResponse, media: str) -> HttpResponse:

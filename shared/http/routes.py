@@ -41,14 +41,15 @@ class ResourceResponse:
 
     The view of a write has everything that its response or GET of the resource shows. The response
     has the header Location unless its status is 200. `warning` stands beside `data`: the request
-    succeeded, but may not do what the caller meant. A client without the scope of GET of the
-    resource gets `if_unreadable` instead, if there is one.
+    succeeded, but may not do what the caller meant. The fields of `beside` stand there, too. A
+    client without the scope of GET of the resource gets `if_unreadable` instead, if there is one.
     """
 
     view: BaseModel | Sequence[BaseModel]
     status: int = 200
     location: str | None = None
     warning: str | None = None
+    beside: BaseModel | None = None
     if_unreadable: "ResourceResponse | None" = None
 
 
@@ -118,6 +119,8 @@ class OperationOptions(TypedDict, total=False):
     """Statuses of a code of `errors`, where they differ from the code's own."""
     may_warn: bool
     """A `warning` may stand beside `data`."""
+    beside: type[BaseModel]
+    """Model of the fields that may stand beside `data`."""
     finds_existing: bool
     """Status 200 shows a resource that exists already, or its id: see `created_resource`."""
     volatile_fields: Sequence[str]
@@ -166,6 +169,7 @@ class Operation:
     errors: Sequence[str] = ()
     error_statuses: Mapping[str, Sequence[int]] = field(default_factory=dict)
     may_warn: bool = False
+    beside: type[BaseModel] | None = None
     finds_existing: bool = False
     volatile_fields: Sequence[str] = ()
     allows_self: bool = False

@@ -56,8 +56,10 @@ for (const subject of SUBJECTS) {
     assert.deepEqual(subject.columns.filter((name) => !names.has(name)), []);
     assert.ok(names.has(subject.title), subject.title);
     const known = detail?.fields ?? list?.fields ?? [];
-    for (const { operation, when = {}, unless = {} } of subject.actions ?? []) {
+    for (const { operation, when = {}, unless = {}, asks = [], sends = {} } of subject.actions ?? []) {
       assert.ok(writes.has(operation), operation);
+      const body = new Set(writes.get(operation)?.body?.map(({ name }) => name));
+      assert.deepEqual([...asks, ...Object.keys(sends)].filter((name) => !body.has(name)), []);
       for (const [name, values] of [...Object.entries(when), ...Object.entries(unless)]) {
         const [first, ...rest] = name.split('.');
         const top = known.find((one) => one.name === first);

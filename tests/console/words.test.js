@@ -58,6 +58,7 @@ const asked = {
   actions: new Set([
     ...operations,
     ...SUBJECTS.flatMap(({ files: printed = [] }) => printed.map(({ label }) => label)),
+    ...SUBJECTS.flatMap(({ actions = [] }) => actions.flatMap(({ label }) => label ?? [])),
   ]),
   errors: new Set(readFileSync(CODES, 'utf8').match(/^## \w+$/gm)?.map((line) => line.slice(3))),
 };

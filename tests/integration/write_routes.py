@@ -356,7 +356,10 @@ EXAMPLES: Mapping[str, Example] = {
     "POST /pickings/{id}/start": Example(200, prepare=_picking),
     "POST /pickings/{id}/allocate": Example(200, prepare=_unallocated, events=["stock.updated"]),
     "POST /pickings/{id}/picks": Example(
-        200, body=PICK, prepare=_started, grows={"stock": 1, "movement": 1}
+        200,
+        body={"lines": [PICK, {**PICK, "qty": 1}, {**PICK, "qty": 2}]},
+        prepare=_started,
+        grows={"stock": 1, "movement": 3},
     ),
     "POST /pickings/{id}/picks/undo": Example(
         200, body={**PICK, "qty": 2}, prepare=_partly_picked, grows={"movement": 1}

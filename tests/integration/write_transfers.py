@@ -80,10 +80,10 @@ def transfer_examples(two_warehouses: Prepare, order: Mapping[str, Any]) -> Mapp
         ),
         f"{orders}/{{id}}/picks": Example(
             200,
-            body=_PICK,
+            body={"lines": [_PICK, {**_PICK, "qty": 1}]},
             prepare=released,
-            grows={"stock": 1, "movement": 1},
-            events=[_STOCK],
+            grows={"stock": 1, "movement": 2},
+            events=[_STOCK] * 2,
         ),
         f"{orders}/{{id}}/picks/undo": Example(
             200,

@@ -95,7 +95,7 @@ _CATCH_ALL_NAMES = {"common", "helpers", "misc", "utils"}
 _ENTRY_POINTS = {
     "adjustment_lines", "adjustment_models", "allocation", "changes", "codes", "dispatch",
     "drafts", "expiry", "gtins", "level_book", "lines", "models", "picks", "posting", "reading",
-    "renames", "service", "undo_picks", "unit_quantities", "values", "vocabulary",
+    "renames", "service", "several_lines", "undo_picks", "unit_quantities", "values", "vocabulary",
 }  # fmt: skip
 """Modules of a subject that another subject may import. Never a repository: only the subject that
 owns an item reads and writes it."""

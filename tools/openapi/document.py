@@ -142,8 +142,12 @@ def build(version: str) -> Schema:
     bodies = [operation.body for operation in operations if operation.body]
     answers = [found.response for found in operations if not isinstance(found.response, str)]
     answers += [found.other_response for found in operations if found.other_response]
+    beside = [found.beside for found in operations if found.beside]
+    models = component_schemas(bodies, [*answers, *beside, ResourceId, *events.models().values()])
+    for model in {*beside}:
+        del models[model.__name__]  # its fields stand in the wrappers
     schemas = {
-        **component_schemas(bodies, [*answers, ResourceId, *events.models().values()]),
+        **models,
         **wrappers.schemas,
         **events.schemas(),
         **ENVELOPES,
@@ -404,7 +408,7 @@ def _content(operation: Operation, wrappers: Wrappers) -> Schema:
         return wrappers.page(name, shown, operation.path)
     if operation.responds_with_list:
         return wrappers.created_list(name, shown)
-    return wrappers.single(name, shown, warns=operation.may_warn)
+    return wrappers.single(name, shown, warns=operation.may_warn, beside=operation.beside)
 
 
 def _is_drawing(media: str) -> bool:

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
+from pydantic import BaseModel
+
 from shared.kernel.errors import CODES
-from tools.openapi.schemas import Schema, nullable, ref
+from tools.openapi.schemas import Schema, component_schemas, nullable, ref
 
 _TEXT: Schema = {"type": "string"}
 _NUMBER: Schema = {"type": "integer"}
@@ -178,8 +180,10 @@ class Wrappers:
     def __init__(self) -> None:
         self.schemas: dict[str, Schema] = {}
 
-    def single(self, name: str, example: Any, *, warns: bool = False) -> Schema:
-        """Return the content `{data: object}`, or `{data: object, warning?}`."""
+    def single(
+        self, name: str, example: Any, *, warns: bool = False, beside: type[BaseModel] | None = None
+    ) -> Schema:
+        """Return the content `{data: object}`, also with `warning?` or the fields of `beside`."""
         schema = strict({"data": ref(name)}, description=f"The response with one {name}.")
         if warns:
             schema["properties"]["warning"] = {
@@ -187,6 +191,10 @@ class Wrappers:
                 "description": "A possible mistake in the request.",
             }
         wrapper = f"{name}ResponseWithWarning" if warns else f"{name}Response"
+        if beside:
+            found = component_schemas([], [beside])[beside.__name__]
+            schema["properties"] |= found["properties"]
+            wrapper = f"{name}ResponseWith{beside.__name__}"
         return body(self._named(wrapper, schema), {"data": example})
 
     def created_list(self, name: str, example: Any) -> Schema:

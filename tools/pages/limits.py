@@ -33,6 +33,7 @@ from shared.kernel.events import outbox
 from shared.kernel.spreadsheets import table as spreadsheet
 from shared.warehouse.approvals import rules as approvals
 from shared.warehouse.catalog import models as catalog
+from shared.warehouse.catalog import several_lines
 from shared.warehouse.documents import models as documents
 from shared.warehouse.holds import models as holds
 from shared.warehouse.layout import models as layout
@@ -269,6 +270,7 @@ def _data() -> str:
 | lines of a hold · days for which goods are held | {_dotted(holds.MAX_LINES, holds.MAX_DAYS)} | 422 |
 | active holds of a product in a warehouse | {MAX_HOLDS} | 422 `rule_blocked` |
 | lines of one `POST /stock-adjustments` | {adjustment_models.MAX_ADJUSTMENT_LINES} | 422 |
+| lines of one request of picks | {several_lines.MAX_LINES} | 422 |
 | lines of a transfer | {transfers.MAX_LINES} within a warehouse, 6 between two; fewer with serials; 9 within a warehouse if each has another batch | 422 |
 | lines of one `POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} | 422 |
 | lines of one `POST /returns/{{id}}/lines` and `…/undo` · `/dispositions` | {_dotted(returns.MAX_GOODS_LINES, returns.MAX_DISPOSITION_LINES)} | 422 |

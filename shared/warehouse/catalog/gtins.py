@@ -6,7 +6,7 @@ cannot meet a product that has got the code since: an open document, or an open 
 codes of its products. A use case without a document compares the id of the product that it reads.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -29,35 +29,42 @@ four queries, because a barcode may be any form of its GTIN."""
 
 
 @contextmanager
-def goods_resolved[M: GoodsDraft](store: Store, draft: Checked[M]) -> Iterator[Checked[M]]:
-    """Resolve the GTIN as `gtin_resolved` does, and convert the quantity; at most one read.
+def goods_resolved[M: GoodsDraft](
+    store: Store, drafts: Sequence[Checked[M]], paths: Sequence[str] = ("",)
+) -> Iterator[list[Checked[M]]]:
+    """Resolve GTINs as `gtins_resolved` does, and convert the quantities; at most two reads.
 
-    It is for use cases that do not read the product otherwise; the others call `in_base_units`.
+    It is for use cases that do not read the products otherwise; the others call `in_base_units`.
     """
-    with gtin_resolved(store, draft) as named:
-        keys = unit_keys([named])
-        yield in_base_units(named, store.get_many(keys) if keys else {})
+    with gtins_resolved(store, drafts, paths) as named:
+        keys = unit_keys(named)
+        found = store.get_many(keys) if keys else {}
+        yield [in_base_units(one, found) for one in named]
 
 
 @contextmanager
-def gtin_resolved[M: GoodsDraft](store: Store, draft: Checked[M]) -> Iterator[Checked[M]]:
-    """Yield the draft with `item_code` resolved from its GTIN.
+def gtins_resolved[M: GoodsDraft](
+    store: Store, drafts: Sequence[Checked[M]], paths: Sequence[str] = ("",)
+) -> Iterator[list[Checked[M]]]:
+    """Yield drafts with `item_code` resolved from their GTINs.
 
-    A draft with a GTIN costs one read. Its quantity becomes the number of units, and problems of
-    its product that the block raises become problems of the field `gtin`.
+    Drafts with GTINs cost one read. Their quantities become numbers of units, and problems of
+    their products that the block raises become problems of the field `gtin`. `paths` are the
+    beginnings of the paths of their fields.
     """
-    named = _with_item_code(draft, _read_aliases(store, [draft]))
-    with _naming_gtins([""] if _is_by_gtin(draft) else []):
+    aliases = _read_aliases(store, drafts)
+    named = [_with_item_code(draft, aliases) for draft in drafts]
+    by_gtin = [path for path, draft in zip(paths, drafts, strict=True) if _is_by_gtin(draft)]
+    with _naming_gtins(by_gtin):
         yield named
 
 
 @contextmanager
 def line_gtins_resolved[M: BaseModel](store: Store, body: Checked[M]) -> Iterator[Checked[M]]:
-    """Do what `gtin_resolved` does for a body whose `lines` are goods; all cost one read."""
+    """Do what `gtins_resolved` does for a body whose `lines` are goods."""
     lines: list[Checked[GoodsDraft]] = own_lines(body)
-    aliases = _read_aliases(store, lines)
-    named = [_with_item_code(line, aliases) for line in lines]
-    with _naming_gtins(f"lines.{at}." for at, line in enumerate(lines) if _is_by_gtin(line)):
+    paths = [f"lines.{at}." for at in range(len(lines))]
+    with gtins_resolved(store, lines, paths) as named:
         yield with_lines(body, lines, named)
 
 

@@ -80,7 +80,7 @@ def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> Uni
         RuleBlocked: More than is staged and not packed yet, or more than a unit may hold, or goods
             that may not leave because of their expiry date.
     """
-    with goods_resolved(tx.store, checked) as named:
+    with goods_resolved(tx.store, [checked]) as [named]:
         unit, record, draft = _read_for_goods(tx, number, "contents", named)
         goods = contents_rules.goods_to_pack(record.entity, unit.entity, draft)
         line = contents_rules.line_of(record.entity, goods)
@@ -96,7 +96,7 @@ def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> U
     Raises:
         RuleBlocked: More than is in the unit.
     """
-    with goods_resolved(tx.store, checked) as named:
+    with goods_resolved(tx.store, [checked]) as [named]:
         unit, record, draft = _read_for_goods(tx, number, "remove", named)
         goods = contents_rules.goods_to_remove(unit.entity, draft)
         order, after = contents_rules.changed_by(record.entity, unit.entity, goods, -1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Literal, TypedDict
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from shared.kernel.fields import (
     ZERO,
@@ -15,12 +15,15 @@ from shared.kernel.fields import (
     Line,
     Note,
     Number,
+    Quantity,
     SmallInteger,
     Stored,
     StoredDay,
+    Unit,
     exactly_one_of,
 )
-from shared.warehouse.catalog.models import GoodsDraft
+from shared.warehouse.catalog.models import GoodsDraft, Gtin
+from shared.warehouse.catalog.several_lines import MAX_LINES
 from shared.warehouse.work.models import (
     DocumentReference,
     Fill,
@@ -243,6 +246,28 @@ class PickDraft(GoodsDraft):
     bin_code: Code
     batch: Code | None = None
     serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None
+
+
+class PicksDraft(Input):
+    """What is picked: one pick, several in `lines`, or all that is allocated.
+
+    Beside `lines` and beside `as_allocated`, no other field is allowed.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    item_code: Code = ""
+    gtin: Gtin | None = None
+    qty: Quantity | None = None
+    unit: Unit | None = None
+    bin_code: Code | None = None
+    batch: Code | None = None
+    serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None
+    lines: list[PickDraft] = Field(default_factory=list, min_length=1, max_length=MAX_LINES)
+    as_allocated: bool | None = Field(
+        default=None,
+        description="Whether to pick everything that is allocated, where it is allocated.",
+    )
 
 
 class PickingEnd(Input):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import batched
 
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
@@ -97,6 +98,26 @@ def is_allocated_at(picking: StoredPicking, draft: Checked[PickDraft]) -> bool:
     return code is not None and any(
         allocation.bin_code == bin_code for _, allocation in _allocations_of(picking, code)
     )
+
+
+def allocated_goods(picking: StoredPicking) -> Iterator[PickDraft]:
+    """Yield picks of everything that is allocated, where it is, in the order of the lines."""
+    places: dict[tuple[str, str, str | None], list[Allocation]] = {}
+    for line in picking.lines:
+        for one in line.allocations:
+            place = (line.item_code, one.bin_code, one.batch_num)
+            places.setdefault(place, []).append(one)
+    for (item_code, bin_code, batch), found in places.items():
+        for part in batched(found, MAX_SERIALS, strict=False):
+            serials = [one.serial for one in part if one.serial is not None]
+            qty = sum((one.qty for one in part), ZERO)
+            yield PickDraft(
+                item_code=item_code,
+                bin_code=bin_code,
+                batch=batch,
+                qty=qty,
+                serials=serials or None,
+            )
 
 
 def _usable(

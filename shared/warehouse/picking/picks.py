@@ -1,70 +1,101 @@
-"""Picks: move allocated goods to staged stock at their position, where they await dispatch."""
+"""Picks: allocated goods become staged stock at their position, where they await dispatch.
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+A request has one pick, several, or all that is allocated; see `catalog.several_lines`.
+"""
 
-from shared.kernel.db.actions import StaleRead
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from shared.kernel.db import steps
+from shared.kernel.db.actions import Cost
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.fields import ZERO, plain
+from shared.kernel.errors import Conflict, Problem, ServiceError, StaleState, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.gtins import goods_resolved
+from shared.warehouse.catalog.several_lines import (
+    AppliedLines,
+    SentLines,
+    apply_lines,
+    refusal_of,
+    sent_lines,
+)
 from shared.warehouse.documents import service as documents
+from shared.warehouse.documents.models import Document
 from shared.warehouse.master_data.named_codes import NamedCodes, picking_refusal
 from shared.warehouse.picking import actions, pick_rules, rules
-from shared.warehouse.picking.allocation import MAX_INDEX_LAG_MS
 from shared.warehouse.picking.expiry import ExpiryRule
-from shared.warehouse.picking.holders import allocating_pickings
 from shared.warehouse.picking.models import (
-    Pick,
     PickDraft,
     PickingEnd,
+    PicksDraft,
     StoredPicking,
     picking_code,
 )
-from shared.warehouse.picking.pick_rules import PickPart
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.picking.rules import Holder
 from shared.warehouse.picking.service import mark_finalized, record_exit_progress
+from shared.warehouse.picking.staged_picks import PickPlan, StagedPicks
 from shared.warehouse.settings.values import settings_of
-from shared.warehouse.stock.models import (
-    InventoryStatus,
-    MovementCause,
-    RowKey,
-    StockRefused,
-    StockRow,
-)
-from shared.warehouse.stock.posting import StockPosting
 from shared.warehouse.work.operators import operator_from_start, read_operator
+
+_ACTIONS_PER_PART = 2
+"""Actions that a part of a pick takes at least: its stock row and its movement."""
 
 
 @dataclass(frozen=True, slots=True)
-class _PickPlan:
-    """The allocations that a pick uses (`parts`), and the position and batch it takes goods from.
+class PickTarget[R]:
+    """What goods are picked for: `documents` in a picking, or the transfer order of it.
 
-    Goods of a part that is not exact are taken instead of the allocated ones. `expiry` says which
-    goods may be taken.
+    Attributes:
+        read: Returns the picking; raises Conflict or StaleState if it admits no picks.
+        read_ahead: Reads what `save` needs, for documents with these ids, beside the stock.
+        cost: Returns what `save` takes of the transaction for these documents.
+        save: Saves the picking and what follows from it.
+        unchanged: Returns what `save` returns, of a picking that did not change.
     """
 
-    product_id: int
-    warehouse_id: int
-    bin_code: str
-    batch: str | None
-    parts: Sequence[PickPart]
-    expiry: ExpiryRule
-
-    def row_key(self, status: InventoryStatus, part: PickPart) -> RowKey:
-        return RowKey(
-            self.product_id, self.warehouse_id, self.bin_code, status, self.batch, part.serial
-        )
+    read: Callable[[], Record[StoredPicking]]
+    read_ahead: Callable[[Collection[int]], object]
+    cost: Callable[[Collection[int]], Cost]
+    save: Callable[[Record[StoredPicking], StoredPicking], R]
+    unchanged: Callable[[], R]
 
 
-def pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[StoredPicking]:
-    """Pick goods for the exit documents of a started picking; they become staged stock.
+def pick(
+    tx: Transaction, number: int, body: Checked[PicksDraft]
+) -> tuple[Record[StoredPicking], Mapping[int, str]]:
+    """Pick goods for the exit documents of a started picking; see `pick_lines`."""
 
-    They are allocated to the picking, also where the position was blocked since, or replace
+    def read() -> Record[StoredPicking]:
+        record = PICKINGS.get(tx.store, number)
+        actions.ensure(record.entity, "picks")
+        return record
+
+    def read_documents(numbers: Collection[int]) -> list[Record[Document]]:
+        # `record_exit_progress` finds them in the cache.
+        return documents.get_documents(tx.store, "exit", sorted(numbers))
+
+    def save(record: Record[StoredPicking], after: StoredPicking) -> Record[StoredPicking]:
+        record_exit_progress(tx, after, rules.document_progress(record.entity, after))
+        return PICKINGS.save(tx, record, after, operator=after.operator or read_operator(tx))
+
+    target = PickTarget(
+        read,
+        read_documents,
+        lambda numbers: sum((one.cost for one in read_documents(numbers)), Cost()),
+        save,
+        lambda: PICKINGS.get(tx.store, number),
+    )
+    return pick_lines(tx, body, target)
+
+
+def pick_lines[R](
+    tx: Transaction, body: Checked[PicksDraft], target: PickTarget[R]
+) -> tuple[R, Mapping[int, str]]:
+    """Pick goods; return the result, and why some lines were not applied.
+
+    The goods are allocated to the picking, also where the position was blocked since, or replace
     allocated goods, as the setting `pick_substitution` allows. A serial that another picking has
     allocated at the same position changes places with the one that is allocated here, unless the
     order of the other picking names serials.
@@ -72,28 +103,107 @@ def pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[Stor
     Raises:
         Conflict: The goods are allocated to other work.
     """
-    with goods_resolved(tx.store, draft) as named:
-        record = PICKINGS.get(tx.store, number)
-        actions.ensure(record.entity, "picks")
-        plan = _plan(tx, record.entity, named)
-        posting, _ = run_all(
-            lambda: _load_stock(tx, record.entity, plan),
-            # Read ahead: `record_exit_progress` finds them in the cache.
-            lambda: documents.get_documents(tx.store, "exit", _documents(record.entity, plan)),
+
+    def step(left: Mapping[int, PickDraft] | None) -> AppliedLines[PickDraft, R]:
+        if left is None:
+            record = target.read()
+            sent = _sent(body, record.entity)
+            with goods_resolved(tx.store, sent.lines, sent.paths) as goods:
+                return _pick_step(tx, record, dict(enumerate(goods)), target, sent)
+        try:
+            record = target.read()
+        except (Conflict, StaleState) as ended:
+            refused = {at: refusal_of(ended, draft) for at, draft in left.items()}
+            return AppliedLines(target.unchanged(), refused=refused)
+        return _pick_step(tx, record, left, target)
+
+    return apply_lines(tx, PickDraft, step)
+
+
+def _sent(body: Checked[PicksDraft], picking: StoredPicking) -> SentLines[PickDraft]:
+    def allocated() -> list[PickDraft]:
+        return list(pick_rules.allocated_goods(picking))
+
+    sent = sent_lines(body, PickDraft, "as_allocated", allocated)
+    if sent.form == "all" and not (sent.lines or sent.problems):
+        problem = Problem("as_allocated", f"nothing is allocated to {picking_code(picking.id)}")
+        return replace(sent, problems=[problem])
+    return sent
+
+
+def _pick_step[R](
+    tx: Transaction,
+    record: Record[StoredPicking],
+    lines: Mapping[int, Checked[PickDraft]],
+    target: PickTarget[R],
+    sent: SentLines[PickDraft] | None = None,
+) -> AppliedLines[PickDraft, R]:
+    """Pick the leading lines that fit into the transaction; with `sent`, check all of them."""
+    refused: dict[int, ServiceError] = {}
+    checks = sent is not None
+    plans = _plans(tx, record.entity, lines, refused, checks=checks)
+    is_refused = sent is not None and bool(refused or sent.problems)
+    if sent and (sent.form == "single" or not plans):
+        sent.refuse(refused, lines)
+    picks = StagedPicks(tx, record, plans)
+    if plans:
+        run_all(
+            lambda: picks.load(adds=not is_refused),
+            lambda: target.read_ahead(picks.documents_of(plans)),
         )
-        picking = _stage_goods(tx, posting, record.entity, plan)
-        record_exit_progress(tx, picking, rules.document_progress(record.entity, picking))
-    return PICKINGS.save(tx, record, picking, operator=picking.operator or read_operator(tx))
+        refused |= picks.stage(
+            lambda staged: target.cost(picks.documents_of(staged)), checks=checks
+        )
+    if sent:
+        sent.refuse(refused, lines)
+    result = target.save(record, picks.post()) if picks.staged else target.unchanged()
+    return AppliedLines(
+        result,
+        {
+            at: plans[at].draft if at in plans else ensure_valid(draft)
+            for at, draft in lines.items()
+            if at not in picks.staged and at not in refused
+        },
+        {at: refusal_of(error, lines[at]) for at, error in refused.items()},
+    )
 
 
-# The plan
+# The plans
+
+
+def _plans(
+    tx: Transaction,
+    picking: StoredPicking,
+    lines: Mapping[int, Checked[PickDraft]],
+    refused: dict[int, ServiceError],
+    *,
+    checks: bool,
+) -> dict[int, PickPlan]:
+    """Return what lines take, one after the other, and add those that are refused to `refused`.
+
+    All lines if it `checks` them, otherwise the leading ones, as many as can fit into one step.
+    """
+    plans: dict[int, PickPlan] = {}
+    expiry, planned = ExpiryRule(tx), 0
+    if len(lines) > 1:
+        _read_positions(tx, picking, lines.values())
+    for at, draft in lines.items():
+        if plans and planned > steps.STEP_ACTIONS and not checks:
+            break
+        try:
+            plan = plans[at] = _plan(tx, picking, draft, expiry)
+        except ValidationFailed as error:
+            refused[at] = error
+            continue
+        planned += _ACTIONS_PER_PART * len(plan.parts)
+        for part in plan.parts:
+            picking = rules.without_allocation(picking, part)
+    return plans
 
 
 def _plan(
-    tx: Transaction,
-    picking: StoredPicking,
-    checked: Checked[PickDraft],
-) -> _PickPlan:
+    tx: Transaction, picking: StoredPicking, checked: Checked[PickDraft], expiry: ExpiryRule
+) -> PickPlan:
     """Return what a valid pick takes; raise ValidationFailed with all problems of another."""
     substitution = settings_of(tx.company).pick_substitution
     problems = list(pick_rules.pick_problems(picking, checked, substitution))
@@ -105,14 +215,7 @@ def _plan(
         # Other goods than the allocated ones also need a position that may be picked from.
         ensure_valid(draft, _position_problems(tx, picking, draft))
     product_id = picking.lines[parts[0].line].product_id
-    return _PickPlan(
-        product_id, picking.warehouse_id, draft.bin_code, draft.batch, parts, ExpiryRule(tx)
-    )
-
-
-def _documents(picking: StoredPicking, plan: _PickPlan) -> list[int]:
-    """Return the ids of the documents for which goods are picked."""
-    return sorted({picking.lines[part.line].document_id for part in plan.parts})
+    return PickPlan(draft, product_id, picking.warehouse_id, parts, expiry)
 
 
 def _position_problems(
@@ -127,228 +230,26 @@ def _position_problems(
         yield Problem("bin_code", refusal)
 
 
-# Stock
-
-
-def _load_stock(tx: Transaction, picking: StoredPicking, plan: _PickPlan) -> StockPosting:
-    posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
-    targets = [plan.row_key("staged", part) for part in plan.parts]
-    targets += [plan.row_key("available", part) for part in plan.parts if not part.exact]
-    posting.load(
-        rows=list({part.allocation.stock_id for part in plan.parts}),
-        targets=targets,
-        movements=len(plan.parts),
-        beside=lambda rows: plan.expiry.read_ahead(picking, rows),
-    )
-    return posting
-
-
-def _stage_goods(
-    tx: Transaction, posting: StockPosting, picking: StoredPicking, plan: _PickPlan
-) -> StoredPicking:
-    """Make the stock changes of a pick, and exchange allocations; return the picking after it."""
-    exchange = _Exchange.of(tx, posting, picking, plan)
-    moved = _stage_parts(posting, picking, plan, exchange)
-    posting.post()
-    exchange.save(tx)
-    for part, staged in moved:
-        picking = rules.picked(picking, part, _stored_pick(posting, part, staged))
-    return picking
-
-
-@dataclass(frozen=True, slots=True)
-class _Exchange:
-    """The other pickings that have allocated serials of a pick, by the ids of their rows."""
-
-    expiry: ExpiryRule
-    holders: Mapping[int, Holder]
-    records: Mapping[int, Record[StoredPicking]]
-    after: dict[int, StoredPicking]
-    """The other pickings after the exchange, by id."""
-
-    @classmethod
-    def of(
-        cls, tx: Transaction, posting: StockPosting, picking: StoredPicking, plan: _PickPlan
-    ) -> "_Exchange":
-        """Find the pickings with which a pick exchanges allocations.
-
-        Raises:
-            StaleRead: The index does not show yet who has allocated a serial.
-        """
-        rows = [
-            row for part in plan.parts if (row := _allocated_row(posting, plan, part)) is not None
-        ]
-        found = allocating_pickings(tx.store, rows) if rows else []
-        records = {record.id: record for record in found if record.id != picking.id}
-        holders = rules.holders_by_row(
-            {row.id for row in rows}, [record.entity for record in records.values()]
-        )
-        if len(holders) < len(rows) and tx.elapsed_ms < MAX_INDEX_LAG_MS:
-            raise StaleRead
-        return cls(plan.expiry, holders, records, {})
-
-    def give(self, row: StockRow, part: PickPart, allocated: StockRow) -> bool:
-        """Give the allocation of a part to the picking that has allocated `row`, if one has.
-
-        `allocated` is the row of that allocation.
-
-        Raises:
-            ValidationFailed: The order of that picking names serials, or its goods may not have
-                the expiry date of the allocation.
-        """
-        holder = self.holders.get(row.id)
-        if holder is None:
-            return False
-        other = self.after.get(holder.picking, self.records[holder.picking].entity)
-        line, code = other.lines[holder.line], picking_code(other.id)
-        refusal = self.expiry.picking_refusal(other, line, allocated)
-        reason = f"{code} would get other goods, and {refusal}" if refusal else None
-        if line.serials:
-            reason = f"the order of {code} names it"
-        if reason:
-            message = f"serial {part.serial} cannot be picked: {reason}"
-            raise ValidationFailed([Problem("serials", message)])
-        self.after[other.id] = rules.with_exchanged(other, holder, part.allocation)
-        return True
-
-    def save(self, tx: Transaction) -> None:
-        """Save the other pickings."""
-        for number, picking in self.after.items():
-            PICKINGS.save(tx, self.records[number], picking)
-
-
-def _allocated_row(posting: StockPosting, plan: _PickPlan, part: PickPart) -> StockRow | None:
-    """Return the row of a serial that other work has allocated at the position of a part."""
-    place = (part.allocation.bin_code, part.allocation.batch_num)
-    if part.exact or part.serial is None or place != (plan.bin_code, plan.batch):
-        return None
-    key = plan.row_key("available", part)
-    row = posting.changes.find(key)
-    return row if row is not None and row.key == key and row.allocated else None
-
-
-def _stage_parts(
-    posting: StockPosting, picking: StoredPicking, plan: _PickPlan, exchange: _Exchange
-) -> list[tuple[PickPart, StockRow]]:
-    """Move the parts of a pick to staged stock; raise ValidationFailed with all problems."""
-    moved: list[tuple[PickPart, StockRow]] = []
-    problems: dict[Problem, None] = {}
-    for at, part in enumerate(plan.parts):
-        try:
-            moved.append((part, _stage_part(posting, picking, plan, at, exchange)))
-        except ValidationFailed as error:
-            problems |= dict.fromkeys(error.problems)
-            if part.serial is None:
-                break  # the problem is that of the whole quantity
-    if problems:
-        raise ValidationFailed(list(problems))
-    return moved
-
-
-def _stage_part(
-    posting: StockPosting, picking: StoredPicking, plan: _PickPlan, at: int, exchange: _Exchange
-) -> StockRow:
-    """Move the part at index `at` of a pick from available to staged stock; return that row."""
-    part = plan.parts[at]
-    allocated = posting.row(part.allocation.stock_id)
-    theirs = _allocated_row(posting, plan, part)
-    is_allocated = True
-    if part.exact:
-        row = allocated
-    elif theirs is not None and exchange.give(theirs, part, posting.with_date(allocated)):
-        row = theirs
-    else:
-        posting.changes.release(allocated, part.qty)
-        row = _free_row(posting, plan, at)
-        is_allocated = False
-    line, goods = picking.lines[part.line], posting.with_date(row)
-    if refusal := plan.expiry.picking_refusal(picking, line, goods):
-        field = "item_code" if plan.batch is None else "batch"
-        raise ValidationFailed([Problem(field, refusal)])
-    staged = row.model_copy(update={"inventory_status": "staged"})
-    try:
-        moved = posting.changes.move(
-            "pick", part.qty, source=row, target=staged, allocated=is_allocated
-        )
-    except StockRefused as refused:
-        raise Conflict(f"The goods cannot be picked: {refused}.") from refused
-    return moved or staged
-
-
-def _free_row(posting: StockPosting, plan: _PickPlan, at: int) -> StockRow:
-    """Return the row of the goods that are picked instead of those of the part at index `at`.
-
-    Messages count the whole pick: the parts before this one are taken from the row already.
-
-    Raises:
-        ValidationFailed: There are fewer at the position.
-        Conflict: There are enough, but they are allocated to other work.
-    """
-    part = plan.parts[at]
-    picked = plain(sum((one.qty for one in plan.parts), ZERO))
-    taken = sum((one.qty for one in plan.parts[:at]), ZERO)
-    # A serial has one row for all places.
-    key = plan.row_key("available", part)
-    row = posting.changes.find(key)
-    here = row is not None and row.key == key
-    if row is None or not here or row.qty < part.qty:
-        if part.serial is not None:
-            message = f"serial {part.serial} is not available at {plan.bin_code}: {_found(row)}"
-            raise ValidationFailed([Problem("serials", message)])
-        there = plain(taken + (row.qty if row and here else ZERO))
-        batch = "" if plan.batch is None else f" of batch {plan.batch}"
-        message = f"{picked} picked, {there}{batch} in stock at {plan.bin_code}"
-        raise ValidationFailed([Problem("qty", message)])
-    if row.qty - row.allocated < part.qty:
-        exact = sum((one.qty for one in plan.parts if one.exact), ZERO)
-        own = f"{plain(exact)} allocated to the picking and " if exact else ""
-        free = plain(taken - exact + row.qty - row.allocated)
-        raise Conflict(
-            f"{picked} of {row.item_code} picked at {plan.bin_code}, {own}{free} free there;"
-            " the rest is allocated to other work."
-        )
-    return row
-
-
-def _found(row: StockRow | None) -> str:
-    """Return where a serial is; its row is that of the last place."""
-    if row is None or not row.qty:
-        return "it is not in stock"
-    return f"it is {row.inventory_status} at {row.bin_code or 'no position'} in {row.whs_code}"
-
-
-def _stored_pick(posting: StockPosting, part: PickPart, staged: StockRow) -> Pick:
-    return Pick(
-        staged_id=posting.row_id(staged),
-        position_id=staged.position_id or 0,
-        bin_code=staged.bin_code or "",
-        batch_num=staged.batch_num,
-        serial=part.serial,
-        qty=part.qty,
-        expiry_date=staged.expiry_date,
-    )
+def _read_positions(
+    tx: Transaction, picking: StoredPicking, lines: Iterable[Checked[PickDraft]]
+) -> None:
+    """Read the positions at which goods of lines are not allocated, into the cache."""
+    bins = {one.bin_code for one in lines if not pick_rules.is_allocated_at(picking, one)}
+    if bins:
+        tx.store.get_many(NamedCodes(positions=((picking.whs_code, one) for one in bins)).keys)
 
 
 # Transfer orders
 
 
-def pick_for_transfer_order(
-    tx: Transaction,
-    record: Record[StoredPicking],
-    draft: Checked[PickDraft],
+def save_for_transfer_order(
+    tx: Transaction, record: Record[StoredPicking], picking: StoredPicking
 ) -> Record[StoredPicking]:
-    """Pick goods for a transfer order; see `pick`.
+    """Save the picking of a transfer order after picks.
 
-    Its picking is started by its first pick and finalized by its last one.
+    It is started by its first pick and finalized by its last one.
     """
-    before = record.entity
-
-    def stage() -> StoredPicking:
-        with goods_resolved(tx.store, draft) as named:
-            plan = _plan(tx, before, named)
-            return _stage_goods(tx, _load_stock(tx, before, plan), before, plan)
-
-    picking, acting = run_all(stage, lambda: read_operator(tx))
+    before, acting = record.entity, read_operator(tx)
     operator = before.operator or acting
     if before.status == "pending":
         operator = operator_from_start(before.operator, before.user_id, acting)

@@ -123,16 +123,18 @@ def with_line(picking: StoredPicking, at: int, line: StoredPickingLine) -> Store
 
 def picked(picking: StoredPicking, part: PickPart, pick: Pick) -> StoredPicking:
     """Return the picking after a part of a pick: the allocation reduced, the pick added."""
-    line = picking.lines[part.line]
-    allocations = list(_reduced(line.allocations, part.allocation, part.qty))
-    after = line.model_copy(
-        update={
-            "allocations": allocations,
-            "picks": list(_merged(line.picks, pick)),
-            "picked_qty": line.picked_qty + part.qty,
-        }
-    )
+    line = without_allocation(picking, part).lines[part.line]
+    picks = list(_merged(line.picks, pick))
+    picked_qty = line.picked_qty + part.qty
+    after = line.model_copy(update={"picks": picks, "picked_qty": picked_qty})
     return with_line(picking, part.line, after)
+
+
+def without_allocation(picking: StoredPicking, part: PickPart) -> StoredPicking:
+    """Return the picking without the allocation that a part of a pick uses."""
+    line = picking.lines[part.line]
+    left = list(_reduced(line.allocations, part.allocation, part.qty))
+    return with_line(picking, part.line, line.model_copy(update={"allocations": left}))
 
 
 @dataclass(frozen=True, slots=True)

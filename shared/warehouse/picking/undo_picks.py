@@ -57,7 +57,7 @@ def put_back(tx: Transaction, picking: StoredPicking, draft: Checked[PickDraft])
     its status, records the progress of its documents, and saves it. Goods that were picked instead
     of the allocated ones are allocated where they were picked.
     """
-    with goods_resolved(tx.store, draft) as named:
+    with goods_resolved(tx.store, [draft]) as [named]:
         valid = ensure_valid(named, undo_rules.undo_problems(picking, named))
         parts = list(undo_rules.split_undo(picking, valid, valid.qty))
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))

@@ -20,6 +20,14 @@ from shared.warehouse.picking.models import (
 )
 from shared.warehouse.work.models import Fill
 
+SEVERAL_PICKS = (
+    "`lines` are several picks, and `as_allocated` picks everything that is allocated where it is"
+    " allocated. All of them are checked before the first one is applied; one that another request"
+    " makes impossible meanwhile is left out and named in `unapplied`. A repeat with the same"
+    " Idempotency-Key continues where the request ended."
+)
+"""Part of the descriptions of the routes that take `PicksDraft`."""
+
 
 def picking_in_list(record: Record[StoredPicking]) -> Picking:
     """Return the response for a picking in a list, without its lines."""

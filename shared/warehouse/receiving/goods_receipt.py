@@ -13,7 +13,7 @@ from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import Approver
-from shared.warehouse.catalog.gtins import gtin_resolved
+from shared.warehouse.catalog.gtins import gtins_resolved
 from shared.warehouse.catalog.lines import parts_of
 from shared.warehouse.catalog.unit_quantities import in_base_units
 from shared.warehouse.documents import service as documents
@@ -63,7 +63,7 @@ def receive_line(
         Conflict: The receipt is full.
         ApprovalRequired: More arrives than the company's tolerance allows, without an approval.
     """
-    with gtin_resolved(tx.store, draft) as named:
+    with gtins_resolved(tx.store, [draft]) as [named]:
         record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
         posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
         ACTIONS.ensure(record.entity, "lines")

@@ -54,7 +54,7 @@ def undo_line(
     Raises:
         Conflict: Some of the goods are not there any more, or are allocated.
     """
-    with goods_resolved(tx.store, draft) as named:
+    with goods_resolved(tx.store, [draft]) as [named]:
         record = RECEIPTS.get(tx.store, number)
         receipt = record.entity
         ACTIONS.ensure(receipt, "undo")

@@ -13,7 +13,12 @@ from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import picks, undo_picks
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.allocation import allocate_lines, allocate_rest
-from shared.warehouse.picking.models import PickDraft, PickingEnd, StoredPicking
+from shared.warehouse.picking.models import (
+    PickDraft,
+    PickingEnd,
+    PicksDraft,
+    StoredPicking,
+)
 from shared.warehouse.transfer_orders import progress_rules as rules
 from shared.warehouse.transfer_orders.actions import ACTIONS
 from shared.warehouse.transfer_orders.models import (
@@ -106,17 +111,32 @@ def create_picking_for(
     return order.model_copy(update={"status": "released", **facts}), lacks
 
 
-def pick(tx: Transaction, number: int, draft: Checked[PickDraft]) -> Record[StoredTransferOrder]:
-    """Pick goods of an order; with the last one, the order is picked.
+def pick(
+    tx: Transaction, number: int, body: Checked[PicksDraft]
+) -> tuple[Record[StoredTransferOrder], Mapping[int, str]]:
+    """Pick goods of an order; with the last ones, the order is picked. See `picks.pick_lines`.
 
     They are allocated to the order, or may be picked instead.
     """
-    record = TRANSFER_ORDERS.get(tx.store, number)
-    ACTIONS.ensure(record.entity, "picks")
-    picking = _read_picking(tx, record.entity, *_OPEN)
-    after = picks.pick_for_transfer_order(tx, picking, draft).entity
-    state: OrderStatus = "picked" if after.status == "finalized" else "picking"
-    return TRANSFER_ORDERS.save(tx, record, rules.picked(record.entity, after), status=state)
+
+    def order() -> Record[StoredTransferOrder]:
+        return TRANSFER_ORDERS.get(tx.store, number)
+
+    def read() -> Record[StoredPicking]:
+        ACTIONS.ensure(order().entity, "picks")
+        return _read_picking(tx, order().entity, *_OPEN)
+
+    def save(record: Record[StoredPicking], picking: StoredPicking) -> Record[StoredTransferOrder]:
+        after = picks.save_for_transfer_order(tx, record, picking).entity
+        state: OrderStatus = "picked" if after.status == "finalized" else "picking"
+        before = order()
+        return TRANSFER_ORDERS.save(tx, before, rules.picked(before.entity, after), status=state)
+
+    def read_ahead(_: object) -> None:
+        read_operator(tx)  # `save_for_transfer_order` finds it in the cache
+
+    target = picks.PickTarget(read, read_ahead, lambda _: order().cost, save, order)
+    return picks.pick_lines(tx, body, target)
 
 
 def undo_pick(

@@ -9,7 +9,7 @@ from shared.kernel.db.items import Item, Key
 from shared.kernel.db.store import Store
 from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
 from shared.kernel.validation import InvalidBody, check, problems_of
-from shared.warehouse.catalog.gtins import gtin_resolved, line_gtins_resolved
+from shared.warehouse.catalog.gtins import gtins_resolved, line_gtins_resolved
 from shared.warehouse.catalog.repository import gtin_key
 from shared.warehouse.packing.models import ContentsDraft
 from shared.warehouse.returns.models import ReturnArrival
@@ -109,6 +109,6 @@ def test_problems_of_a_product_are_those_of_its_gtin(
     ]  # fmt: skip
     for goods, field in (({"gtin": CASE}, "gtin"), ({"item_code": "BRICK"}, "item_code")):
         draft = check(ContentsDraft, {**goods, "qty": 1})
-        with pytest.raises(refusal) as refused, gtin_resolved(_store(aliases), draft):
+        with pytest.raises(refusal) as refused, gtins_resolved(_store(aliases), [draft]):
             raise refusal([Problem("item_code", "no")])
         assert [one.field for one in refused.value.problems] == [field]
