@@ -6,12 +6,12 @@ from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.identity.auth import client_service, client_views
 from shared.identity.auth.client_models import (
-    ApiClient,
     ApiClientChange,
     ApiClientDraft,
     ApiClientParameters,
     ApiClientRotation,
     NewApiClient,
+    RegisteredClient,
 )
 from shared.identity.auth.clients import OAuthClient
 from shared.integration.webhooks.ended_access import (
@@ -29,14 +29,14 @@ from shared.kernel.validation import Checked, ensure_valid
 routes = Routes()
 
 _ALL: OperationOptions = {"scope": "settings:manage", "permission": "users.manage"}
-_ONE: OperationOptions = {**_ALL, "response": ApiClient, "errors": ("gone",)}
+_ONE: OperationOptions = {**_ALL, "response": RegisteredClient, "errors": ("gone",)}
 
 
 @routes.read(
     "/api-clients",
     "List API clients",
     _ALL,
-    response=ApiClient,
+    response=RegisteredClient,
     parameters=ApiClientParameters,
     description="Integration clients and mobile applications, without revoked ones.",
 )

@@ -147,6 +147,8 @@ class _Comparison:
         for name in ("items", "additionalProperties"):
             if isinstance(old.get(name), Mapping):
                 inner = new.get(name)
+                if inner is None and name == "additionalProperties" and sent:
+                    continue  # fields of any type are accepted
                 if isinstance(inner, Mapping):
                     yield from self._schemas(old[name], inner, f"{where}[]", sent=sent)
                 else:

@@ -233,6 +233,43 @@ def test_no_key_is_given_as_an_example(document: dict[str, Any]) -> None:
         assert not {"example", "examples", "default"} & parameters[name].keys()
 
 
+_RUNTIME_CLASSES = {
+    "ApiClient", "ApiException", "ApiResponse", "Configuration", "JSON", "Pair", "RequestContext",
+    "ResponseContext",
+}  # fmt: skip
+"""Classes that openapi-generator writes into every client."""
+
+
+def test_schemas_and_properties_suit_generators_of_clients(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    assert not _RUNTIME_CLASSES & schemas.keys()
+    for item in document["paths"].values():
+        for operation in item.values():
+            for media, content in operation.get("requestBody", {}).get("content", {}).items():
+                forms = (
+                    [] if media == "application/json" else [resolve(document, content["schema"])]
+                )
+                for form in forms:
+                    variants = [resolve(document, one) for one in form.get("oneOf", [form])]
+                    assert not [one for one in variants if "additionalProperties" in one]
+
+
+def test_creation_that_finds_a_resource_has_one_type_for_each_status(
+    document: dict[str, Any],
+) -> None:
+    """A client of whom the fields are hidden gets the id: the rest of the one type is optional."""
+    found = [operation for operation in OPERATIONS.values() if operation.finds_existing]
+    assert len(found) > 3
+    for operation in found:
+        types = {}
+        for status in ("200", "201"):
+            content = of(document, operation)["responses"][status]["content"]["application/json"]
+            types[status] = resolve(document, content["schema"])["properties"]["data"]
+        existing, new = (resolve(document, types[status]) for status in ("200", "201"))
+        assert existing["properties"] == new["properties"]
+        assert existing["required"] == ["id"] != new["required"]
+
+
 def test_all_response_fields_are_required(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     models = {

@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from shared.http.results import ResourceId
 from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import SCOPES
 from shared.kernel.fields import MAX_ID
@@ -30,6 +29,9 @@ from tools.openapi.responses import (
 )
 from tools.openapi.schemas import Schema, component_schemas, names_of_values, query_parameters, ref
 
+FOUND = "Found"
+"""Start of the name of the schema of a resource that a creation has found."""
+
 _EXAMPLES = words.FILE.with_name("examples.json")
 
 _INTRODUCTION = """\
@@ -40,7 +42,9 @@ returned as `{data}`, a list as `{data, links, meta}`, and an error in an envelo
 `error.code`. Read a list page by page by following `links.next`. Send an `Idempotency-Key` with
 every write and repeat the key on retries: the write takes effect once, and a retry gets the first
 response. Unknown request fields are ignored, and named in the header `X-Ignored-Fields`. Responses
-may get new fields. A date-time in a request may have any format of ISO 8601, with an offset.
+may get new fields. A date-time in a request may have any format of ISO 8601, with an offset. The
+version of this document is that of the release in the changelog; clients of an earlier release work
+with it as long as the address has `v1`.
 
 Integration clients get a token with `client_credentials` and need the scope of a route. Users need
 its permission (`x-scope`, `x-permission`). An unsupported method on a known path is answered with
@@ -143,7 +147,7 @@ def build(version: str) -> Schema:
     answers = [found.response for found in operations if not isinstance(found.response, str)]
     answers += [found.other_response for found in operations if found.other_response]
     beside = [found.beside for found in operations if found.beside]
-    models = component_schemas(bodies, [*answers, *beside, ResourceId, *events.models().values()])
+    models = component_schemas(bodies, [*answers, *beside, *events.models().values()])
     for model in {*beside}:
         del models[model.__name__]  # its fields stand in the wrappers
     schemas = {
@@ -197,7 +201,24 @@ def build(version: str) -> Schema:
             "schemas": schemas,
         },
     }
-    return descriptions.with_descriptions(document, words.descriptions())
+    described = descriptions.with_descriptions(document, words.descriptions())
+    for operation in operations:
+        if operation.finds_existing and not isinstance(operation.response, str):
+            _add_found(described["components"]["schemas"], operation.response.__name__)
+    return described
+
+
+def _add_found(schemas: dict[str, Schema], name: str) -> None:
+    """Add the schema of a resource that existed already: clients without its scope get the id.
+
+    One object instead of two alternatives, so that generated clients need no cast.
+    """
+    schemas[FOUND + name] = {
+        **schemas[name],
+        "description": f"A {name} that existed already. A client that may not read it gets its id"
+        " only.",
+        "required": ["id"],
+    }
 
 
 def _security_schemes() -> Schema:
@@ -387,8 +408,9 @@ def _success(operation: Operation, status: int, wrappers: Wrappers) -> Schema:
             {"x-only-with": operation.other_response_with},
         )
         sent_headers["Location"] = {**HEADERS["Location"], "required": False}
-    if operation.finds_existing and status == HTTPStatus.OK:
-        content = _or_id_only(content, wrappers)
+    model = operation.response
+    if operation.finds_existing and status == HTTPStatus.OK and not isinstance(model, str):
+        content = wrappers.single(FOUND + model.__name__, complete_example(model), warns=True)
         sent_headers["ETag"] = {**HEADERS["ETag"], "required": False}
     return {
         "description": _STATUS_DESCRIPTIONS[status],
@@ -413,11 +435,6 @@ def _content(operation: Operation, wrappers: Wrappers) -> Schema:
 
 def _is_drawing(media: str) -> bool:
     return media.startswith("image/svg")
-
-
-def _or_id_only(content: Schema, wrappers: Wrappers) -> Schema:
-    """Return the content of a response that clients may get without the right to read it."""
-    return _either(content, wrappers.single(ResourceId.__name__, example(ResourceId), warns=True))
 
 
 def _either(content: Schema, other: Schema, more: Schema | None = None) -> Schema:

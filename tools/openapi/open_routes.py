@@ -49,7 +49,6 @@ def _grant(name: str, properties: Mapping[str, Schema], *required: str) -> Schem
         "type": "object",
         "properties": {"grant_type": {"type": "string", "const": name}, **properties},
         "required": ["grant_type", *required],
-        "additionalProperties": _TEXT,
     }
 
 
@@ -119,7 +118,6 @@ SCHEMAS: Mapping[str, Schema] = {
             **_CLIENT,
         },
         "required": ["token"],
-        "additionalProperties": _TEXT,
     },
     "OAuthError": strict(
         {"error": {"type": "string", "enum": _OAUTH_CODES}, "error_description": _TEXT},

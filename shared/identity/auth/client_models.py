@@ -57,7 +57,7 @@ class ApiClientSecret(Stored):
     created_at: Timestamp
 
 
-class ApiClient(Stored):
+class RegisteredClient(Stored):
     """An API client in responses."""
 
     id: str
@@ -70,7 +70,7 @@ class ApiClient(Stored):
     updated_at: Timestamp
 
 
-class NewApiClient(ApiClient):
+class NewApiClient(RegisteredClient):
     """An API client with its new secret, which only this response contains."""
 
     client_secret: str | None = Field(

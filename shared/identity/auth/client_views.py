@@ -1,12 +1,12 @@
 """Conversion of OAuth clients to the API clients of the interface."""
 
-from shared.identity.auth.client_models import ApiClient, ApiClientSecret, NewApiClient
+from shared.identity.auth.client_models import ApiClientSecret, NewApiClient, RegisteredClient
 from shared.identity.auth.clients import OAuthClient
 
 
-def client(one: OAuthClient) -> ApiClient:
+def client(one: OAuthClient) -> RegisteredClient:
     """Return the response model of a client."""
-    return ApiClient.model_validate(
+    return RegisteredClient.model_validate(
         {
             "id": one.client_id,
             "client_id": one.client_id,

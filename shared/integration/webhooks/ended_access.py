@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from pydantic import Field
 
 from shared.identity.audit.models import ActorType
-from shared.identity.auth.client_models import ApiClient, ApiClientChange
+from shared.identity.auth.client_models import ApiClientChange, RegisteredClient
 from shared.identity.auth.clients import OAuthClient
 from shared.identity.auth.scopes import Scope
 from shared.identity.users import administrators
@@ -144,7 +144,7 @@ class ListedWebhook(Stored):
     is_active: bool
 
 
-class RevokedApiClient(ApiClient):
+class RevokedApiClient(RegisteredClient):
     """A revoked client as it was before, and its subscriptions."""
 
     webhooks: list[ListedWebhook] = Field(
@@ -153,7 +153,7 @@ class RevokedApiClient(ApiClient):
     )
 
 
-class ChangedApiClient(ApiClient):
+class ChangedApiClient(RegisteredClient):
     """A changed client, and its subscriptions if it may no longer manage subscriptions."""
 
     webhooks: list[ListedWebhook] | None = Field(
