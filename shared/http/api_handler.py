@@ -366,6 +366,7 @@ def _claim_key(
         store,
         partition=idempotency.record_partition(call.caller.subject, key),
         fingerprint=idempotency.request_fingerprint(operation.method, call.path, raw, salt=salt),
+        operation=f"{operation.method} {call.path}",
     )
 
 

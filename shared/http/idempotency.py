@@ -16,6 +16,7 @@ import uuid
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -84,6 +85,8 @@ class IdempotencyClaim:
     store: Store
     partition: str
     fingerprint: str
+    operation: str
+    """Method and path, for the message of another request with the key."""
     claim: Claim
 
     def complete(self, tx: Transaction, response: HttpResponse) -> None:
@@ -128,7 +131,9 @@ class IdempotencyClaim:
             held = self.store.get(self.claim.key)
             # Gone or released: botocore repeated the call, because its answer was lost.
             if held and held.get("owner") != RELEASED:
-                return _stored_response(self.store, held, self.fingerprint, now_ms())
+                return _stored_response(
+                    self.store, held, self.fingerprint, self.operation, now_ms()
+                )
         except (BotoCoreError, ClientError):
             # The caller still gets the refusal; the claim expires by itself.
             logger.warning("idempotency claim not released", exc_info=True)
@@ -144,6 +149,7 @@ class IdempotencyClaim:
             PARTITION_KEY: self.partition,
             SORT_KEY: HEAD,
             "fingerprint": self.fingerprint,
+            "operation": self.operation,
             "status": response.status,
             "headers": dict(response.headers),
             "body": first,
@@ -163,10 +169,12 @@ def record_partition(credential: str, key: str) -> str:
     return f"idempotency#{credential}#{key}"
 
 
-def claim_key(store: Store, *, partition: str, fingerprint: str) -> IdempotencyClaim | HttpResponse:
+def claim_key(
+    store: Store, *, partition: str, fingerprint: str, operation: str
+) -> IdempotencyClaim | HttpResponse:
     """Claim a key for a request, or return the response that the request got before.
 
-    `partition` is the result of `record_partition`.
+    `partition` is the result of `record_partition`, `operation` the method and path.
 
     Raises:
         ServiceError: idempotency_key_reused, the key belongs to another request.
@@ -176,7 +184,7 @@ def claim_key(store: Store, *, partition: str, fingerprint: str) -> IdempotencyC
     claim = Claim(
         store.table, record_key(partition), uuid.uuid4().hex, uuid.uuid4().hex, renewed_ms=now
     )
-    held = _put_claim(store, claim, fingerprint)
+    held = _put_claim(store, claim, fingerprint, operation)
     if held and _is_interrupted(held, fingerprint, now):
         # A claim of an earlier release has no name: its request was known by its partition.
         claim = replace(
@@ -185,14 +193,14 @@ def claim_key(store: Store, *, partition: str, fingerprint: str) -> IdempotencyC
             has_steps=held.get("has_steps", False),
             progress=held.get("progress"),
         )
-        held = _put_claim(store, claim, fingerprint, interrupted=held["owner"])
+        held = _put_claim(store, claim, fingerprint, operation, interrupted=held["owner"])
     if held:
-        return _stored_response(store, held, fingerprint, now)
-    return IdempotencyClaim(store.claimed(claim), partition, fingerprint, claim)
+        return _stored_response(store, held, fingerprint, operation, now)
+    return IdempotencyClaim(store.claimed(claim), partition, fingerprint, operation, claim)
 
 
 def _put_claim(
-    store: Store, claim: Claim, fingerprint: str, *, interrupted: str | None = None
+    store: Store, claim: Claim, fingerprint: str, operation: str, *, interrupted: str | None = None
 ) -> Item | None:
     """Write a claim if the key is free, or if nobody holds the claim of the owner `interrupted`.
 
@@ -203,6 +211,7 @@ def _put_claim(
         PARTITION_KEY: claim.key[0],
         SORT_KEY: claim.key[1],
         "fingerprint": fingerprint,
+        "operation": operation,
         "owner": claim.owner,
         "request": claim.request,
         "has_steps": claim.has_steps or None,
@@ -248,10 +257,11 @@ def _is_interrupted(held: Item, fingerprint: str, now: int) -> bool:
     return is_claim and int(held["lease_until"]) <= now
 
 
-def _stored_response(store: Store, held: Item, fingerprint: str, now: int) -> HttpResponse:
+def _stored_response(
+    store: Store, held: Item, fingerprint: str, operation: str, now: int
+) -> HttpResponse:
     if held["fingerprint"] != fingerprint:
-        message = "This Idempotency-Key was used with another request."
-        raise ServiceError(message, "idempotency_key_reused")
+        raise ServiceError(_message_of_other_use(held, operation), "idempotency_key_reused")
     if "owner" in held:
         raise DuplicateInFlight(-((now - int(held["lease_until"])) // 1000))  # rounded up
     headers = {**held["headers"], "Idempotent-Replayed": "true"}
@@ -261,3 +271,14 @@ def _stored_response(store: Store, held: Item, fingerprint: str, now: int) -> Ht
     if held.get("sealed"):
         body = unseal(body, "replay", store.slug, held[PARTITION_KEY])
     return HttpResponse(int(held["status"]), inflate(body).decode(), headers)
+
+
+def _message_of_other_use(held: Item, operation: str) -> str:
+    """Return which request has used the key and when; a record of an earlier release has no name.
+
+    The record expires a fixed time after the request.
+    """
+    first = held.get("operation", "another request")
+    at = datetime.fromtimestamp(int(held[EXPIRY]) - WINDOW_SECONDS, UTC)
+    body = " with another body" if first == operation else ""
+    return f"This Idempotency-Key was used for {first}{body} at {at:%Y-%m-%dT%H:%M:%SZ}."

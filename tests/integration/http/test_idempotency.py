@@ -2,6 +2,7 @@
 
 import json
 import random
+from datetime import UTC, datetime
 
 import pytest
 
@@ -68,12 +69,20 @@ def test_order_and_spacing_of_json_do_not_matter(erp: Erp) -> None:
         ("DELETE", "/products/1", None),
     ],
 )
-def test_key_of_another_request_is_refused(erp: Erp, method: str, path: str, body: object) -> None:
+def test_key_of_another_request_is_refused(
+    erp: Erp, clock: Clock, method: str, path: str, body: object
+) -> None:
+    clock.freeze()
+    used = "This Idempotency-Key was used for POST /products"
+    at = f"at {datetime.fromtimestamp(clock.time(), UTC):%Y-%m-%dT%H:%M:%SZ}."
     erp.post("/products", BOLT, key="k1")
+    clock.advance(60)
 
     answer = erp.send(method, path, body, key="k1")
 
     assert (answer.status, answer.code) == (422, "idempotency_key_reused")
+    with_other_body = " with another body" if (method, path) == ("POST", "/products") else ""
+    assert answer.json()["message"] == f"{used}{with_other_body} {at}"
     assert erp.get("/products/1").data["name"] == BOLT["name"]
     assert erp.walk("/product-categories") == []
 
@@ -256,7 +265,7 @@ def test_response_that_does_not_fit_beside_the_change_is_refused(stack: Stack) -
     fitting = change(MAX_PARTS - 1)
     claim.complete(fitting, HttpResponse(200, text))
     fitting.commit()
-    replayed = claim_key(stack.store(), partition="idempotency#erp#k1", fingerprint="one")
+    replayed = _claim_or_response(stack, "one")
     assert isinstance(replayed, HttpResponse)
     assert replayed.body == text
 
@@ -264,8 +273,13 @@ def test_response_that_does_not_fit_beside_the_change_is_refused(stack: Stack) -
 # The name of a request
 
 
+def _claim_or_response(stack: Stack, body: str) -> IdempotencyClaim | HttpResponse:
+    partition, operation = "idempotency#erp#k1", "POST /products"
+    return claim_key(stack.store(), partition=partition, fingerprint=body, operation=operation)
+
+
 def _claim(stack: Stack, body: str) -> IdempotencyClaim:
-    claim = claim_key(stack.store(), partition="idempotency#erp#k1", fingerprint=body)
+    claim = _claim_or_response(stack, body)
     assert isinstance(claim, IdempotencyClaim)
     return claim
 
