@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import zlib
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,9 @@ from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge, Problem
 from shared.kernel.json_text import loads
 
 _MAX_BODY = 1_048_576
+_MAX_EVENT = 6_291_456
+"""Bytes that Lambda accepts, and to which a packed form may be unpacked."""
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ def read_json_object(event: Mapping[str, Any]) -> dict[str, Any]:
         raise BadRequest("The body must be sent as application/json.")
     if "charset" in charset.lower() and "utf-8" not in charset.lower():
         raise BadRequest("The body must be encoded in UTF-8.")
-    raw = body_bytes(event)
+    raw = body_bytes(event, _MAX_BODY)
     if len(raw) > _MAX_BODY:
         raise PayloadTooLarge(f"The body has {len(raw)} bytes; at most {_MAX_BODY} are accepted.")
     try:
@@ -86,16 +90,37 @@ def _printable(message: str) -> str:
     return message.encode("ascii", "backslashreplace").decode()[:300]
 
 
-def body_bytes(event: Mapping[str, Any]) -> bytes:
-    """Return the body of a gateway event.
+def body_bytes(event: Mapping[str, Any], most: int = _MAX_EVENT) -> bytes:
+    """Return the body of a gateway event, unpacked if it was sent with `Content-Encoding: gzip`.
+
+    API Gateway unpacks bodies itself: one that is no gzip any more stays as it is.
 
     Raises:
-        BadRequest: It is said to be base64, and is not.
+        BadRequest: It is said to be base64 or gzip, and is not, or has another encoding.
+        PayloadTooLarge: It was packed, and has more than `most` bytes.
     """
     body = event.get("body") or ""
-    if event.get("isBase64Encoded"):
-        try:
-            return base64.b64decode(body, validate=True)
-        except (binascii.Error, ValueError):
-            raise BadRequest("The body is not valid base64.") from None
-    return str(body).encode("utf-8", "surrogatepass")
+    if not event.get("isBase64Encoded"):
+        return str(body).encode("utf-8", "surrogatepass")
+    try:
+        raw = base64.b64decode(body, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadRequest("The body is not valid base64.") from None
+    encoding = headers_of(event).get("content-encoding", "").strip().lower()
+    if encoding not in {"", "identity", "gzip"}:
+        raise BadRequest("Content-Encoding: only gzip is accepted.")
+    return _unpacked(raw, most) if encoding == "gzip" and raw.startswith(_GZIP) else raw
+
+
+def _unpacked(raw: bytes, most: int) -> bytes:
+    """Unpack a body of gzip; at most `most` bytes are written."""
+    packed = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+    try:
+        unpacked = packed.decompress(raw, most + 1)
+    except zlib.error:
+        raise BadRequest("The body is not valid gzip.") from None
+    if len(unpacked) > most:
+        raise PayloadTooLarge(f"The unpacked body has more than {most} bytes.")
+    if not packed.eof or packed.unused_data:
+        raise BadRequest("The body is not valid gzip.")
+    return unpacked

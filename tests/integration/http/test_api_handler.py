@@ -1,6 +1,7 @@
 """The API handler: order of its checks, responses to invalid input, and the error envelope."""
 
 import base64
+import gzip
 import importlib
 import json
 from typing import Any
@@ -242,6 +243,33 @@ def test_body_of_one_megabyte_is_accepted_and_a_larger_one_refused(erp: Erp) -> 
 
     _assert_envelope(erp.send("POST", "/products", raw=fits + " "), 413, "payload_too_large")
     assert erp.send("POST", "/products", raw=fits).status == 201
+
+
+def _send_packed(erp: Erp, raw: bytes, encoding: str = "gzip") -> Response:
+    body = {"Content-Type": "application/json", "Content-Encoding": encoding}
+    return erp.send("POST", "/products", raw=raw, headers=body)
+
+
+def test_body_packed_with_gzip_is_read(erp: Erp) -> None:
+    raw = json.dumps(BOLT).encode()
+
+    assert _send_packed(erp, gzip.compress(raw)).status == 201
+    # API Gateway unpacks a body and may leave the header.
+    assert _send_packed(erp, raw.replace(b"M8", b"M9")).status == 201
+
+
+def test_packed_body_is_bounded_and_must_be_whole(stack: Stack, erp: Erp) -> None:
+    raw = json.dumps(BOLT).encode()
+    for refused in (
+        _send_packed(erp, gzip.compress(raw)[:-1]),
+        _send_packed(erp, gzip.compress(raw) + b"more"),
+        _send_packed(erp, b"\x1f\x8b nothing"),
+        _send_packed(erp, raw, "br"),
+    ):
+        _assert_envelope(refused, 400, "bad_request")
+    large = _send_packed(erp, gzip.compress(raw + b" " * 50_000_000))
+    _assert_envelope(large, 413, "payload_too_large")
+    assert stack.items() == []
 
 
 @each_case("body", [b'{"name":"\xff"}', b"\xc3\x28", b"\xed\xa0\x80", b"\x00"])
