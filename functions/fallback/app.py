@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.http.api_handler import ApiHandler
+from shared.http.envelope import path_of
 from shared.http.request import headers_of
 from shared.identity.auth.bearer import authenticate, bearer_token
 from shared.identity.auth.tokens import InvalidToken
@@ -20,7 +21,7 @@ def _identify(event: Mapping[str, Any]) -> Caller:
     headers = headers_of(event)
     token = bearer_token(headers.get("authorization", ""))
     if token is None:
-        raise NotFound("This route")
+        raise NotFound(f"The path {path_of(event)}")
     try:
         return authenticate(token, headers.get("host", ""))
     except InvalidToken:

@@ -203,7 +203,7 @@ def _code_of(response: _Response) -> str | None:
 
 def _route_request(event: Mapping[str, Any], path: str) -> _Response:
     if path not in _ROUTES:
-        raise NotFound("The route")
+        raise NotFound(f"The path {path}")
     method, handle = _ROUTES[path]
     if event["httpMethod"] != method:
         raise MethodNotAllowed(event["httpMethod"], [method])

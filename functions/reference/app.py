@@ -85,7 +85,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
 
 def _answer(event: Mapping[str, Any], path: str) -> HttpResponse:
     if path not in _ROUTES:
-        raise NotFound("The route")
+        raise NotFound(f"The path {path}")
     if event["httpMethod"] not in _METHODS:
         raise MethodNotAllowed(event["httpMethod"], _METHODS)
     headers = headers_of(event)

@@ -320,7 +320,7 @@ def _find_route(call: ApiCall) -> RouteMatch:
         return match
     ensure_unrestricted(call.caller)
     if not call.matches:
-        raise NotFound("This route")
+        raise NotFound(f"The path {call.path}")
     raise MethodNotAllowed(call.method, sorted(call.matches))
 
 

@@ -68,6 +68,7 @@ def request_of(call: ApiCall, match: RouteMatch, raw: object) -> Request[Any, An
         caller=call.caller,
         tenant=call.tenant,
         address=call.address,
+        path=call.path,
         path_values=path_values(match, call.caller),
         body=body,
         parameters=parameters,

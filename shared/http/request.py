@@ -10,7 +10,7 @@ from typing import Any
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.db.facets import ID_DIGITS
-from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge, Problem
+from shared.kernel.errors import BadRequest, NoId, PayloadTooLarge, Problem
 from shared.kernel.json_text import loads
 
 _MAX_BODY = 1_048_576
@@ -31,17 +31,18 @@ class Request[Body = None, Parameters = None]:
     caller: Caller
     tenant: Tenant
     address: str
+    path: str
     path_values: Mapping[str, str]
     body: Body
     parameters: Parameters
 
     @property
     def id(self) -> int:
-        """The id in the path; raise NotFound if the text is not an id of the service."""
+        """The id in the path; raise NoId if the text is not an id of the service."""
         text = self.path_values["id"]
         is_id = text.isascii() and text.isdigit() and len(text) <= ID_DIGITS
         if not is_id or int(text) == 0:
-            raise NotFound
+            raise NoId(text, self.path.split("/")[1])
         return int(text)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote, unquote
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +239,31 @@ class NotFound(ServiceError):
 
     def __init__(self, what: str = "The resource") -> None:
         super().__init__(f"{what} does not exist.")
+
+
+_MOST_SHOWN = 200
+"""Characters of a text in a path that a message repeats."""
+
+
+class NoId(NotFound):
+    """404 not_found: a text such as a code is where the id of a resource belongs."""
+
+    def __init__(self, text: str, collection: str) -> None:
+        shown = text[:_MOST_SHOWN]
+        name = CODE_FILTERS.get(collection)
+        by = f"?{name}={quote(unquote(shown), safe='')}" if name else ""
+        message = f"{shown} is no id. An id is a number; find it with GET /{collection}{by}."
+        ServiceError.__init__(self, message)
+
+
+CODE_FILTERS: Mapping[str, str] = {
+    "clients": "code", "entry-documents": "external_ref", "exit-documents": "external_ref",
+    "handling-units": "sscc", "holds": "external_ref", "pickings": "external_ref",
+    "products": "item_code", "providers": "code", "receipts": "external_ref",
+    "returns": "external_ref", "transfer-orders": "external_ref",
+    "warehouse-positions": "bin_code", "warehouses": "whs_code",
+}  # fmt: skip
+"""First part of a path → the filter of the list that finds a resource by its code."""
 
 
 class Gone(ServiceError):

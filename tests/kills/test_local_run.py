@@ -25,7 +25,7 @@ _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".local", ".venv", ".*_cache", "__pycache__", ".hypothesis"
 )
 _SERVED = "functions/fallback/app.py"
-_TEXT = "This route"
+_TEXT = "The path"
 """A text in this file of the functions; the answer to an unknown route begins with it."""
 _MINUTES = 15
 
@@ -82,8 +82,8 @@ class Checkout:
     def change_code(self, text: str) -> None:
         """Change the beginning of the answer to an unknown route."""
         original = (ROOT / _SERVED).read_text()
-        assert f'"{_TEXT}"' in original
-        (self.root / _SERVED).write_text(original.replace(f'"{_TEXT}"', f'"{text}"'))
+        assert f'"{_TEXT} ' in original
+        (self.root / _SERVED).write_text(original.replace(f'"{_TEXT} ', f'"{text} '))
 
     @property
     def saved_at(self) -> float:

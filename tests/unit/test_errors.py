@@ -7,6 +7,7 @@ from shared.http.envelope import HttpResponse, error_body
 from shared.kernel import errors
 from shared.kernel.errors import CODES, Problem, ServiceError
 from tests.cases import each_case
+from tools.openapi.declared import operations
 
 _TABLE = {
     "bad_request": 400, "idempotency_key_required": 400, "unauthenticated": 401,
@@ -25,7 +26,7 @@ _ARGUMENTS: dict[str, Any] = {
     "message": "text", "address": "https://x.test", "feature": "webhooks.enabled",
     "upgrade_url": "https://x.test/plans", "permission": "exits.manage", "scope": "stocks:read",
     "method": "PUT", "allowed": ["GET", "POST"], "retry_after": 3, "what": "The product",
-    "tenant": "acme",
+    "tenant": "acme", "text": "BOLT-M8", "collection": "products",
     "problems": [Problem("name", "is required"), Problem("qty", "must be a number")],
 }  # fmt: skip
 _KINDS = [
@@ -78,6 +79,18 @@ def test_message_of_problems_names_the_first_and_counts_the_others(
 
     assert str(kind(problems[:1])) == "qty: must be more than 0"
     assert str(kind(problems)) == "qty: must be more than 0 (and 1 more)"
+
+
+def test_code_in_place_of_an_id_is_refused_with_the_filter_that_finds_it() -> None:
+    for collection, name in errors.CODE_FILTERS.items():
+        (parameters,) = [one.parameters for one in operations() if one.name == f"GET /{collection}"]
+        assert parameters
+        assert name in parameters.model_fields, collection
+    with_filter = errors.NoId("A/1 é", "products").message
+    assert with_filter.endswith("find it with GET /products?item_code=A%2F1%20%C3%A9.")
+    assert errors.NoId("x" * 5000, "waves").message == (
+        f"{'x' * 200} is no id. An id is a number; find it with GET /waves."
+    )
 
 
 def test_response_fits_up_to_the_lambda_limit() -> None:

@@ -237,6 +237,15 @@ def test_last_value_of_a_repeated_name_is_used(erp: Erp) -> None:
     assert erp.send("POST", "/products", raw=raw).data["name"] == "last"
 
 
+def test_code_in_place_of_an_id_is_answered_with_the_way_to_find_the_id(erp: Erp) -> None:
+    erp.post("/products", BOLT).ok(201)
+    answer = erp.get("/products/BOLT-M8")
+
+    _assert_envelope(answer, 404, "not_found")
+    path = answer.json()["message"].partition("GET ")[2].rstrip(".")
+    assert [row["item_code"] for row in erp.get(path).data] == ["BOLT-M8"]
+
+
 def test_body_of_one_megabyte_is_accepted_and_a_larger_one_refused(erp: Erp) -> None:
     body = json.dumps(BOLT)
     fits = body[:-1] + " " * (2**20 - len(body)) + "}"

@@ -25,7 +25,14 @@ def test_unknown_path_is_404_with_the_limit_headers(mini: Erp) -> None:
         answer = mini.send(method, path)
 
         assert (answer.status, answer.code) == (404, "not_found"), (method, path)
+        assert answer.json()["message"] == f"The path {path} does not exist."
         assert read_rate_limit(answer) == (LIMIT, LIMIT - sent, 60)
+
+
+def test_path_without_the_version_is_named_as_sent(stack: Stack) -> None:
+    for path in ("/v2/products", "/products"):
+        answer = stack.gateway.request("GET", path)
+        assert answer.json()["message"] == f"The path {path} does not exist."
 
 
 @each_case("path", PATHS)
