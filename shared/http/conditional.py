@@ -5,11 +5,12 @@ the response shows (a position its warehouse, a warehouse the number of its posi
 """
 
 import hashlib
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from shared.http.envelope import HttpResponse
-from shared.kernel.errors import StaleState
+from shared.kernel.errors import BadRequest, StaleState
 from shared.kernel.json_text import dumps, loads
 
 
@@ -56,6 +57,23 @@ def add_etag(
     if known is not None and _has_tag(known, etag):
         return HttpResponse(304, "", tagged.headers)
     return tagged
+
+
+_TAG = r'(W/)?("[\x21\x23-\x7e\x80-\xff]*"|[0-9a-f]{24}(\.[0-9a-f]{24})?)'
+"""An entity tag (RFC 9110, 8.8.3); those of this service are accepted without quotes."""
+_TAGS = re.compile(rf"\s*(\*|{_TAG}(\s*,\s*{_TAG})*)\s*")
+
+
+def read_if_match(headers: Mapping[str, str]) -> str | None:
+    """Return the header If-Match, or None when the request has none.
+
+    Raises:
+        BadRequest: It is neither `*` nor a list of entity tags.
+    """
+    sent = headers.get("if-match")
+    if sent is not None and not _TAGS.fullmatch(sent):
+        raise BadRequest("If-Match must be the ETag of a response, with its quotes, or *.")
+    return sent
 
 
 def ensure_match(current: HttpResponse, if_match: str, volatile: Collection[str]) -> None:

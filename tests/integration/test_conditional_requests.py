@@ -6,6 +6,7 @@ import pytest
 
 from shared.http.routes import resource_path
 from shared.kernel.db.claim import LEASE_MS
+from tests.cases import each_case
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp
@@ -75,6 +76,21 @@ def test_if_match_with_an_old_tag_refuses_the_change(erp: Erp, bolt: str) -> Non
     assert erp.patch(bolt, {"name": "B"}, headers={"If-Match": now}, key="k1").status == 200
     assert erp.patch(bolt, {"name": "C"}, headers={"If-Match": "*"}).status == 200
     assert erp.patch("/products/99", {"name": "C"}, headers={"If-Match": "*"}).status == 404
+
+
+@each_case("sent", ["", "2", "today", '"open', 'W/"a" "b"', '*, "a"', "0123456789abcdef"])
+def test_if_match_that_is_no_tag_is_refused(erp: Erp, sent: str) -> None:
+    path = f"/products/{erp.post('/products', {**BOLT, 'item_code': f'B-{sent}'}).id}"
+    refused = erp.patch(path, {"name": "A"}, headers={"If-Match": sent}, key=f"k{sent}")
+
+    assert (refused.status, refused.code) == (400, "bad_request")
+    assert erp.patch(path, {"name": "A"}, key=f"k{sent}").status == 200, "the key is free"
+
+
+def test_own_tag_is_accepted_without_quotes(erp: Erp, bolt: str) -> None:
+    tag = erp.get(bolt).headers["ETag"].removeprefix("W/").strip('"')
+    assert erp.patch(bolt, {"name": "A"}, headers={"If-Match": tag}).status == 200
+    assert erp.patch(bolt, {"name": "B"}, headers={"If-Match": tag}).code == "stale_state"
 
 
 def test_if_match_on_a_map_that_is_not_published_refuses_the_first_one(erp: Erp) -> None:

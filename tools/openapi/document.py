@@ -100,8 +100,8 @@ _HEADER_PARAMETERS: Mapping[str, Schema] = {
     "IfMatch": {
         "name": "If-Match",
         "in": "header",
-        "description": "ETag of the response that the change is based on; 409 stale_state when the"
-        " resource has changed since.",
+        "description": "ETag of the response that the change is based on, or `*`; 409 stale_state"
+        " when the resource has changed since, 400 for what is no tag.",
         "schema": {"type": "string"},
     },
 }
