@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from types import SimpleNamespace
@@ -22,6 +22,8 @@ from weakref import WeakKeyDictionary
 import pytest
 from botocore.endpoint import Endpoint
 from botocore.exceptions import ReadTimeoutError
+
+from shared.kernel.db import claim
 
 
 class Killed(BaseException):
@@ -182,7 +184,10 @@ def install(monkeypatch: pytest.MonkeyPatch) -> AwsFaults:
 
 
 def _follow_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Continue a chain of calls in the threads of a pool, and join it when results are read."""
+    """Continue a chain of calls in the threads of a pool, and join it when results are read.
+
+    A claim is written before anything else, so that the order of calls does not depend on chance.
+    """
     submit, result = ThreadPoolExecutor.submit, Future.result
     lengths: WeakKeyDictionary[Future[Any], list[int]] = WeakKeyDictionary()
 
@@ -207,8 +212,41 @@ def _follow_threads(monkeypatch: pytest.MonkeyPatch) -> None:
         _chain.length = max(_chain.length, lengths.get(future, [0])[0])
         return value
 
+    def at_once(call: Callable[[], Any]) -> Future[Any]:
+        future, before = Future[Any](), _chain.length
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - whoever waits for the result gets it
+            future.set_exception(error)
+        lengths[future], _chain.length = [_chain.length], before
+        return future
+
     monkeypatch.setattr(ThreadPoolExecutor, "submit", followed_submit)
     monkeypatch.setattr(Future, "result", followed_result)
+    monkeypatch.setattr(claim, "start", at_once)
+
+
+class LateClaim[A](Future[A]):
+    """A claim that is written when somebody waits for it: its request has read everything."""
+
+    def __init__(self, write: Callable[[], A]) -> None:
+        super().__init__()
+        self._write = write
+
+    def result(self, timeout: float | None = None) -> A:
+        """Write the claim, unless that is done; return it."""
+        if not self.done():
+            try:
+                self.set_result(self._write())
+            except BaseException as error:  # noqa: BLE001 - whoever waits for the result gets it
+                self.set_exception(error)
+        return super().result(timeout)
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Write the claim, unless that is done; return the error, if any."""
+        with suppress(BaseException):
+            self.result(timeout)
+        return super().exception(timeout)
 
 
 # Responses of AWS

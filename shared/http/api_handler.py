@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from shared.http import conditional, idempotency
 from shared.http.call import ApiCall, path_values, raw_body, request_of
 from shared.http.envelope import HttpResponse, error_response, path_of, request_id_of, to_gateway
-from shared.http.idempotency import IdempotencyClaim
+from shared.http.idempotency import AlreadyAnswered, IdempotencyClaim
 from shared.http.ignored import ignored_fields, ignored_parameters
 from shared.http.rate_limit import limiter, present_cost
 from shared.http.request import Request, headers_of
@@ -207,8 +207,6 @@ class ApiHandler:
                 store, partial(_reject_invalid_body, operation, request), caller=call.caller
             )
         claim = None if key is None else _claim_key(call, operation, store, key, raw)
-        if isinstance(claim, HttpResponse):
-            return claim
         body = request.body if isinstance(request.body, BaseModel) else None
         sent = SentRequest(request.caller, operation.method, call.path, raw, body)
         try:
@@ -216,8 +214,10 @@ class ApiHandler:
                 claim.store if claim else store,
                 partial(self._write, call, operation, request, sent, claim),
                 caller=call.caller,
-                request_name=claim.claim.request if claim else None,
+                request_name=claim.request if claim else None,
             )
+        except AlreadyAnswered as answered:
+            return answered.response
         except ApprovalNotRequested as refused:
             # Imported here: few requests are refused, and all would wait for the import.
             from shared.warehouse.approvals.service import request_approval  # noqa: PLC0415
@@ -230,6 +230,8 @@ class ApiHandler:
                 raise ApprovalRequired(refused.message, approval_id) from refused
             return replayed
         except Exception as error:
+            if claim and not claim.claim.settle():
+                raise
             known = error if isinstance(error, ServiceError) else ServiceError()
             replayed = _end_claim(claim, known, call)
             if replayed is None:
@@ -245,7 +247,33 @@ class ApiHandler:
         claim: IdempotencyClaim | None,
         tx: Transaction,
     ) -> HttpResponse:
-        """Add one write and, under an Idempotency-Key, its response."""
+        """Add one write and, under an Idempotency-Key, its response.
+
+        Whatever the use case refuses on what it has read, the claim of the key decides first.
+        """
+        if claim is None:
+            return self._change(call, operation, request, sent, tx)
+        try:
+            if operation.request_has_secret:  # attempts are counted, whose key may be used
+                claim.request()
+            response = self._change(call, operation, request, sent, tx)
+        except Exception:
+            claim.request()
+            raise
+        finally:
+            claim.claim.settle()
+        claim.complete(tx, response)
+        return response
+
+    def _change(
+        self,
+        call: ApiCall,
+        operation: Operation,
+        request: Request[Any, Any],
+        sent: SentRequest,
+        tx: Transaction,
+    ) -> HttpResponse:
+        """Add one write; return its response."""
         tx.request = sent
         self._ensure_if_match(tx, call, request)
         result = operation.handler(tx, request)
@@ -258,8 +286,6 @@ class ApiHandler:
             )
             if etag := self._etag(call, operation, result, response):
                 response = replace(response, headers={**response.headers, "ETag": etag})
-        if claim:
-            claim.complete(tx, response)
         return response
 
     def _may_read(self, call: ApiCall, result: ResourceResponse) -> bool:
@@ -361,8 +387,8 @@ def _idempotency_key(call: ApiCall, operation: Operation) -> str | None:
 
 def _claim_key(
     call: ApiCall, operation: Operation, store: Store, key: str, raw: object
-) -> IdempotencyClaim | HttpResponse:
-    """Claim the key of a write, or return the stored response of the first request with it."""
+) -> IdempotencyClaim:
+    """Begin to claim the key of a write."""
     salt = f"{call.tenant.slug} {key}" if operation.request_has_secret else None
     return idempotency.claim_key(
         store,

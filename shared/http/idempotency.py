@@ -1,12 +1,12 @@
 """Idempotency-Key: a repeated request is carried out once and gets the same response.
 
-A request claims its key with a conditional put, and renews the claim with each of its transactions
-and while it waits for a retry. The transaction that makes the change also stores the response.
-After a crash at any point, a repeat either finds the stored response or, a few seconds after the
-last sign of life of the first request, takes over the claim and carries out the request. A first
-request that still runs then commits nothing more; see `shared.kernel.db.claim`. A failure releases
-the claim: a repeat takes it over at once, and another request gets one of its own. Any other
-refusal that is not stored deletes it.
+A request claims its key with a conditional put while it begins to read, and renews the claim with
+each of its transactions and while it waits for a retry. The transaction that makes the change also
+stores the response. After a crash at any point, a repeat either finds the stored response or, a few
+seconds after the last sign of life of the first request, takes over the claim and carries out the
+request. A first request that still runs then commits nothing more; see `shared.kernel.db.claim`. A
+failure releases the claim: a repeat takes it over at once, and another request gets one of its own.
+Any other refusal that is not stored deletes it.
 """
 
 import hashlib
@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -25,7 +26,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 from shared.http.envelope import HttpResponse
 from shared.kernel.clock import now_ms
 from shared.kernel.db.actions import MAX_BYTES
-from shared.kernel.db.claim import LEASE_MS, RELEASED, WINDOW_SECONDS, Claim, record_key
+from shared.kernel.db.claim import (
+    LEASE_MS,
+    RELEASED,
+    WINDOW_SECONDS,
+    Claim,
+    ClaimUnderWay,
+    record_key,
+)
 from shared.kernel.db.items import (
     PART_SIZE,
     Item,
@@ -75,6 +83,14 @@ def request_fingerprint(method: str, path: str, body: object, *, salt: str | Non
     return hashlib.scrypt(canonical, salt=salt.encode(), n=2**14, r=8, p=1, dklen=32).hex()
 
 
+class AlreadyAnswered(Exception):
+    """A request with the same key has been carried out; `response` is its stored response."""
+
+    def __init__(self, response: HttpResponse) -> None:
+        super().__init__()
+        self.response = response
+
+
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
     """The right to carry out one request.
@@ -87,7 +103,11 @@ class IdempotencyClaim:
     fingerprint: str
     operation: str
     """Method and path, for the message of another request with the key."""
-    claim: Claim
+    claim: ClaimUnderWay
+
+    def request(self) -> str:
+        """Return the name of the request."""
+        return self.claim.held.request
 
     def complete(self, tx: Transaction, response: HttpResponse) -> None:
         """Store the response in the transaction that makes the change.
@@ -115,20 +135,18 @@ class IdempotencyClaim:
         Raises:
             DuplicateInFlight: Another request has taken over the claim and has not ended.
         """
-        client, table = self.store.client, self.store.table
+        client, table, claim = self.store.client, self.store.table, self.claim.held
         try:
             if error.is_stored:
                 head, _ = self._completed(response)  # an error response fits into one item
-                client.put_item(TableName=table, Item=to_attributes(head), **self.claim.condition())
+                client.put_item(TableName=table, Item=to_attributes(head), **claim.condition())
             elif error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 # Steps may have been committed, which the repeat recognizes by the name.
-                client.update_item(**self.claim.release())
+                client.update_item(**claim.release())
             else:
-                client.delete_item(
-                    TableName=table, Key=self.claim.attributes, **self.claim.condition()
-                )
+                client.delete_item(TableName=table, Key=claim.attributes, **claim.condition())
         except client.exceptions.ConditionalCheckFailedException:
-            held = self.store.get(self.claim.key)
+            held = self.store.get(claim.key)
             # Gone or released: botocore repeated the call, because its answer was lost.
             if held and held.get("owner") != RELEASED:
                 return _stored_response(
@@ -171,15 +189,19 @@ def record_partition(credential: str, key: str) -> str:
 
 def claim_key(
     store: Store, *, partition: str, fingerprint: str, operation: str
-) -> IdempotencyClaim | HttpResponse:
-    """Claim a key for a request, or return the response that the request got before.
+) -> IdempotencyClaim:
+    """Begin to claim a key for a request.
 
-    `partition` is the result of `record_partition`, `operation` the method and path.
-
-    Raises:
-        ServiceError: idempotency_key_reused, the key belongs to another request.
-        DuplicateInFlight: The first request with this key has not ended, as far as is known.
+    `partition` is the result of `record_partition`, `operation` the method and path. What waits for
+    the claim raises AlreadyAnswered, DuplicateInFlight when the first request with this key has not
+    ended as far as is known, and a ServiceError (idempotency_key_reused) when the key belongs to
+    another request.
     """
+    claim = ClaimUnderWay(partial(_written_claim, store, partition, fingerprint, operation))
+    return IdempotencyClaim(store.claimed(claim), partition, fingerprint, operation, claim)
+
+
+def _written_claim(store: Store, partition: str, fingerprint: str, operation: str) -> Claim:
     now = now_ms()
     claim = Claim(
         store.table, record_key(partition), uuid.uuid4().hex, uuid.uuid4().hex, renewed_ms=now
@@ -190,13 +212,14 @@ def claim_key(
         claim = replace(
             claim,
             request=held.get("request", partition),
+            is_taken_over=True,
             has_steps=held.get("has_steps", False),
             progress=held.get("progress"),
         )
         held = _put_claim(store, claim, fingerprint, operation, interrupted=held["owner"])
     if held:
-        return _stored_response(store, held, fingerprint, operation, now)
-    return IdempotencyClaim(store.claimed(claim), partition, fingerprint, operation, claim)
+        raise AlreadyAnswered(_stored_response(store, held, fingerprint, operation, now))
+    return claim
 
 
 def _put_claim(

@@ -3,6 +3,7 @@
 import pytest
 
 from shared.identity.tenancy.directory import directory
+from shared.kernel.db import claim
 from shared.kernel.db.claim import LEASE_MS
 from tests import faults, interleaving
 from tests.clock import Clock
@@ -52,13 +53,17 @@ def scheduler(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
 
 @pytest.mark.parametrize("route", _ROUTES)
 def test_write_takes_effect_once_while_repeats_overtake_each_other(
-    route: str, stack: Stack, scheduler: Scheduler
+    route: str, stack: Stack, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Claims are written before the reads of their requests and after them, in turn."""
     requests = repeated_requests(route, stack)
     next(requests).send()  # fill the caches of the environment
     for seed in seeds(interleaving.DEFAULT_SEED_COUNT):
         request = next(requests)
-        answers = scheduler.run([request.send] * _REQUESTS, seed)
+        with monkeypatch.context() as patch:
+            if seed % 2:
+                patch.setattr(claim, "start", faults.LateClaim)
+            answers = scheduler.run([request.send] * _REQUESTS, seed)
         _assert_right(request, stack, answers)
 
 

@@ -10,8 +10,14 @@ the name, by which it recognizes what the first request has committed. It also k
 (whether steps of a larger operation were committed) and the `progress` that they recorded. When
 the key is free, for example because its window has passed, the claim gets a new name and no
 progress.
+
+A claim is written while its request already reads (`ClaimUnderWay`), which saves a round trip. A
+request that the claim refuses, or whose response is stored, has then read in vain. Whoever writes
+waits for the claim first: `Store.client` does. A claim that was taken over makes what was read
+before worthless, because the first request may have committed a step meanwhile.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,7 +25,9 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.kernel.clock import now_ms
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.items import AttributeMap, Key, encode
+from shared.kernel.db.parallel import start
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import DuplicateInFlight
 
@@ -50,7 +58,8 @@ def record_key(partition: str) -> Key:
 class Claim:
     """A claim that the present request holds, or has held.
 
-    `renewed_ms` is the time of the last renewal in milliseconds, `has_steps` whether a request that
+    `renewed_ms` is the time of the last renewal in milliseconds, `is_taken_over` whether another
+    request held it before, `has_steps` whether a request that
     held it before has committed a step, `progress` what that request last recorded with a step.
     """
 
@@ -59,6 +68,7 @@ class Claim:
     owner: str
     request: str
     renewed_ms: int
+    is_taken_over: bool = False
     has_steps: bool = False
     progress: bytes | None = None
 
@@ -112,3 +122,30 @@ class Claim:
         self.renewed_ms = now_ms()
         with suppress(BotoCoreError, ClientError):
             client.update_item(**self.renewal())
+
+
+class ClaimUnderWay:
+    """A claim that is being written while its request reads."""
+
+    def __init__(self, write: Callable[[], Claim]) -> None:
+        self._writing = start(write)
+        self._is_known = False
+
+    @property
+    def held(self) -> Claim:
+        """The claim, once it is written.
+
+        Raises:
+            StaleRead: The first time, if the claim was taken over: see above.
+            Exception: What `write` has raised.
+        """
+        claim = self._writing.result()
+        if not self._is_known:
+            self._is_known = True
+            if claim.is_taken_over:
+                raise StaleRead
+        return claim
+
+    def settle(self) -> bool:
+        """Wait until nothing is written any more; return whether the request holds the claim."""
+        return self._writing.exception() is None

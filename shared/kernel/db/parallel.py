@@ -16,7 +16,7 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_WORKERS, thread_name_prefix=_NAME)
 
 
-def _submit[A](call: Callable[[], A]) -> Future[A]:
+def start[A](call: Callable[[], A]) -> Future[A]:
     """Run the call in a thread, in the context of the caller: its trace has the same parent."""
     return _pool().submit(copy_context().run, call)
 
@@ -64,7 +64,7 @@ def map_concurrently[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B
 def _run[A](calls: Sequence[Callable[[], A]]) -> list[A]:
     if len(calls) <= 1 or _inside():
         return [call() for call in calls]
-    futures = [_submit(call) for call in calls[1:]]
+    futures = [start(call) for call in calls[1:]]
     try:
         return [calls[0](), *(future.result() for future in futures)]
     except BaseException:

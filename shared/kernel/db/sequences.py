@@ -20,10 +20,12 @@ def last_id(store: Store, kind: str) -> int:
 def allocate_ids(store: Store, kind: str, count: int) -> int:
     """Allocate `count` ids of a sequence in one call; return the first.
 
+    A request does so before it holds its claim: a repeat leaves a gap.
+
     Raises:
         Conflict: The ids of the kind are used up.
     """
-    answer = store.client.update_item(
+    answer = store.client_before_claim.update_item(
         TableName=store.table,
         Key=key_attributes(sequence_key(kind)),
         UpdateExpression="ADD #last :count",

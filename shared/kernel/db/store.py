@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from shared.kernel.clock import Deadline
 from shared.kernel.company import Company
 from shared.kernel.db.aws_errors import is_transient
-from shared.kernel.db.claim import Claim
+from shared.kernel.db.claim import Claim, ClaimUnderWay
 from shared.kernel.db.items import AttributeMap, Item, Key, encode, from_attributes, key_of
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.schema import TableVersion, current_version
@@ -68,16 +68,16 @@ class Store:
     """A tenant's table during one request.
 
     `company` is the tenant. `version` is the version of its schema; by default that of a new table.
-    `claim` is the claim of the request's Idempotency-Key; None when the request has none. Every
-    transaction on this store and its copies depends on it. `kept_claim` is one that waits renew
-    while no transaction depends on it. `slot` is asked for before each read,
-    for the copies, too; None for work that needs no slot.
+    Every transaction on this store and its copies depends on `claim`. `kept_claim` is one that
+    waits renew while no transaction depends on it. `client_before_claim` is for what may be in
+    vain: reads, and ids. `slot` is asked for before each read, for the copies, too; None for work
+    that needs no slot.
     """
 
     __slots__ = (
         "_cache",
-        "claim",
-        "client",
+        "_claim",
+        "client_before_claim",
         "company",
         "deadline",
         "kept_claim",
@@ -97,16 +97,40 @@ class Store:
         deadline: Deadline | None = None,
         version: TableVersion | None = None,
     ) -> None:
-        self.client = client
+        self.client_before_claim = client
         self.company = company
         self.table = table
         self.outbox = outbox
         self.deadline = deadline or Deadline(_DEFAULT_DEADLINE_MS)
         self.version = version or current_version()
-        self.claim: Claim | None = None
+        self._claim: ClaimUnderWay | None = None
         self.kept_claim: Claim | None = None
         self.slot: Slot | None = None
         self._cache: _Cache | None = None
+
+    @property
+    def claim(self) -> Claim | None:
+        """The claim of the request's Idempotency-Key, once it is written.
+
+        Raises what `ClaimUnderWay.held` raises.
+        """
+        return self._claim.held if self._claim else None
+
+    @property
+    def is_claimed(self) -> bool:
+        """Whether the request has a claim, or waits for one."""
+        return self._claim is not None
+
+    @property
+    def client(self) -> "DynamoDBClient":
+        """The client of DynamoDB for writes; it waits for the claim."""
+        if self._claim:
+            self._claim.held  # noqa: B018 - raises unless the request holds it
+        return self.client_before_claim
+
+    @client.setter
+    def client(self, client: "DynamoDBClient") -> None:
+        self.client_before_claim = client
 
     @property
     def slug(self) -> str:
@@ -132,10 +156,10 @@ class Store:
         store._cache = _Cache()  # noqa: SLF001 - a copy of this object
         return store
 
-    def claimed(self, claim: Claim | None) -> "Store":
+    def claimed(self, claim: ClaimUnderWay | None) -> "Store":
         """Return the same table without a cache, whose transactions depend on `claim`."""
         store = copy(self)
-        store.claim, store._cache = claim, None  # noqa: SLF001 - a copy of this object
+        store._claim, store._cache = claim, None  # noqa: SLF001 - a copy of this object
         return store
 
     def beside_claim(self) -> "Store":
@@ -149,7 +173,7 @@ class Store:
 
     def uncached(self) -> "Store":
         """Return the same table without a cache, for steps with transactions of their own."""
-        return self.claimed(self.claim)
+        return self.claimed(self._claim)
 
     def clear_cache(self) -> None:
         """Drop cached items, because steps of the same change have been committed."""
@@ -205,7 +229,7 @@ class Store:
 
     def _get(self, key: Key) -> Item | None:
         self._take_slot_if_slow()
-        answer = self.client.get_item(
+        answer = self.client_before_claim.get_item(
             TableName=self.table, Key=key_attributes(key), ConsistentRead=True
         )
         found = answer.get("Item")
@@ -262,7 +286,7 @@ class Store:
         items: list[Item] = []
         attempt = 0
         while pending:
-            answer = self.client.batch_get_item(RequestItems=pending)
+            answer = self.client_before_claim.batch_get_item(RequestItems=pending)
             items += [from_attributes(item) for item in answer["Responses"].get(self.table, [])]
             pending = answer.get("UnprocessedKeys") or {}
             if pending and not answer["Responses"].get(self.table):
@@ -275,7 +299,7 @@ class Store:
             raise ServiceUnavailable
         self._take_slot_if_slow()
         values = {name: encode(value) for name, value in arguments.pop("values").items()}
-        answer = self.client.query(
+        answer = self.client_before_claim.query(
             TableName=self.table, ExpressionAttributeValues=values, **arguments
         )
         return QueryPage(

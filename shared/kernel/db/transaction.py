@@ -78,7 +78,7 @@ class Transaction:
         *,
         caller: "Caller | None" = None,
         operator: Callable[[], str] | None = None,
-        request_name: str | None = None,
+        request_name: str | Callable[[], str] | None = None,
         ids: Mapping[str, list[int]] | None = None,
         is_retried: bool = False,
         may_queue: bool = True,
@@ -86,7 +86,7 @@ class Transaction:
         self.store = store.repeatable()
         self.caller = caller
         self.operator = operator
-        self.request_name = request_name
+        self._request_name = request_name
         self.request: SentRequest | None = None
         self._read_twice: set[str] = set()
         self._attempts = Attempts(
@@ -111,6 +111,12 @@ class Transaction:
         """Items that the commit inserts; until then, a use case may add to their content."""
         self.gathered: dict[str, GatheredChanges] = {}
         """Changes that the commit writes; until then, every part of a use case may add some."""
+
+    @property
+    def request_name(self) -> str | None:
+        """The name of the request or other work, or None."""
+        name = self._request_name
+        return name() if callable(name) else name
 
     @property
     def company(self) -> Company:
@@ -294,7 +300,7 @@ class Transaction:
     def free_actions(self) -> int:
         """Number of actions that may still be planned for the transaction."""
         count = len(self._all_actions()) + len(self.deferred_items)
-        return MAX_PLANNED_ACTIONS - count - self._gathered_cost.actions - bool(self.store.claim)
+        return MAX_PLANNED_ACTIONS - count - self._gathered_cost.actions - self.store.is_claimed
 
     @property
     def is_empty(self) -> bool:
@@ -392,7 +398,7 @@ class Transaction:
         else:
             sent_ms = now_ms()
             # What the use case itself commits before its response is a step.
-            with_step = self.request_name is not None
+            with_step = self._request_name is not None
             renewal = claim.renewal_with_step(self._progress) if with_step else claim.renewal()
             self._send([*actions, Action({"Update": renewal}, claim_lost)])
             claim.renewed_ms = sent_ms

@@ -32,7 +32,7 @@ def run_transaction[R](  # noqa: PLR0913  the facts of one change
     *,
     caller: "Caller | None" = None,
     operator: Callable[[], str] | None = None,
-    request_name: str | None = None,
+    request_name: str | Callable[[], str] | None = None,
     prefetched: Prefetched | None = None,
     may_queue: bool = True,
 ) -> R:

@@ -60,9 +60,9 @@ def reads_ahead(tx: Transaction, *, own_entries: int = 0) -> list[Callable[[], o
         lambda: repository.read_open_approval(tx.store, request.digest()),
         lambda: audit.actor_of(tx),
     ]
-    if tx.store.claim is None:
+    if not tx.store.is_claimed:
         reads.append(lambda: tx.reserve_ids(APPROVALS.kind, 1))
-    if tx.store.claim is None or own_entries:
+    if not tx.store.is_claimed or own_entries:
         reads.append(lambda: audit.reserve_entry_ids(tx, own_entries + 1))
     return reads
 
