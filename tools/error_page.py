@@ -69,8 +69,9 @@ ADVICE = {
     ),
     "unauthenticated": Advice(
         "The header Authorization is missing, the token has expired (after one hour), it was "
-        "revoked, or its client or user was.",
-        "The token is missing, expired or revoked.",
+        "revoked, or its client or user was. The message says whether a token was sent, and "
+        "whether it was revoked.",
+        "The access token has expired or is unknown; get a new one.",
         "Request a new token at `POST /oauth/token` and repeat the request once.",
     ),
     "feature_not_in_plan": Advice(

@@ -8,7 +8,7 @@ from samtranslator.model import apigateway
 
 from shared.http.envelope import SECURITY_HEADERS
 from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
-from shared.kernel.errors import CODES
+from shared.kernel.errors import CODES, Unauthenticated
 from tests.cases import each_case
 from tests.expanded_template import expanded_of
 from tests.template import Template
@@ -41,7 +41,6 @@ _CODE_OF_TYPE = {
 }
 
 _MESSAGE_OF_CODE = {
-    "unauthenticated": "The token is missing, expired or revoked.",
     "not_found": "The route does not exist.",
     "forbidden": "The request is not allowed.",
     "payload_too_large": (
@@ -52,6 +51,15 @@ _MESSAGE_OF_CODE = {
     "bad_request": "The request cannot be interpreted.",
     "service_unavailable": "The service is busy; try again.",
 }
+
+_NO_TOKEN = "Send an access token in the header Authorization, after the word Bearer."
+_MESSAGE_OF_TYPE = {
+    "UNAUTHORIZED": _NO_TOKEN,
+    "INVALID_SIGNATURE": _NO_TOKEN,
+    "ACCESS_DENIED": Unauthenticated.message,
+    "EXPIRED_TOKEN": Unauthenticated.message,
+}
+"""Messages of 401, which say whether a token was sent."""
 
 _CHALLENGE_OF_TYPE = {
     "UNAUTHORIZED": "Bearer",
@@ -80,17 +88,18 @@ def test_response_type_carries_the_error_envelope_with_its_own_code(
     template: Template, response_type: str, code: str
 ) -> None:
     response = template.gateway_response(response_type)
+    message = _MESSAGE_OF_TYPE.get(response_type) or _MESSAGE_OF_CODE[code]
 
     assert response.status == CODES[code].status
     assert json.loads(response.body) == {
         "error": {
             "code": code,
-            "message": _MESSAGE_OF_CODE[code],
+            "message": message,
             "doc_url": f"{_DOCS_BASE}/errors#{code}",
             "request_id": "$context.requestId",
         },
         "errors": [],
-        "message": _MESSAGE_OF_CODE[code],
+        "message": message,
     }
 
 

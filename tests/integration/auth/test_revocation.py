@@ -60,7 +60,7 @@ def test_only_the_revoked_token_is_rejected_within_ten_seconds(acme: Credentials
     handler.accept(caller_of(first))
     assert revoke(acme, first) == (200, None)
     handler.now = 10.0
-    with pytest.raises(Unauthenticated):
+    with pytest.raises(Unauthenticated, match=r"^The access token was revoked\.$"):
         handler.accept(caller_of(first))
     handler.accept(caller_of(second))
 
