@@ -431,7 +431,7 @@ def _day(value: Any) -> str:
             return date(*map(int, parts)).isoformat()
     except ValueError:
         pass
-    raise PydanticCustomError("date", "must be a date, YYYY-MM-DD or dd/mm/yyyy")
+    raise PydanticCustomError("date", "must be a date, YYYY-MM-DD or, day first, dd/mm/yyyy")
 
 
 type Day = Annotated[

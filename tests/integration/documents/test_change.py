@@ -49,7 +49,7 @@ def test_fields_change_until_the_document_is_closed(yard: WarehouseScenario) -> 
     same = yard.erp.patch(path, {**fields, "lines": [{"line_num": 1, "qty": 100}]})
     assert (same.ok(), same.headers["ETag"]) == (current.data, current.headers["ETag"])
     assert yard.erp.patch(path, {"due_date": "soon", "lines": [{"qty": -1}]}).problems == {
-        "due_date": "must be a date, YYYY-MM-DD or dd/mm/yyyy",
+        "due_date": "must be a date, YYYY-MM-DD or, day first, dd/mm/yyyy",
         "lines.0.qty": "must be at least 0",
         "lines.0.item_code": "is required without line_num",
     }

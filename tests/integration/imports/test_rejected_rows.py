@@ -93,9 +93,9 @@ ENTRIES: Rows = [
 _OTHER_ROW = "rejected because row {} of the document has errors"
 PROBLEMS_OF_ENTRIES: set[ReportedProblem] = {
     (3, "type", "must be one of purchase_order, goods_receipt, delivery_good"),
-    (4, "doc_date", "must be a date, YYYY-MM-DD or dd/mm/yyyy"),
-    (4, "due_date", "must be a date, YYYY-MM-DD or dd/mm/yyyy"),
-    (4, "expiry_date", "must be a date, YYYY-MM-DD or dd/mm/yyyy"),
+    (4, "doc_date", "must be a date, YYYY-MM-DD or, day first, dd/mm/yyyy"),
+    (4, "due_date", "must be a date, YYYY-MM-DD or, day first, dd/mm/yyyy"),
+    (4, "expiry_date", "must be a date, YYYY-MM-DD or, day first, dd/mm/yyyy"),
     (5, "partner_code", "is required"),
     (5, "warehouse_code", "no warehouse has the code NOWHERE"),
     (6, "destination_bin", "warehouse YARD has no position Z-99"),

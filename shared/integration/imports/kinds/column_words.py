@@ -64,7 +64,10 @@ WORDS: Mapping[str, ColumnWords] = {
     ),
     "doc_date": ColumnWords(
         BilingualText("Document date", "Fecha de documento"),
-        BilingualText("YYYY-MM-DD or dd/mm/yyyy.", "AAAA-MM-DD o dd/mm/aaaa."),
+        BilingualText(
+            "YYYY-MM-DD, or dd/mm/yyyy with the day first.",
+            "AAAA-MM-DD, o dd/mm/aaaa con el día primero.",
+        ),
         BilingualText("2026-01-31", "2026-01-31"),
     ),
     "due_at": ColumnWords(
@@ -77,7 +80,10 @@ WORDS: Mapping[str, ColumnWords] = {
     ),
     "due_date": ColumnWords(
         BilingualText("Due date", "Fecha de entrega"),
-        BilingualText("YYYY-MM-DD or dd/mm/yyyy.", "AAAA-MM-DD o dd/mm/aaaa."),
+        BilingualText(
+            "YYYY-MM-DD, or dd/mm/yyyy with the day first.",
+            "AAAA-MM-DD, o dd/mm/aaaa con el día primero.",
+        ),
         BilingualText("2026-02-15", "2026-02-15"),
     ),
     "exit_document_id": ColumnWords(
@@ -114,7 +120,10 @@ WORDS: Mapping[str, ColumnWords] = {
     ),
     "expiry_date": ColumnWords(
         BilingualText("Expiry date", "Fecha de caducidad"),
-        BilingualText("YYYY-MM-DD or dd/mm/yyyy.", "AAAA-MM-DD o dd/mm/aaaa."),
+        BilingualText(
+            "YYYY-MM-DD, or dd/mm/yyyy with the day first.",
+            "AAAA-MM-DD, o dd/mm/aaaa con el día primero.",
+        ),
         BilingualText("2027-01-31", "2027-01-31"),
     ),
     "stock_counts.expiry_date": ColumnWords(

@@ -73,7 +73,9 @@ _SPANISH: Mapping[str, str] = {
         "es ambiguo: {} puede tener decimales o millares; escriba {} o {}"
     ),
     "must be a date as text": "debe ser una fecha como texto",
-    "must be a date, YYYY-MM-DD or dd/mm/yyyy": "debe ser una fecha, AAAA-MM-DD o dd/mm/aaaa",
+    "must be a date, YYYY-MM-DD or, day first, dd/mm/yyyy": (
+        "debe ser una fecha, AAAA-MM-DD o, con el día primero, dd/mm/aaaa"
+    ),
     "must be a date-time with offset, such as {}": (
         "debe ser una fecha y hora con desfase horario, como {}"
     ),
