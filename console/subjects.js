@@ -119,7 +119,16 @@ export const SUBJECTS = [
     links: { document: 'entry-documents' },
     actions: [
       { operation: 'POST /receipts/{id}/start' },
-      { operation: 'POST /receipts/{id}/lines' },
+      {
+        operation: 'POST /receipts/{id}/lines',
+        asks: [...GOODS, 'expiry_date', 'inventory_status', 'approve'],
+      },
+      {
+        operation: 'POST /receipts/{id}/lines',
+        label: 'receive_as_ordered',
+        asks: ['bin_code'],
+        sends: { as_ordered: true },
+      },
       { operation: 'POST /receipts/{id}/lines/undo' },
       { operation: 'POST /receipts/{id}/finalize' },
       { operation: 'POST /receipts/{id}/synchronize' },

@@ -69,15 +69,17 @@ const subject = {
    "name": "create_receipt_line",
    "body": [
     {"name": "item_code", "type": "text", "maxLength": 50},
-    {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999},
-    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
     {"name": "gtin", "type": "text", "isNullable": true},
+    {"name": "qty", "type": "number", "isNullable": true, "above": 0, "maximum": 999999999},
+    {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
     {"name": "bin_code", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50},
     {"name": "serials", "type": "array", "isNullable": true, "maxItems": 20, "items": {"type": "text", "maxLength": 50}},
     {"name": "expiry_date", "type": "date", "isNullable": true},
     {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true},
-    {"name": "approve", "type": "boolean", "isNullable": true}
+    {"name": "approve", "type": "boolean", "isNullable": true},
+    {"name": "lines", "type": "array", "maxItems": 100, "items": {"type": "object", "fields": [{"name": "item_code", "type": "text", "maxLength": 50}, {"name": "qty", "isRequired": true, "type": "number", "above": 0, "maximum": 999999999}, {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20}, {"name": "gtin", "type": "text", "isNullable": true}, {"name": "bin_code", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "batch", "type": "text", "isNullable": true, "maxLength": 50}, {"name": "serials", "type": "array", "isNullable": true, "maxItems": 20, "items": {"type": "text", "maxLength": 50}}, {"name": "expiry_date", "type": "date", "isNullable": true}, {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true}, {"name": "approve", "type": "boolean", "isNullable": true}]}},
+    {"name": "as_ordered", "type": "boolean", "isNullable": true}
    ]
   },
   "POST /receipts/{id}/lines/undo": {

@@ -71,6 +71,9 @@ export function ActionDialog({ action, parameters, description, target, etag, on
           for (const { message } of answer.body?.unapplied ?? []) {
             say(text('line_not_applied', { message }));
           }
+          for (const { item_code, qty } of answer.body?.left ?? []) {
+            say(text('line_left', { item_code, qty }));
+          }
           if (address.value === here) {
             onDone(answer); // which may lead to another screen
           }

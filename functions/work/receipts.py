@@ -13,7 +13,9 @@ from shared.warehouse.receiving.models import (
     ReceiptDetail,
     ReceiptDraft,
     ReceiptLineDraft,
+    ReceiptLinesDraft,
     ReceiptParameters,
+    ReceivedLines,
     StoredReceipt,
 )
 
@@ -91,19 +93,25 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "/receipts/{id}/lines",
     "Receive goods",
     _WRITE,
-    body=ReceiptLineDraft,
+    body=ReceiptLinesDraft,
+    beside=ReceivedLines,
     description="The goods are in stock at once. They count first for"
     " the document lines that name their batch. They fill the lines of the item up to the ordered"
     " quantity, then up to the tolerance of each. When all receipts of the document together exceed"
     " that, it is refused with `approval_required`, unless a user with `approvals.grant` sends"
     " `approve`. Goods that have expired are received only with the `inventory_status` quarantine,"
-    " damaged or blocked. At most 20 serials per request.",
+    " damaged or blocked. At most 20 serials per line. `lines` are several lines, and `as_ordered`"
+    " receives what is open of products that need no batch, serials or expiry date, at `bin_code`"
+    " or the destinations on the document; `left` names the other open lines. All of them are"
+    " checked before the first one is applied; one that another request makes impossible meanwhile"
+    " is left out and named in `unapplied`. A repeat with the same Idempotency-Key continues where"
+    " the request ended.",
     errors=("conflict", "approval_required"),
 )
-def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -> ResourceResponse:
+def receive_line(tx: Transaction, request: Request[Checked[ReceiptLinesDraft]]) -> ResourceResponse:
     """Receive goods into stock."""
-    record, document = goods_receipt.receive_line(tx, request.id, request.body)
-    return ResourceResponse(_detail(tx.store, record, document.entity))
+    record, document, beside = goods_receipt.receive_lines(tx, request.id, request.body)
+    return ResourceResponse(_detail(tx.store, record, document.entity), beside=beside)
 
 
 @routes.write(

@@ -35,7 +35,6 @@ BARS = (
         "round trips",
         most=8,
     ),
-    Bar(_ROUTES, r"POST /receipts/{id}/lines ", "write units", most=55, missed=63),
     Bar(_ROUTES, r"POST /stock-adjustments ", "write units", most=45, missed=62),
     Bar(_ROUTES, r"PATCH /products/{id}, code and name kept ", "write units", most=12),
     # The name changes, with all search entries.

@@ -26,6 +26,7 @@ _ROUTES = (
     "POST /pickings",
     "POST /pickings/{id}/cancel",
     "POST /pickings/{id}/picks",
+    "POST /receipts/{id}/lines",
     "POST /receipts/{id}/revert",
     "POST /transfer-orders",
     "POST /transfer-orders/{id}/close",

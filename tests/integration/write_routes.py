@@ -293,10 +293,10 @@ EXAMPLES: Mapping[str, Example] = {
     "POST /receipts/{id}/start": Example(200, prepare=_receipt),
     "POST /receipts/{id}/lines": Example(
         200,
-        body=ARRIVAL,
+        body={"lines": [{**ARRIVAL, "qty": 5}, {**ARRIVAL, "qty": 2}, {**ARRIVAL, "qty": 1}]},
         prepare=_receiving,
-        grows={"stock": 1, "movement": 1},
-        events=["stock.updated"],
+        grows={"stock": 1, "movement": 3},
+        events=["stock.updated"] * 3,
     ),
     "POST /receipts/{id}/lines/undo": Example(
         200,

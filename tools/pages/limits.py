@@ -264,13 +264,13 @@ def _data() -> str:
 | units of measure of a product | {catalog.MAX_UNITS_OF_MEASURE} | 422 |
 | lines of a document, a receipt, a picking, a transfer order and a return | {_lines()} | 422; a receipt: 409 `conflict` |
 | rows with available stock of one product that an allocation examines, in the order of expiry and receipt | {_plain(allocation.MAX_PAGES * stock_repository.FREE_PAGE)} | stock behind them is not allocated |
-| serials of one request when receiving · picking | {_dotted(receiving.MAX_SERIALS, picking.MAX_SERIALS)} | 422 |
+| serials of one line when receiving · picking | {_dotted(receiving.MAX_SERIALS, picking.MAX_SERIALS)} | 422 |
 | serials of one line of a transfer, or received with a transfer order | {transfers.MAX_SERIALS} | 422 |
 | `differences` of a receipt or an entry document | {_plain(receiving_rules.MAX_DIFFERENCES)} | the rest is left out |
 | lines of a hold · days for which goods are held | {_dotted(holds.MAX_LINES, holds.MAX_DAYS)} | 422 |
 | active holds of a product in a warehouse | {MAX_HOLDS} | 422 `rule_blocked` |
 | lines of one `POST /stock-adjustments` | {adjustment_models.MAX_ADJUSTMENT_LINES} | 422 |
-| lines of one request of picks | {several_lines.MAX_LINES} | 422 |
+| lines of one request when receiving or picking | {several_lines.MAX_LINES} | 422 |
 | lines of a transfer | {transfers.MAX_LINES} within a warehouse, 6 between two; fewer with serials; 9 within a warehouse if each has another batch | 422 |
 | lines of one `POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} | 422 |
 | lines of one `POST /returns/{{id}}/lines` and `…/undo` · `/dispositions` | {_dotted(returns.MAX_GOODS_LINES, returns.MAX_DISPOSITION_LINES)} | 422 |

@@ -49,14 +49,15 @@ class UnappliedLines(Stored):
 class SentLines[L: GoodsDraft]:
     """The lines that a body stands for, each invalid one with its own problems.
 
-    `name` is the field that stands for all of them if the form is `all`. `problems` are those of
-    the body that no line has.
+    `name` is the field that stands for all of them if the form is `all`, `beside` are the fields
+    that it shares with them. `problems` are those of the body that no line has.
     """
 
     form: Form
     name: str
     lines: Sequence[Checked[L]]
     problems: Sequence[Problem] = ()
+    beside: Sequence[str] = ()
 
     @property
     def paths(self) -> list[str]:
@@ -77,9 +78,10 @@ class SentLines[L: GoodsDraft]:
         """
         if self.form == "single" and refused:
             raise refused[0]
-        problems = [*self.problems]
+        found = dict.fromkeys(self.problems)
         for at, error in sorted(refused.items()):
-            problems += self._problems_of(at, goods[at], error)
+            found |= dict.fromkeys(self._problems_of(at, goods[at], error))
+        problems = list(found)
         is_invalid = any(isinstance(error, ValidationFailed) for error in refused.values())
         if self.problems or is_invalid:
             raise ValidationFailed(problems)
@@ -90,7 +92,9 @@ class SentLines[L: GoodsDraft]:
     def _problems_of(self, at: int, goods: Checked[L], error: ServiceError) -> Iterator[Problem]:
         main = "serials" if getattr(goods, "serials", None) else "qty"
         for one in error.problems or [Problem(main, error.message.rstrip("."))]:
-            if self.form == "all":
+            if self.form == "all" and one.field in self.beside:
+                yield one
+            elif self.form == "all":
                 yield Problem(self.name, f"{_place(goods)}: {one.message}")
             else:
                 yield replace(one, field=f"{self.paths[at]}{one.field}".removesuffix("."))
@@ -113,7 +117,7 @@ def sent_lines[L: GoodsDraft](
         everything: Returns the lines that it stands for.
         beside: The fields that are allowed beside it.
     """
-    form = _form(body, name)
+    form = form_of(body, name)
     if form == "single":
         return SentLines("single", name, [_single(body, model)])
     own = "lines" if form == "lines" else name
@@ -125,12 +129,14 @@ def sent_lines[L: GoodsDraft](
         if getattr(body, other) is not False
     ]
     if form == "all":
-        return SentLines("all", name, everything() if not problems else [], problems)
+        lines_of_all = everything() if not problems else []
+        return SentLines("all", name, lines_of_all, problems, beside)
     lines: list[Checked[L]] = own_lines(body)
     return SentLines("lines", name, [_valid(line) for line in lines[:MAX_LINES]], problems)
 
 
-def _form(body: Checked[BaseModel], name: str) -> Form:
+def form_of(body: Checked[BaseModel], name: str) -> Form:
+    """Return the form of a body; the field `name` stands for everything."""
     if "lines" in body.model_fields_set:
         return "lines"
     return "all" if given_fields(body, [name]) and getattr(body, name) is not False else "single"
@@ -158,7 +164,8 @@ def _valid[L: GoodsDraft](line: Checked[L]) -> Checked[L]:
 
 
 def _place(goods: Checked[Any]) -> str:
-    return f"{goods.item_code} at {goods.bin_code}"
+    place = f" at {goods.bin_code}" if goods.bin_code else ""
+    return f"{goods.item_code}{place}"
 
 
 # Steps
@@ -235,6 +242,6 @@ def unapplied_lines(body: Checked[Any], refused: Mapping[int, str]) -> list[Unap
 
 def beside_lines(body: Checked[Any], refused: Mapping[int, str]) -> UnappliedLines | None:
     """Return what stands beside the resource in the response; None for a single line."""
-    if _form(body, "as_allocated") == "single":
+    if form_of(body, "as_allocated") == "single":
         return None
     return UnappliedLines(unapplied=unapplied_lines(body, refused))

@@ -311,6 +311,7 @@ def get_document(store: Store, kind: DocumentKind, number: int) -> Record[Docume
 
 
 list_documents = repository.list_documents
+document_after = rules.advanced
 
 
 def reference_to(kind: DocumentKind, record: Record[Document]) -> DocumentReference:

@@ -1,29 +1,49 @@
-"""Goods receipt: put goods that arrive into stock, for the open lines of the entry document."""
+"""Goods receipt: put goods that arrive into stock, for the open lines of the entry document.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+A request has one line, several, or all that is open as ordered; see `catalog.several_lines`.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from shared.identity.audit import service as audit
 from shared.kernel import references
+from shared.kernel.db import steps
+from shared.kernel.db.actions import Cost
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
+from shared.kernel.db.steps import has_room
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem
+from shared.kernel.errors import Conflict, Problem, ServiceError, StaleState, ValidationFailed
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.approvals import service as approvals
-from shared.warehouse.approvals.models import Approver
+from shared.warehouse.approvals.models import ApprovalNeed, Approver
 from shared.warehouse.catalog.gtins import gtins_resolved
 from shared.warehouse.catalog.lines import parts_of
+from shared.warehouse.catalog.several_lines import (
+    AppliedLines,
+    SentLines,
+    apply_lines,
+    form_of,
+    refusal_of,
+    sent_lines,
+    unapplied_lines,
+)
 from shared.warehouse.catalog.unit_quantities import in_base_units
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.master_data.named_codes import NamedCodes
-from shared.warehouse.receiving import rules
+from shared.warehouse.receiving import as_ordered, rules
 from shared.warehouse.receiving.actions import ACTIONS
 from shared.warehouse.receiving.models import (
+    CheckedReceiptLine,
     ReceiptApproval,
     ReceiptLineDraft,
+    ReceiptLinesDraft,
+    ReceivedLines,
     StoredReceipt,
     StoredReceiptLine,
 )
@@ -38,81 +58,179 @@ from shared.warehouse.work.operators import read_operator
 
 _AUDITED_FIELDS = ("item_code", "qty", "ordered_qty", "allowed_qty", "received_qty")
 """Fields of an approval that are copied into its entry of the audit log."""
+_ACTIONS_PER_ROW = 2
+"""Actions that a stock row takes at least: itself and its movement."""
+_ACTIONS_PER_ENTRY = 2
+"""Actions that an entry of the audit log takes."""
+
+type _Result = tuple[Record[StoredReceipt], Record[Document]]
+type _Applied = AppliedLines[CheckedReceiptLine, _Result]
+type _Lines = Mapping[int, Checked[ReceiptLineDraft]]
+"""Lines of a request by their indexes."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
     """Goods that arrive, the stock rows that they increase, and the excess that needs an approval.
 
-    There is one row per serial, and none while master data is missing.
+    There is one row per serial, and none while master data is missing. `problems` are those that
+    are found without reading the stock.
     """
 
     goods: rules.ReceivedGoods
     targets: Sequence[StockRow]
     over: rules.OverReceipt | None
+    problems: Sequence[Problem]
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the goods cannot be received, whatever is in stock."""
+        return bool(self.problems) or isinstance(self.goods.draft, InvalidBody)
 
 
-def receive_line(
-    tx: Transaction,
-    number: int,
-    draft: Checked[ReceiptLineDraft],
-) -> tuple[Record[StoredReceipt], Record[Document]]:
-    """Receive goods into stock for the open lines of the document; return receipt and document.
+def receive_lines(
+    tx: Transaction, number: int, body: Checked[ReceiptLinesDraft]
+) -> tuple[Record[StoredReceipt], Record[Document], ReceivedLines | None]:
+    """Receive goods into stock for the open lines of the document.
+
+    Returns receipt and document, and what several lines did not receive.
 
     Raises:
         Conflict: The receipt is full.
         ApprovalRequired: More arrives than the company's tolerance allows, without an approval.
     """
-    with gtins_resolved(tx.store, [draft]) as [named]:
+
+    def step(left: Mapping[int, CheckedReceiptLine] | None) -> _Applied:
+        if left is not None:
+            return _receive(tx, number, left)
+        sent = _sent(tx, number, body)
+        with gtins_resolved(tx.store, sent.lines, sent.paths) as named:
+            return _receive(tx, number, dict(enumerate(named)), sent)
+
+    (record, document), refused = apply_lines(tx, CheckedReceiptLine, step)
+    form = form_of(body, "as_ordered")
+    if form == "single":
+        return record, document, None
+    left = as_ordered.lines_with_needs(tx, document.entity) if form == "all" else []
+    unapplied = unapplied_lines(body, refused)
+    return record, document, ReceivedLines(unapplied=unapplied, left=left)
+
+
+def _sent(
+    tx: Transaction, number: int, body: Checked[ReceiptLinesDraft]
+) -> SentLines[ReceiptLineDraft]:
+    def open_goods() -> Sequence[ReceiptLineDraft]:
         record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
-        posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
         ACTIONS.ensure(record.entity, "lines")
-        document, found = _read_named(tx, record.entity, named)
-        counted = in_base_units(named, found)
-        arrival = _arrival(tx, counted, document.entity)
-        problems = list(of_valid_fields(counted, rules.examine(arrival.goods)))
-        _load_stock(
-            posting, tx, arrival, is_refused=bool(problems) or isinstance(counted, InvalidBody)
-        )
-        problems += of_valid_fields(counted, _stock_problems(posting, arrival))
-        valid = ensure_valid(counted, problems)
-    approved = [_approval(tx, record, valid, arrival.over)] if arrival.over else []
-    line = _post(posting, valid, arrival)
-    done = DocumentProgress(done=line.document_lines)
-    advanced = documents.advance_document(tx, "entry", document, done)
-    received = RECEIPTS.save(
-        tx,
-        record,
-        record.entity,
-        lines=[*record.entity.lines, line],
-        operator=record.entity.operator or read_operator(tx),
-        approvals=[*record.entity.approvals, *approved],
-        external_refs=rules.external_refs(record.entity, document.entity, line),
-    )
-    references.record_use(tx, found.values())
-    return received, advanced
+        document = entry_document_of(tx.store, record.entity).entity
+        if not any(line.open_qty for line in document.lines):
+            message = f"nothing is open on the document {document.external_ref}"
+            raise ValidationFailed([Problem("as_ordered", message)])
+        return as_ordered.goods_as_ordered(tx, document, body.bin_code)
+
+    return sent_lines(body, ReceiptLineDraft, "as_ordered", open_goods, beside=["bin_code"])
+
+
+# One step
+
+
+def _receive(
+    tx: Transaction, number: int, lines: _Lines, sent: SentLines[ReceiptLineDraft] | None = None
+) -> _Applied:
+    """Receive the leading lines that fit into the transaction; with `sent`, check all of them."""
+    record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
+    try:
+        ACTIONS.ensure(record.entity, "lines")
+    except (Conflict, StaleState) as ended:
+        if sent:
+            raise
+        refused = {at: refusal_of(ended, line) for at, line in lines.items()}
+        return AppliedLines((record, entry_document_of(tx.store, record.entity)), refused=refused)
+    some = lines if sent else _leading(lines)
+    document, found = _read_named(tx, record.entity, some.values())
+    arrivals = _arrivals(tx, document.entity, some, found)
+    receiving = _Receiving(tx, record, document, arrivals, found)
+    is_refused = any(arrival.is_refused for arrival in arrivals.values())
+    receiving.load(adds=not sent or not (sent.problems or is_refused))
+    receiving.receive(checks=sent is not None)
+    goods = {at: arrival.goods.draft for at, arrival in arrivals.items()}
+    if sent:
+        sent.refuse(receiving.refused, goods)
+        receiving.require_approval(sent)
+    left = {
+        at: _checked(line, goods.get(at), receiving.granted.get(at))
+        for at, line in lines.items()
+        if at not in receiving.received and at not in receiving.refused
+    }
+    result = receiving.post()
+    reasons = {at: refusal_of(error, goods[at]) for at, error in receiving.refused.items()}
+    return AppliedLines(result, left, reasons)
+
+
+def _leading(lines: _Lines) -> _Lines:
+    """Return the leading lines, as many as can fit into one step."""
+    some, planned = dict[int, Checked[ReceiptLineDraft]](), 0
+    for at, line in lines.items():
+        if some and planned > steps.STEP_ACTIONS:
+            break
+        some[at] = line
+        planned += _ACTIONS_PER_ROW * len(line.serials or [None])
+    return some
+
+
+def _checked(
+    line: Checked[ReceiptLineDraft],
+    goods: Checked[ReceiptLineDraft] | None,
+    approval: ReceiptApproval | None,
+) -> CheckedReceiptLine:
+    """Return a valid line as the next steps take it; `goods` are its goods in base units."""
+    if isinstance(line, CheckedReceiptLine):
+        return line
+    values = ensure_valid(goods or line).model_dump(exclude={"unit", "gtin"}, exclude_none=True)
+    return CheckedReceiptLine(**values, approval=approval)
 
 
 # What the goods name
 
 
 def _read_named(
-    tx: Transaction, receipt: StoredReceipt, draft: Checked[ReceiptLineDraft]
+    tx: Transaction, receipt: StoredReceipt, lines: Collection[Checked[ReceiptLineDraft]]
 ) -> tuple[Record[Document], Mapping[Key, Item]]:
-    """Read the document of a receipt, and the items of the master data that a draft names."""
-    codes = _codes(receipt.whs_code, draft, draft.bin_code)
+    """Read the document of a receipt, and the items of the master data that lines name."""
+    codes = NamedCodes(
+        products=(line.item_code for line in lines),
+        warehouses=[receipt.whs_code],
+        positions=((receipt.whs_code, line.bin_code) for line in lines),
+    )
     document, found, _ = run_all(
         lambda: entry_document_of(tx.store, receipt),
         lambda: tx.store.get_many(codes.keys),
         # Read ahead: the approval finds them in the cache.
-        lambda: audit.actor_of(tx) if draft.approve else None,
+        lambda: audit.actor_of(tx) if any(line.approve for line in lines) else None,
     )
+    if len(lines) > 1 and any(line.bin_code is None for line in lines):
+        bins = {line.bin_code for line in document.entity.lines}
+        places = ((receipt.whs_code, bin_code) for bin_code in bins)
+        tx.store.get_many(NamedCodes(positions=places).keys)
     return document, found
 
 
 def _codes(whs_code: str, draft: Checked[ReceiptLineDraft], bin_code: str | None) -> NamedCodes:
     place = (whs_code, bin_code)
     return NamedCodes(products=[draft.item_code], warehouses=[whs_code], positions=[place])
+
+
+def _arrivals(
+    tx: Transaction, document: Document, lines: _Lines, found: Mapping[Key, Item]
+) -> dict[int, _Arrival]:
+    """Return what arrives with each line, after those before it."""
+    arrivals: dict[int, _Arrival] = {}
+    for at, line in lines.items():
+        arrival = arrivals[at] = _arrival(tx, in_base_units(line, found), document)
+        if not arrival.is_refused:
+            done = DocumentProgress(done=arrival.goods.by_line)
+            document = documents.document_after(document, done)
+    return arrivals
 
 
 def _arrival(tx: Transaction, draft: Checked[ReceiptLineDraft], document: Document) -> _Arrival:
@@ -131,7 +249,8 @@ def _arrival(tx: Transaction, draft: Checked[ReceiptLineDraft], document: Docume
         today=tx.company.today,
     )
     targets = _targets(tx, goods, known.warehouses.get(document.whs_code))
-    return _Arrival(goods, targets, rules.over_receipt(document, draft, tolerance))
+    problems = list(of_valid_fields(draft, rules.examine(goods)))
+    return _Arrival(goods, targets, rules.over_receipt(document, draft, tolerance), problems)
 
 
 def _targets(
@@ -162,19 +281,197 @@ def _targets(
 # Stock
 
 
-def _load_stock(
-    posting: StockPosting, tx: Transaction, arrival: _Arrival, *, is_refused: bool
-) -> None:
-    """Load the stock of goods, beside what an approval reads; ids only if they may be received."""
-    reads: list[Callable[[], object]] = []
-    if arrival.over and not is_refused:
-        if _is_approved(tx, arrival.goods.draft):
-            reads.append(lambda: audit.reserve_entry_ids(tx))
-        else:
-            reads += approvals.reads_ahead(tx)
-    keys = [target.key for target in arrival.targets]
-    movements = 0 if is_refused else len(keys)
-    run_all(lambda: posting.load(targets=keys, movements=movements), *reads)
+class _Receiving:
+    """The goods of lines that arrive in one transaction.
+
+    `received` are the lines that do, `refused` says why others cannot, `granted` has the approvals
+    that a supervisor has granted; all by the indexes of the lines.
+    """
+
+    def __init__(
+        self,
+        tx: Transaction,
+        record: Record[StoredReceipt],
+        document: Record[Document],
+        arrivals: Mapping[int, _Arrival],
+        found: Mapping[Key, Item],
+    ) -> None:
+        self._tx = tx
+        self._record = record
+        self._document = document
+        self._arrivals = arrivals
+        self._found = found
+        self._posting = StockPosting(tx, cause=MovementCause(type="receipt", id=record.id))
+        over = {at: one.over for at, one in arrivals.items() if one.over}
+        self._over = over
+        self._own = {at for at in over if _is_approved(tx, arrivals[at].goods.draft)}
+        self.received: dict[int, ReceiptLineDraft] = {}
+        self.refused: dict[int, ServiceError] = {}
+        self.granted: dict[int, ReceiptApproval] = {}
+
+    def load(self, *, adds: bool) -> None:
+        """Load the stock, beside what approvals read; ids only if it `adds` something."""
+        tx, reads = self._tx, list[Callable[[], object]]()
+        if adds and len(self._over) > len(self._own):
+            reads += approvals.reads_ahead(tx, own_entries=len(self._own))
+        elif adds and self._own:
+            reads.append(lambda: audit.reserve_entry_ids(tx, len(self._own)))
+        keys = [target.key for one in self._arrivals.values() for target in one.targets]
+        movements = len(keys) if adds else None
+        run_all(lambda: self._posting.load(targets=keys, movements=movements), *reads)
+
+    def receive(self, *, checks: bool) -> None:
+        """Put the leading goods that fit into the transaction into stock.
+
+        With `checks`, all are tried, and over-receipts wait for `require_approval`.
+        """
+        full: Callable[[], None] | None = None
+        for at, arrival in self._arrivals.items():
+            roll_back = self._posting.changes.savepoint()
+            try:
+                draft = self._moved(at, arrival, checks=checks)
+            except (ValidationFailed, Conflict) as error:
+                self.refused[at] = error
+                roll_back()
+                continue
+            if full is None and self.received and not self._has_room_for(at, checks=checks):
+                full = roll_back
+                if not checks:
+                    break
+            if full is None:
+                self.received[at] = draft
+        if full:
+            full()
+
+    def _moved(self, at: int, arrival: _Arrival, *, checks: bool) -> ReceiptLineDraft:
+        """Make the stock changes of a line; return it as the model."""
+        posting, goods = self._posting, arrival.goods.draft
+        stock = of_valid_fields(goods, _stock_problems(posting, arrival))
+        draft = ensure_valid(goods, [*arrival.problems, *stock])
+        if refusal := rules.refusal_of_lines(self._record.entity, len(self.received)):
+            raise Conflict(refusal)
+        if at in self._over and at not in self._own and not checks:
+            self._keep_approval(at, draft)
+        parts = parts_of(draft.qty, draft.serials)
+        for target, (_, qty) in zip(arrival.targets, parts, strict=True):
+            posting.changes.move("receipt", qty, target=posting.batches.with_date(target))
+        return draft
+
+    def _has_room_for(self, at: int, *, checks: bool) -> bool:
+        """Return whether the transaction also has room for the line `at`, which is moved."""
+        lines = [*self.received, at]
+        entries = sum(one in self._own for one in lines) * _ACTIONS_PER_ENTRY
+        planned = self._posting.planned_actions + len(self._unused_codes(lines)) + entries
+        cost = Cost(planned) + self._record.cost + self._document.cost
+        if checks and len(self._over) > len(self._own):
+            cost += approvals.USE_COST
+        return has_room(self._tx, cost)
+
+    def _codes(self, lines: Iterable[int]) -> list[Item]:
+        """Return the aliases of the codes that lines name."""
+        drafts = [self._arrivals[at].goods.draft for at in lines]
+        whs_code = self._record.entity.whs_code
+        keys = {key for one in drafts for key in _codes(whs_code, one, one.bin_code).keys}
+        return [item for key, item in self._found.items() if key in keys]
+
+    def _unused_codes(self, lines: Iterable[int]) -> list[Item]:
+        return [item for item in self._codes(lines) if references.UNUSED in item]
+
+    def post(self) -> _Result:
+        """Add the changes to the transaction; return receipt and document afterwards."""
+        tx, record, document = self._tx, self._record, self._document
+        if not self.received:
+            return record, document
+        receipt = record.entity
+        approved = [self._approval(at) for at in self.received if at in self._over]
+        self._posting.post()
+        lines = [self._stored_line(at, draft) for at, draft in self.received.items()]
+        done = rules.quantities_between([], lines)
+        advanced = documents.advance_document(tx, "entry", document, DocumentProgress(done=done))
+        received = RECEIPTS.save(
+            tx,
+            record,
+            receipt,
+            lines=[*receipt.lines, *lines],
+            operator=receipt.operator or read_operator(tx),
+            approvals=[*receipt.approvals, *approved],
+            external_refs=rules.external_refs(receipt, document.entity, lines),
+        )
+        references.record_use(tx, self._codes(self.received))
+        return received, advanced
+
+    def _stored_line(self, at: int, draft: ReceiptLineDraft) -> StoredReceiptLine:
+        posting, arrival = self._posting, self._arrivals[at]
+        targets = [posting.batches.with_date(target) for target in arrival.targets]
+        first = targets[0]
+        return StoredReceiptLine(
+            product_id=first.product_id,
+            item_code=first.item_code,
+            qty=draft.qty,
+            batch_num=draft.batch,
+            serials=draft.serials or [],
+            document_lines=dict(arrival.goods.by_line),
+            position_id=first.position_id,
+            bin_code=first.bin_code,
+            inventory_status=first.inventory_status,
+            expiry_date=first.expiry_date,
+            stock_ids=[posting.row_id(target) for target in targets],
+        )
+
+    # Approval
+
+    def require_approval(self, sent: SentLines[ReceiptLineDraft]) -> None:
+        """Use the approval of this request, if more arrives than lines allow.
+
+        Raises:
+            ApprovalRequired: There is none.
+        """
+        needs = {at: self._need(at) for at in self._over if at not in self._own}
+        if needs:
+            grant = approvals.require(self._tx, _need_of_all(needs, sent)).entity
+            assert grant.decided_by is not None  # noqa: S101 - it is granted
+            for at in needs:
+                self.granted[at] = self._made(at, grant.decided_by, grant.decided_at or "")
+
+    def _need(self, at: int) -> ApprovalNeed:
+        item_code = self._arrivals[at].goods.draft.item_code or ""
+        return rules.approval_need(self._record.id, item_code, self._over[at])
+
+    def _keep_approval(self, at: int, draft: ReceiptLineDraft) -> None:
+        """Use the approval of an earlier step; raise Conflict if other figures are there now."""
+        approval = draft.approval if isinstance(draft, CheckedReceiptLine) else None
+        figures = (approval.ordered_qty, approval.received_qty) if approval else None
+        if approval is None or figures != (self._over[at].ordered, self._over[at].received):
+            raise Conflict(self._need(at).message)
+        self.granted[at] = approval
+
+    def _approval(self, at: int) -> ReceiptApproval:
+        """Return the approval of an over-receipt: that of the caller, or of who granted it."""
+        tx = self._tx
+        if at not in self._own:
+            return self.granted[at]
+        user_id = tx.caller.user_id if tx.caller else None
+        decided_by = Approver(user_id=user_id, name=audit.actor_of(tx).name)
+        approval = self._made(at, decided_by, tx.now)
+        document = self._record.entity.document
+        details = {each: getattr(approval, each) for each in _AUDITED_FIELDS}
+        details["document_id"] = document.id if document else None
+        number = self._record.id
+        audit.record(tx, "receipt.over_receipt_approved", "receipt", number, details=details)
+        return approval
+
+    def _made(self, at: int, decided_by: Approver, decided_at: str) -> ReceiptApproval:
+        draft, over = self._arrivals[at].goods.draft, self._over[at]
+        return ReceiptApproval(
+            code="over_receipt",
+            item_code=draft.item_code or "",
+            qty=draft.qty or ZERO,
+            ordered_qty=over.ordered,
+            allowed_qty=over.allowed,
+            received_qty=over.received,
+            decided_by=decided_by,
+            decided_at=decided_at,
+        )
 
 
 def _stock_problems(posting: StockPosting, arrival: _Arrival) -> Iterator[Problem]:
@@ -184,39 +481,14 @@ def _stock_problems(posting: StockPosting, arrival: _Arrival) -> Iterator[Proble
             yield Problem(f"serials.{number}", refusal)
     if arrival.targets:
         first = arrival.targets[0]
-        refusal = posting.batches.join(first)
+        changed = [row for _, row in posting.changes.changed()]
+        refusal = posting.batches.join(first, changed)
         if not refusal and first.expiry_date is None:
             # `rules.examine` has checked a date of the goods themselves.
             dated = posting.batches.with_date(first)
             refusal = expiry_refusal(dated.expiry_date, dated.inventory_status, arrival.goods.today)
         if refusal:
             yield Problem("expiry_date", refusal)
-
-
-def _post(posting: StockPosting, draft: ReceiptLineDraft, arrival: _Arrival) -> StoredReceiptLine:
-    """Put goods into stock, and return the line of the receipt."""
-    targets = [posting.batches.with_date(target) for target in arrival.targets]
-    parts = parts_of(draft.qty, draft.serials)
-    for target, (_, qty) in zip(targets, parts, strict=True):
-        posting.changes.move("receipt", qty, target=target)
-    posting.post()
-    first = targets[0]
-    return StoredReceiptLine(
-        product_id=first.product_id,
-        item_code=first.item_code,
-        qty=draft.qty,
-        batch_num=draft.batch,
-        serials=draft.serials or [],
-        document_lines=dict(arrival.goods.by_line),
-        position_id=first.position_id,
-        bin_code=first.bin_code,
-        inventory_status=first.inventory_status,
-        expiry_date=first.expiry_date,
-        stock_ids=[posting.row_id(target) for target in targets],
-    )
-
-
-# Approval
 
 
 def _is_approved(tx: Transaction, draft: Checked[ReceiptLineDraft]) -> bool:
@@ -226,38 +498,13 @@ def _is_approved(tx: Transaction, draft: Checked[ReceiptLineDraft]) -> bool:
     return bool(draft.approve and may_approve)
 
 
-def _approval(
-    tx: Transaction,
-    record: Record[StoredReceipt],
-    draft: ReceiptLineDraft,
-    over: rules.OverReceipt,
-) -> ReceiptApproval:
-    """Return the approval of an over-receipt: that of the caller, or of the one who granted it.
-
-    Raises:
-        ApprovalRequired: There is none.
-    """
-    is_own = _is_approved(tx, draft)
-    if is_own:
-        user_id = tx.caller.user_id if tx.caller else None
-        decided_by, decided_at = Approver(user_id=user_id, name=audit.actor_of(tx).name), tx.now
-    else:
-        grant = approvals.require(tx, rules.approval_need(record.id, draft.item_code, over)).entity
-        assert grant.decided_by is not None  # noqa: S101 - it is granted
-        decided_by, decided_at = grant.decided_by, grant.decided_at or ""
-    approval = ReceiptApproval(
-        code="over_receipt",
-        item_code=draft.item_code,
-        qty=draft.qty,
-        ordered_qty=over.ordered,
-        allowed_qty=over.allowed,
-        received_qty=over.received,
-        decided_by=decided_by,
-        decided_at=decided_at,
-    )
-    if is_own:
-        document = record.entity.document
-        details = {each: getattr(approval, each) for each in _AUDITED_FIELDS}
-        details["document_id"] = document.id if document else None
-        audit.record(tx, "receipt.over_receipt_approved", "receipt", record.id, details=details)
-    return approval
+def _need_of_all(
+    needs: Mapping[int, ApprovalNeed], sent: SentLines[ReceiptLineDraft]
+) -> ApprovalNeed:
+    """Return why a request needs an approval: the needs of its lines."""
+    at, need = next(iter(needs.items()))
+    if sent.form == "single":
+        return need
+    total = f" {len(needs)} lines need it." if len(needs) > 1 else ""
+    figures = [figure for at, one in needs.items() for figure in (Decimal(at), *one.figures)]
+    return replace(need, message=f"lines.{at}: {need.message}{total}", figures=figures)

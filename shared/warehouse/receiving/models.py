@@ -4,7 +4,7 @@ import operator
 from collections.abc import Sized
 from typing import Annotated, Any, Literal, TypedDict
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.fields import (
@@ -15,12 +15,16 @@ from shared.kernel.fields import (
     Line,
     Note,
     Number,
+    Quantity,
     Stored,
     StoredDay,
     Timestamp,
+    Unit,
 )
 from shared.warehouse.approvals.models import Approver
-from shared.warehouse.catalog.models import GoodsDraft
+from shared.warehouse.catalog.models import GoodsDraft, Gtin
+from shared.warehouse.catalog.several_lines import MAX_LINES as MAX_REQUEST_LINES
+from shared.warehouse.catalog.several_lines import UnappliedLines
 from shared.warehouse.documents.models import Difference
 from shared.warehouse.stock.models import ShelfStatus
 from shared.warehouse.work.models import (
@@ -174,3 +178,68 @@ class ReceiptLineDraft(GoodsDraft):
         default=None,
         description="Approves, by a user with approvals.grant, more than the tolerance allows.",
     )
+
+
+class ReceiptLinesDraft(Input):
+    """What was received: one line, several in `lines`, or all that is open as it was ordered.
+
+    Beside `lines`, no other field is allowed, and beside `as_ordered` only `bin_code`.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    item_code: Code = ""
+    gtin: Gtin | None = None
+    qty: Quantity | None = None
+    unit: Unit | None = None
+    bin_code: Code | None = Field(
+        default=None,
+        description="Where the goods were put; default is the destination on the document.",
+    )
+    batch: Code | None = None
+    serials: _Serials | None = None
+    expiry_date: Day | None = Field(
+        default=None,
+        description="Default is that of the document line, if it names the same batch.",
+    )
+    inventory_status: ShelfStatus | None = Field(
+        default=None,
+        description="Default available. Goods that have expired are refused as available; they can"
+        " be received as quarantine, damaged or blocked.",
+    )
+    approve: bool | None = Field(
+        default=None,
+        description="Approves, by a user with approvals.grant, more than the tolerance allows.",
+    )
+    lines: list[ReceiptLineDraft] = Field(
+        default_factory=list, min_length=1, max_length=MAX_REQUEST_LINES
+    )
+    as_ordered: bool | None = Field(
+        default=None,
+        description="Whether to receive what is open of products that need no batch, serials or"
+        " expiry date.",
+    )
+
+
+class CheckedReceiptLine(ReceiptLineDraft):
+    """A line of a request in base units that is checked, and the approval that it has, if any."""
+
+    approval: ReceiptApproval | None = None
+
+
+type ReceiptNeed = Literal["batch", "serials", "expiry_date"]
+
+
+class OpenReceiptLine(Stored):
+    """A line of the document that `as_ordered` leaves open, and the fields that its goods need."""
+
+    line_num: int
+    item_code: str
+    qty: Number
+    needs: list[ReceiptNeed]
+
+
+class ReceivedLines(UnappliedLines):
+    """What several lines, or `as_ordered`, did not receive; `left` is empty without that."""
+
+    left: list[OpenReceiptLine]

@@ -1,6 +1,6 @@
 """Rules of receipts, as pure functions: which goods may arrive, and for which lines."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 
@@ -124,11 +124,11 @@ def _rank(line: DocumentLine, draft: Checked[ReceiptLineDraft]) -> int:
 
 
 def external_refs(
-    receipt: StoredReceipt, document: Document, received: StoredReceiptLine
+    receipt: StoredReceipt, document: Document, received: Iterable[StoredReceiptLine]
 ) -> dict[int, str]:
-    """Return the references of the lines that a receipt has filled, with a new line of it."""
+    """Return the references of the lines that a receipt has filled, with new lines of it."""
     references = {line.line_num: line.external_ref for line in document.lines}
-    filled = {number: references[number] for number in received.document_lines}
+    filled = {number: references[number] for line in received for number in line.document_lines}
     return receipt.external_refs | {number: one for number, one in filled.items() if one}
 
 
@@ -206,9 +206,9 @@ def approval_need(receipt_id: int, item_code: str, over: OverReceipt) -> Approva
     return ApprovalNeed("over_receipt", message, resource, figures)
 
 
-def refusal_of_lines(receipt: StoredReceipt) -> str | None:
-    """Return why a receipt takes no more lines: it has the maximum; None if it takes more."""
-    if len(receipt.lines) < MAX_LINES:
+def refusal_of_lines(receipt: StoredReceipt, more: int = 0) -> str | None:
+    """Return why a receipt takes no more lines than `more`: the maximum; None if it does."""
+    if len(receipt.lines) + more < MAX_LINES:
         return None
     return (
         f"Receipt {receipt.id} has {MAX_LINES} lines, the maximum;"
