@@ -359,6 +359,21 @@ export const SUBJECTS = [
     ],
   },
   {
+    name: 'counts',
+    kind: 'count',
+    group: 'stock',
+    columns: ['code', 'status', 'warehouse_code', 'assigned_to', 'due_at', 'created_at'],
+    title: 'code',
+    create: 'POST /counts',
+    actions: [
+      { operation: 'POST /counts/{id}/lines' },
+      { operation: 'POST /counts/{id}/finish' },
+      { operation: 'POST /counts/{id}/recount' },
+      { operation: 'POST /counts/{id}/post' },
+      { operation: 'POST /counts/{id}/cancel', endsWork: true },
+    ],
+  },
+  {
     name: 'approvals',
     kind: 'approval',
     group: 'inbound',

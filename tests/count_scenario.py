@@ -31,7 +31,7 @@ class CountScenario:
     def create(self, **scope: Any) -> StoredCount:
         """Create a count of YARD."""
         draft = check(CountDraft, {"warehouse_code": "YARD", **scope})
-        return self.run(lambda tx: service.create_count(tx, draft)).entity
+        return self.run(lambda tx: service.create_count(tx, draft)).record.entity
 
     def count(self, number: int, **goods: Any) -> list[Any]:
         """Count goods at A-01, or at another position."""
@@ -39,17 +39,17 @@ class CountScenario:
         return self.run(lambda tx: service.count_goods(tx, number, body)).lines
 
     def finish(self, number: int) -> StoredCount:
-        return self.run(lambda tx: service.finish_count(tx, number)).entity
+        return self.run(lambda tx: service.finish_count(tx, number)).record.entity
 
     def recount(self, number: int, *lines: int) -> StoredCount:
         body = check(RecountedLines, {"lines": list(lines)})
-        return self.run(lambda tx: service.recount(tx, number, body)).entity
+        return self.run(lambda tx: service.recount(tx, number, body)).record.entity
 
     def post(self, number: int) -> StoredCount:
-        return self.run(lambda tx: service.post_count(tx, number)).entity
+        return self.run(lambda tx: service.post_count(tx, number)).record.entity
 
     def cancel(self, number: int) -> StoredCount:
-        return self.run(lambda tx: service.cancel_count(tx, number)).entity
+        return self.run(lambda tx: service.cancel_count(tx, number)).record.entity
 
     def get(self, number: int) -> Any:
         return service.get_count(self.stack.store(), number)

@@ -11,6 +11,8 @@ from shared.integration.imports.models import ImportDetail
 from shared.kernel.action_table import ActionTable
 from shared.warehouse.approvals import actions as approvals
 from shared.warehouse.approvals.models import ApprovalDetail
+from shared.warehouse.counts import actions as counts
+from shared.warehouse.counts.models import CountDetail
 from shared.warehouse.documents import actions as documents
 from shared.warehouse.documents.models import EntryDocumentDetail, ExitDocumentDetail
 from shared.warehouse.holds import actions as holds
@@ -159,6 +161,16 @@ SUBJECTS = (
             ("active", "used", "POST /exit-documents with hold_id"),
             ("active", "expired", "at expires_at"),
         ],
+    ),
+    Subject(
+        "/counts", counts.ACTIONS, CountDetail, {},
+        [("[*]", "open", "POST /counts")],
+        {
+            "lines": "with the first line",
+            "finish": "when all lines are counted",
+            "post": "counting if a line is to be counted again",
+            "cancel": "unless it is being posted",
+        },
     ),
     Subject(
         "/approvals", approvals.ACTIONS, ApprovalDetail, {},

@@ -41,6 +41,7 @@ import { actionLabel } from './words.js';
  *
  * @typedef {object} Write
  * @property {string | null} permission
+ * @property {readonly string[]} [otherPermissions] each is enough, too
  * @property {string} name operation id, such as `finalize_receipt`
  * @property {readonly Field[]} [body] null or missing if there is none
  */
@@ -182,5 +183,6 @@ function valueAt(resource, name) {
  * @param {ReadonlySet<string>} permissions
  */
 export function mayCarryOut(write, permissions) {
-  return write !== undefined && (write.permission === null || permissions.has(write.permission));
+  if (write === undefined || write.permission === null) return write !== undefined;
+  return [write.permission, ...(write.otherPermissions ?? [])].some((one) => permissions.has(one));
 }

@@ -1,4 +1,4 @@
-"""Stock: rows, levels and movements. Adjustments are in `adjustments`."""
+"""Stock: rows, levels and movements. `adjustments` and `counts` have their routes."""
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
@@ -78,5 +78,7 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
 
 
 lambda_handler = ApiHandler(
-    routes, DeferredRoutes("functions.stock.adjustments", ("/stock-adjustments",))
+    routes,
+    DeferredRoutes("functions.stock.adjustments", ("/stock-adjustments",)),
+    DeferredRoutes("functions.stock.counts", ("/counts",)),
 )

@@ -359,6 +359,7 @@ def _ensure_authorized(call: ApiCall, match: RouteMatch) -> None:
         call.caller,
         scope=operation.scope,
         permission=operation.permission,
+        other_permissions=operation.other_permissions,
         write=operation.writes,
         allows_mobile=operation.allows_mobile,
         own=operation.allows_self

@@ -92,6 +92,8 @@ class OperationOptions(TypedDict, total=False):
     """Scope that an integration client needs."""
     permission: str | None
     """Permission that a user needs; None: a valid token is enough."""
+    other_permissions: Sequence[str]
+    """Permissions of which each is enough, too."""
     response: type[BaseModel] | str
     """Model of `data`, or the media type of a response that is not JSON."""
     other_response: type[BaseModel]
@@ -157,6 +159,7 @@ class Operation:
     other_response_with: str = ""
     other_media: Sequence[str] = ()
     permission: str | None = None
+    other_permissions: Sequence[str] = ()
     statuses: Sequence[int] = (200,)
     parameters: type[BaseModel] | None = None
     body: type[BaseModel] | None = None

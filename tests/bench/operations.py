@@ -51,6 +51,7 @@ def measurements(meter: Gauge) -> Iterator[Measurement]:
     for size in SIZES:
         yield from stock.receipts(meter, size)
         yield from stock.holds(meter, size)
+        yield from stock.line_counts(meter, size)
         yield from stock.pickings(meter, size)
         yield from packing.packing(meter, size)
         yield from transfers.transfer_orders(meter, size)

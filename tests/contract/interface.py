@@ -9,19 +9,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The scope for integration clients and the permission for users; None: any valid token."""
+    """The scope for integration clients and the permission for users; None: any valid token.
+
+    `others` are permissions of which each is enough, too.
+    """
 
     scope: str
     permission: str | None
+    others: tuple[str, ...] = ()
 
 
 def _read(text: str) -> dict[str, Access]:
-    """Parse lines of `METHOD path scope permission`; `-` means that a valid token is enough."""
+    """Parse lines of `METHOD path scope permission`; `-` means that a valid token is enough.
+
+    Several permissions are separated by `|`: each is enough.
+    """
     promises = {}
     for line in text.strip().splitlines():
         method, path, scope, permission = line.split()
-        named = None if permission == "-" else permission
-        promises[f"{method} {path}"] = Access(scope, named)
+        first, *others = permission.split("|")
+        named = None if first == "-" else first
+        promises[f"{method} {path}"] = Access(scope, named, tuple(others))
     return promises
 
 
@@ -167,6 +175,14 @@ IMPLIED: Mapping[str, Access] = _read("""
     GET     /holds/{id}                       stocks:read       -
     POST    /holds/{id}/extend                stocks:write      exits.manage
     POST    /holds/{id}/release               stocks:write      exits.manage
+    GET     /counts                           stocks:read       -
+    POST    /counts                           stocks:write      inventory.manage
+    GET     /counts/{id}                      stocks:read       -
+    POST    /counts/{id}/lines  stocks:write  inventory.manage|exits.manage|entries.manage
+    POST    /counts/{id}/finish               stocks:write      inventory.manage
+    POST    /counts/{id}/recount              stocks:write      inventory.manage
+    POST    /counts/{id}/post                 stocks:write      inventory.manage
+    POST    /counts/{id}/cancel               stocks:write      inventory.manage
     GET     /approvals                        receipts:read     -
     GET     /approvals/{id}                   receipts:read     -
     POST    /approvals/{id}/grant             receipts:write    approvals.grant

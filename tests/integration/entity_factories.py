@@ -14,6 +14,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.fields import Stored
 from shared.warehouse.approvals.repository import APPROVALS
+from shared.warehouse.counts.repository import COUNTS
 from shared.warehouse.holds.repository import HOLDS
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking.repository import PICKINGS
@@ -92,6 +93,12 @@ APPROVAL: Mapping[str, Any] = {
     "digest": "0" * 64,
     "requested_by": {"user_id": None, "client_id": "erp"},
     "expires_at": "2099-01-01T00:00:00.000Z",
+}
+COUNT: Mapping[str, Any] = {
+    "status": "open",
+    "warehouse_id": 1,
+    "whs_code": "CEN",
+    "blind": True,
 }
 HOLD: Mapping[str, Any] = {
     "stage": "active",
@@ -227,6 +234,10 @@ def _approval(store: Store) -> int:
     return insert_entity(store, APPROVALS, APPROVAL)
 
 
+def _count(store: Store) -> int:
+    return insert_entity(store, COUNTS, COUNT)
+
+
 def _hold(store: Store) -> int:
     return insert_entity(store, HOLDS, HOLD)
 
@@ -275,6 +286,7 @@ PLANTED: Mapping[str, EntityFactory] = {
     "/transfers": transfer,
     "/waves": wave,
     "/approvals": _approval,
+    "/counts": _count,
     "/holds": _hold,
     "/returns": _return,
     "/packing-orders": _packing_order,

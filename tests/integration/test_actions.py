@@ -442,6 +442,33 @@ def _holds(goods: _Goods, clock: Clock) -> _States:
     )
 
 
+def _counts(goods: _Goods) -> _States:
+    yard = goods.yard
+    line = {"bin_code": "A-01", "item_code": "BRICK", "qty": 1}
+
+    def count(*acts: str) -> int:
+        yard.stock("BRICK", 3)
+        for one in yard.erp.walk("/counts"):
+            if "cancel" in yard.erp.get(f"/counts/{one['id']}").ok()["actions"]:
+                yard.erp.post(f"/counts/{one['id']}/cancel").ok()
+        body = {"warehouse_code": "YARD", "item_codes": ["BRICK"]}
+        number: int = yard.erp.post("/counts", body).ok(201)["id"]
+        for act in acts:
+            yard.erp.post(f"/counts/{number}/{act}", line if act == "lines" else None).ok()
+        return number
+
+    return _States(
+        {
+            "open": count,
+            "counting": lambda: count("lines"),
+            "counted": lambda: count("lines", "finish"),
+            "posted": lambda: count("lines", "finish", "post"),
+            "cancelled": lambda: count("cancel"),
+        },
+        {"lines": line, "recount": {"lines": [1]}},
+    )
+
+
 def _approvals(stack: Stack, goods: _Goods, clock: Clock) -> _States:
     supervisor = Erp(stack.gateway, stack.user_token(permissions="approvals.grant"))
     goods.yard.change_settings(approval_adjustment_qty=Decimal(5))
@@ -590,6 +617,8 @@ def _states_of(
     monkeypatch.setattr("shared.warehouse.packing.actions.MAX_UNITS", _MOST_UNITS)
     if path == "/holds":
         return _holds(goods, clock)
+    if path == "/counts":
+        return _counts(goods)
     if path == "/approvals":
         return _approvals(stack, goods, clock)
     of_goods = (_documents_and_receipts, _pickings_and_packing, _transfers_and_waves)

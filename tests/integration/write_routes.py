@@ -115,6 +115,8 @@ HOLD = {
     "ttl_seconds": 600,
     "lines": [{"item_code": "BOLT-M8", "qty": 12}],
 }
+COUNT = {"warehouse_code": "NORTH", "positions": ["A-01-1"], "comments": "Yearly"}
+COUNTED = {"bin_code": "A-01-1", "item_code": "BOLT-M8", "qty": 38}
 ARRIVAL = {"item_code": "BOLT-M8", "qty": 40, "bin_code": "A-01-1"}
 PICK = {"item_code": "BOLT-M8", "qty": 5, "bin_code": "A-01-1"}
 PICK_FACE = {
@@ -162,6 +164,9 @@ def _master_data(erp: Erp) -> Values:
 
 _found = prepared_once(step("/stock-adjustments", FOUND, after=_master_data, status=201))
 _hold = prepared_once(creation("/holds", HOLD, after=_found))
+_count = prepared_once(creation("/counts", COUNT, after=_found))
+_counted = prepared_once(step("/counts/{id}/lines", COUNTED, after=_count))
+_count_finished = prepared_once(step("/counts/{id}/finish", after=_counted))
 _pick_face = creation("/pick-faces", PICK_FACE, after=_master_data)
 _two_warehouses = prepared_once(
     creation("/warehouses", {"whs_code": "SOUTH", "name": "South"}, after=_master_data)
@@ -322,6 +327,19 @@ EXAMPLES: Mapping[str, Example] = {
         200, body={"ttl_seconds": 900}, prepare=_hold, events=["stock.updated"]
     ),
     "POST /holds/{id}/release": Example(200, prepare=_hold, events=["stock.updated"]),
+    "POST /counts": Example(
+        201, body=COUNT, prepare=_found, grows={"stock_count": 1, "count_line": 1}
+    ),
+    "POST /counts/{id}/lines": Example(200, body=COUNTED, prepare=_count, status_afterwards=405),
+    "POST /counts/{id}/finish": Example(200, prepare=_counted),
+    "POST /counts/{id}/recount": Example(200, body={"lines": [1]}, prepare=_count_finished),
+    "POST /counts/{id}/post": Example(
+        200,
+        prepare=_count_finished,
+        grows={"movement": 1, "audit": 1},
+        events=["stock.updated"],
+    ),
+    "POST /counts/{id}/cancel": Example(200, prepare=_counted),
     "POST /exit-documents": _new_document(SALE, "exit"),
     "PATCH /exit-documents/{id}": Example(
         # The priority of the picking changes, too.

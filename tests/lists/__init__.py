@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tests.lists.approvals import APPROVAL_LIST
 from tests.lists.audit import AUDIT_LIST
+from tests.lists.counts import COUNT_LIST
 from tests.lists.documents import ENTRY_LIST, EXIT_LIST
 from tests.lists.holds import HOLD_LIST
 from tests.lists.imports import IMPORT_LIST
@@ -35,6 +36,7 @@ LISTS: Mapping[str, Listed] = {
         ENTRY_LIST,
         EXIT_LIST,
         HOLD_LIST,
+        COUNT_LIST,
         RECEIPT_LIST,
         PICKING_LIST,
         PACKING_ORDER_LIST,

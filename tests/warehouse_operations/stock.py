@@ -69,6 +69,30 @@ def counts(meter: Gauge) -> Iterator[Measurement]:
     yield meter.measure("200 counts, 20 of them stale", path, body(stale), refused="stale_state")
 
 
+def line_counts(meter: Gauge, lines: int) -> Iterator[Measurement]:
+    """Measure a count of `lines` products, which all differ, from its creation to its posting."""
+    BenchWarehouse(meter, lines)
+    size = lines_of(lines)
+    codes = [code(line) for line in range(1, lines + 1)]
+    yield meter.measure(size, "/counts", {"warehouse_code": HOME, "item_codes": codes})
+    listed = meter.erp.get("/counts/1").ok()["lines"]
+    goods = [
+        {"bin_code": one["bin_code"], "item_code": one["item_code"], "qty": one["expected_qty"] - 1}
+        for one in listed
+    ]
+    path = "/counts/1"
+    yield meter.measure(f"first of {size}", f"{path}/lines", goods[0])
+    yield meter.measure(f"again, 1 of {size}", f"{path}/lines", goods[0])
+    for one in goods[1:]:
+        meter.erp.post(f"{path}/lines", one).ok()
+    with meter.rolled_back():
+        yield meter.measure(size, f"{path}/cancel")
+    yield meter.measure(size, f"{path}/finish")
+    with meter.rolled_back():
+        yield meter.measure(f"1 of {size}", f"{path}/recount", {"lines": [1]})
+    yield meter.measure(size, f"{path}/post")
+
+
 def receipts(meter: Gauge, lines: int) -> Iterator[Measurement]:
     """Measure every step of a receipt of `lines` lines."""
     warehouse = BenchWarehouse(meter, lines, stocked=False)

@@ -109,6 +109,8 @@ def _action(operation: Schema) -> dict[str, Any]:
     content = operation.get("requestBody", {}).get("content", {})
     body = content.get("application/json") or content.get("multipart/form-data")
     action = {"permission": operation["x-permission"], "name": operation["operationId"]}
+    if others := operation.get("x-other-permissions"):
+        action["otherPermissions"] = others
     return action | ({"body": _field(body["schema"])["fields"]} if body else {})
 
 

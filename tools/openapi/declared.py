@@ -44,8 +44,8 @@ _VERBS: Mapping[str, str] = {
 
 _ACTIONS = {
     "acknowledge", "allocate", "cancel", "close", "commit", "complete", "confirm", "dispatch",
-    "end", "execute", "extend", "finalize", "finish", "plan", "receive", "redeliver", "release",
-    "reset", "revert", "rotate", "start", "synchronize", "test", "undo",
+    "end", "execute", "extend", "finalize", "finish", "plan", "post", "receive", "recount",
+    "redeliver", "release", "reset", "revert", "rotate", "start", "synchronize", "test", "undo",
 }  # fmt: skip
 """Verbs with which the last part of a path begins, as in `/waves/{id}/close`."""
 
@@ -80,12 +80,18 @@ def _singular(noun: str) -> str:
 def description(operation: Operation) -> str:
     """Return the docstring of the handler, the declared description and the access rules."""
     handler = inspect.getdoc(operation.handler) or ""
-    users = f"the permission `{operation.permission}`" if operation.permission else "a valid token"
+    users = f"the permission {permissions(operation)}" if operation.permission else "a valid token"
     who = f"Integration clients need the scope `{operation.scope}`, users {users}."
     if operation.allows_self:
         who += " Users do not need the permission for their own user."
     texts = (handler, _states(operation), operation.description, who)
     return "\n\n".join(text for text in texts if text)
+
+
+def permissions(operation: Operation) -> str:
+    """Return the permissions of which a user needs one, as text."""
+    named = [f"`{name}`" for name in (operation.permission, *operation.other_permissions)]
+    return " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
 
 
 def _states(operation: Operation) -> str:

@@ -272,6 +272,7 @@ _TAGS: Mapping[str, str] = {
     "Waves": "Groups of pickings that are released and worked together.",
     "Webhooks": "Subscriptions to events, and the log of their deliveries.",
     "Receipts": "The work of receiving the goods of an entry document.",
+    "Counts": "What lies in a warehouse is counted, and the differences are posted.",
     "Holds": "Goods that nobody else can sell until a moment.",
     "Approvals": "Requests that a rule refused until a supervisor grants them.",
     "Pickings": "The work of picking goods for exit documents and transfer orders.",
@@ -299,6 +300,11 @@ def _tags(paths: Iterable[str]) -> list[Schema]:
     return [{"name": name, "description": _TAGS[name]} for name in names]
 
 
+def _other_permissions(operation: Operation) -> Schema:
+    others = [*operation.other_permissions]
+    return {"x-other-permissions": others} if others else {}
+
+
 def _operation(operation: Operation, refusals: Refusals, wrappers: Wrappers) -> Schema:
     described: Schema = {
         "operationId": declared.operation_id(operation),
@@ -308,6 +314,7 @@ def _operation(operation: Operation, refusals: Refusals, wrappers: Wrappers) -> 
         "security": [{"client": [operation.scope]}, {"user": []}],
         "x-scope": operation.scope,
         "x-permission": operation.permission,
+        **_other_permissions(operation),
         "parameters": _parameters(operation),
     }
     if operation.body:

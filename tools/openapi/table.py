@@ -43,8 +43,5 @@ def table() -> str:
 def _of_users(operation: Operation) -> str:
     if operation.permission is None:
         return "valid token"
-    return (
-        f"`{operation.permission}`, or own user"
-        if operation.allows_self
-        else f"`{operation.permission}`"
-    )
+    named = declared.permissions(operation)
+    return f"{named}, or own user" if operation.allows_self else named

@@ -34,6 +34,7 @@ from shared.kernel.spreadsheets import table as spreadsheet
 from shared.warehouse.approvals import rules as approvals
 from shared.warehouse.catalog import models as catalog
 from shared.warehouse.catalog import several_lines
+from shared.warehouse.counts import models as counts
 from shared.warehouse.documents import models as documents
 from shared.warehouse.holds import models as holds
 from shared.warehouse.layout import models as layout
@@ -268,6 +269,7 @@ def _data() -> str:
 | serials of one line of a transfer, or received with a transfer order | {transfers.MAX_SERIALS} | 422 |
 | `differences` of a receipt or an entry document | {_plain(receiving_rules.MAX_DIFFERENCES)} | the rest is left out |
 | lines of a hold · days for which goods are held | {_dotted(holds.MAX_LINES, holds.MAX_DAYS)} | 422 |
+| lines of a new count · positions · products that it names · serials counted at once · lines counted again at once | {_dotted(counts.MAX_LINES, counts.MAX_POSITIONS, counts.MAX_PRODUCTS, counts.MAX_SERIALS, counts.MAX_RECOUNTED)} | 422 |
 | active holds of a product in a warehouse | {MAX_HOLDS} | 422 `rule_blocked` |
 | lines of one `POST /stock-adjustments` | {adjustment_models.MAX_ADJUSTMENT_LINES} | 422 |
 | lines of one request when receiving or picking | {several_lines.MAX_LINES} | 422 |

@@ -1,6 +1,7 @@
 """Authorization of callers; see docs/reference/access.md."""
 
 import time
+from collections.abc import Collection
 
 from shared.identity.tenancy.revocations import revocation_keys
 from shared.identity.tenancy.tenant import Tenant
@@ -34,6 +35,7 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
     *,
     scope: str | None,
     permission: str | None,
+    other_permissions: Collection[str] = (),
     write: bool,
     allows_mobile: bool,
     own: bool = False,
@@ -44,6 +46,7 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
         caller: The caller, from the token.
         scope: The scope that an integration client needs; None if any valid token is enough.
         permission: The permission that a user needs; None if any valid token is enough.
+        other_permissions: Permissions of which each is enough, too.
         write: Whether the route changes data. Such a route needs a scope and a permission.
         allows_mobile: Whether tokens of mobile applications, and of users with two-step
             verification who gave no code, may use the route (GET /products).
@@ -63,5 +66,7 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
         return
     if not allows_mobile:
         ensure_unrestricted(caller)
-    if permission and not own and permission not in caller.permissions:
+    if not permission or own:
+        return
+    if caller.permissions.isdisjoint((permission, *other_permissions)):
         raise Forbidden(permission)

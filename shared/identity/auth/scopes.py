@@ -48,9 +48,9 @@ SCOPES: Mapping[Scope, str] = {
     " and delete their handling units; create RFID validations.",
     "transfers:read": "Read transfers and transfer orders.",
     "transfers:write": "Create transfers and transfer orders, carry them out and cancel them.",
-    "stocks:read": "Read stock, stock levels, stock movements and holds.",
-    "stocks:write": "Make stock adjustments and holds, and with products:write import inventory"
-    " counts.",
+    "stocks:read": "Read stock, stock levels, stock movements, holds and counts.",
+    "stocks:write": "Make stock adjustments and holds, create, carry out and post counts, and with"
+    " products:write import inventory counts.",
     "webhooks:manage": "Manage all webhook subscriptions and their deliveries, and so read"
     " everything that has events, such as products, stock and documents.",
     "settings:manage": "Administer the company: read and change its settings, its API clients, its"
@@ -70,11 +70,11 @@ Permission = Literal[
 ]
 
 PERMISSIONS: Mapping[Permission, str] = {
-    "entries.manage": "Entry documents, receipts, returns and providers.",
+    "entries.manage": "Entry documents, receipts, returns and providers; counting stock.",
     "exits.manage": "Exit documents, holds, pickings, packing orders, handling units, RFID"
-    " validations, waves, dispatch and clients.",
+    " validations, waves, dispatch and clients; counting stock.",
     "inventory.manage": "Products, product categories, warehouses, positions, maps, pick faces,"
-    " stock and transfers.",
+    " stock, counts and transfers.",
     "imports.run": "Bulk imports.",
     "transfer-orders.manage": "Transfer orders.",
     "users.manage": "Users, roles, API clients, settings, webhooks and the audit log. Who has this"

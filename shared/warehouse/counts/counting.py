@@ -72,7 +72,8 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
             return None
         found = _found(tx, record, body)
         left = [one for one in found if one.place not in done]
-        part = left[: (steps.STEP_ACTIONS - _OTHER_ACTIONS) // _ACTIONS_PER_LINE or 1]
+        most = max(1, (steps.STEP_ACTIONS - _OTHER_ACTIONS) // _ACTIONS_PER_LINE)
+        part = left[:most]
         changed, lines = _count(tx, record, body.bin_code or "", part)
         if len(part) == len(left):
             return CountedStock(changed, [*done.values(), *lines.values()])

@@ -22,6 +22,8 @@ from shared.warehouse.counts.models import (
     MAX_LINES,
     SCOPES,
     CountDraft,
+    CountSums,
+    CountWithSums,
     StoredCount,
     StoredCountLine,
     count_code,
@@ -41,7 +43,7 @@ type _Seed = tuple[Key, int | str, StoredCountLine]
 """A line to be: the key of its place, its entry in `to_list`, and the line without a number."""
 
 
-def create_count(tx: Transaction, draft: Checked[CountDraft]) -> Record[StoredCount]:
+def create_count(tx: Transaction, draft: Checked[CountDraft]) -> CountWithSums:
     """Create a count with a line for each stock that is there, and each empty position.
 
     Raises:
@@ -49,7 +51,7 @@ def create_count(tx: Transaction, draft: Checked[CountDraft]) -> Record[StoredCo
     """
     begun = int(tx.progress) if tx.progress else None
 
-    def step() -> Record[StoredCount] | None:
+    def step() -> CountWithSums | None:
         if begun is None:
             record = _add_lines(tx, _new_count(tx, draft), None)
         else:
@@ -57,7 +59,7 @@ def create_count(tx: Transaction, draft: Checked[CountDraft]) -> Record[StoredCo
             if record.entity.to_list:
                 record = _add_lines(tx, record.entity, record)
         if not record.entity.to_list:
-            return record
+            return CountWithSums(record, CountSums())
         tx.record_progress(str(record.id).encode())
         tx.after_step(lambda: begin(record.id))
         return None

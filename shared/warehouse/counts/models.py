@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import Field
 
+from shared.kernel.db.records import Record
 from shared.kernel.fields import (
     WHOLE_NUMBER,
     ZERO,
@@ -46,7 +47,7 @@ def count_code(number: int) -> str:
 
 type CountStatus = Literal["open", "counting", "counted", "posted", "cancelled"]
 ENDED_STATUSES: frozenset[CountStatus] = frozenset({"posted", "cancelled"})
-type LineStatus = Literal["open", "counted", "recount"]
+type CountLineStatus = Literal["open", "counted", "recount"]
 
 SCOPES = ("positions", "zone_id", "item_codes")
 """The fields of a new count that say what is counted, of which one is given."""
@@ -116,7 +117,7 @@ class StoredCountLine(Stored):
 
     count_id: int
     line_num: int
-    status: LineStatus = "open"
+    status: CountLineStatus = "open"
     bin_code: str
     product_id: int | None = None
     item_code: str | None = None
@@ -193,6 +194,14 @@ class CountSums:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class CountWithSums:
+    """A count with the sums over its lines."""
+
+    record: Record[StoredCount]
+    sums: CountSums
+
+
 # As answered
 
 
@@ -209,7 +218,7 @@ class CountLine(TypedDict):
     """A line of a count."""
 
     line_num: int
-    status: LineStatus
+    status: CountLineStatus
     bin_code: str
     item_code: str | None
     batch_num: str | None
@@ -223,8 +232,8 @@ class CountLine(TypedDict):
     movement_id: int | None
 
 
-class Count(Stored):
-    """A count in a list."""
+class _CountFields(Stored):
+    """What every response about a count shows."""
 
     object: Literal["count"] = "count"
     id: int
@@ -242,7 +251,17 @@ class Count(Stored):
     )
 
 
-class CountDetail(Count):
+class Count(_CountFields):
+    """A count in a list."""
+
+
+class ChangedCount(_CountFields):
+    """A count after a change, without its lines, with the actions that its status admits."""
+
+    actions: list[str]
+
+
+class CountDetail(_CountFields):
     """One count with its lines, and the actions that its status admits."""
 
     lines: list[CountLine]

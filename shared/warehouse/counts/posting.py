@@ -10,7 +10,13 @@ from shared.kernel.errors import Conflict, Problem
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.counts import repository, rules
 from shared.warehouse.counts.actions import ACTIONS
-from shared.warehouse.counts.models import CountSums, StoredCount, StoredCountLine, count_code
+from shared.warehouse.counts.models import (
+    CountSums,
+    CountWithSums,
+    StoredCount,
+    StoredCountLine,
+    count_code,
+)
 from shared.warehouse.counts.repository import COUNT_LINES, COUNTS
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.adjustment_lines import LineResult, LineRules, add_lines
@@ -36,7 +42,7 @@ class _Adjusted:
 
 def post_count(
     tx: Transaction, number: int, holders_of: HoldersOf = lambda _row: None
-) -> Record[StoredCount]:
+) -> CountWithSums:
     """Adjust the stock by the differences of a count.
 
     The first step needs the approval, and from it on no line is counted until all are posted. A
@@ -54,10 +60,11 @@ def post_count(
         has_begun = True
         refused.update(problems)
 
-    def step() -> Record[StoredCount] | None:
+    def step() -> CountWithSums | None:
         record = COUNTS.get(tx.store, number)
         if has_begun and record.entity.status != "counted":
-            return record  # another request has posted the rest
+            sums = repository.read_sums(tx.store, [number])[number]
+            return CountWithSums(record, sums)  # another request has posted the rest
         ACTIONS.ensure(record.entity, "post")
         due = record.entity.to_post or _begin(tx, record.entity)
         part = [one for one in due if one not in refused][:_LINES_PER_STEP]
@@ -116,14 +123,14 @@ def _refusal(line: StoredCountLine, result: LineResult) -> Problem:
 
 def _end(
     tx: Transaction, record: Record[StoredCount], change: CountSums, refused: Mapping[int, Problem]
-) -> Record[StoredCount]:
+) -> CountWithSums:
     """Return the count after all lines are posted that can be.
 
     It is posted, or counted again if a line is to be counted again.
     """
     number = record.id
-    counted = (repository.read_sums(tx.store, [number])[number] + change).counted
-    if counted < record.entity.lines:
+    sums = repository.read_sums(tx.store, [number])[number] + change
+    if sums.counted < record.entity.lines:
         repository.reopen(tx, number, change)
         ended = COUNTS.save(tx, record, record.entity, status="counting", to_post=[])
     elif refused:
@@ -135,4 +142,4 @@ def _end(
         message = f"The stock does not allow {len(refused)} differences of {count_code(number)}."
         problems = [refused[one] for one in sorted(refused)]
         raise Conflict(message, problems=rules.shortened(problems))
-    return ended
+    return CountWithSums(ended, sums)

@@ -9,13 +9,15 @@ from shared.kernel.db.counters import SHARDS, random_shard
 from shared.kernel.db.facets import PAIR_DIGITS, SEPARATOR, facets_of, id_text, pair_id
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Item, Key, item_at
+from shared.kernel.db.lists.listing import read_page
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.list_parameters import list_of
 from shared.warehouse.counts.models import (
     ENDED_STATUSES,
+    CountParameters,
     CountSums,
     StoredCount,
     StoredCountLine,
@@ -49,7 +51,12 @@ COUNT_LINES = Collection(
 )
 
 
-list_counts = list_of(COUNTS)
+def list_counts(store: Store, parameters: CountParameters) -> Page[StoredCount]:
+    """Read a page of counts, whose sums are read with them."""
+    query = parameters.list_query(
+        equal=parameters.filters(), between=parameters.created(store.company.timezone)
+    )
+    return read_page(store, COUNTS, query, read_with=_sums_keys)
 
 
 def line_id(number: int, line_num: int) -> int:

@@ -20,6 +20,7 @@ from shared.warehouse.counts.actions import ACTIONS
 from shared.warehouse.counts.models import (
     CountParameters,
     CountSums,
+    CountWithSums,
     RecountedLines,
     StoredCount,
     StoredCountLine,
@@ -43,13 +44,8 @@ class CountWithLines:
 
 def get_count(store: Store, number: int) -> CountWithLines:
     """Return a count with its lines."""
-    return with_lines(store, COUNTS.get(store, number))
-
-
-def with_lines(store: Store, record: Record[StoredCount]) -> CountWithLines:
-    """Return a count with its lines as they are stored."""
-    numbers = range(1, record.entity.lines + 1)
-    lines = [one.entity for one in repository.read_lines(store, record.id, numbers)]
+    record = COUNTS.get(store, number)
+    lines = [one.entity for one in repository.read_lines(store, number, _numbers(record.entity))]
     return CountWithLines(record, lines, sum(map(rules.sums_of, lines), CountSums()))
 
 
@@ -57,27 +53,28 @@ def list_counts(
     store: Store, parameters: CountParameters
 ) -> tuple[Page[StoredCount], Mapping[int, CountSums]]:
     """Return a page of counts, and the sums over their lines by their ids."""
+    store = store.repeatable()  # the sums were read together with the counts
     page = repository.list_counts(store, parameters)
     return page, repository.read_sums(store, (record.id for record in page.records))
 
 
-def finish_count(tx: Transaction, number: int) -> Record[StoredCount]:
+def finish_count(tx: Transaction, number: int) -> CountWithSums:
     """Record that all lines of a count are counted; from now on none can be.
 
     Raises:
         Conflict: A line is not counted.
     """
 
-    def step() -> Record[StoredCount] | None:
+    def step() -> CountWithSums | None:
         record = creating.listed(tx, number)
         if record is None:
             return None
         ACTIONS.ensure(record.entity, "finish")
-        counted = repository.read_sums(tx.store, [number])[number].counted
-        if counted < record.entity.lines:
-            _refuse(tx.store, record.entity, record.entity.lines - counted)
+        sums = repository.read_sums(tx.store, [number])[number]
+        if sums.counted < record.entity.lines:
+            _refuse(tx.store, record.entity, record.entity.lines - sums.counted)
         repository.close(tx, number)
-        return COUNTS.save(tx, record, record.entity, status="counted")
+        return CountWithSums(COUNTS.save(tx, record, record.entity, status="counted"), sums)
 
     return run_steps(tx, step)
 
@@ -93,12 +90,13 @@ def _numbers(count: StoredCount) -> Iterable[int]:
     return range(1, count.lines + 1)
 
 
-def recount(tx: Transaction, number: int, body: Checked[RecountedLines]) -> Record[StoredCount]:
+def recount(tx: Transaction, number: int, body: Checked[RecountedLines]) -> CountWithSums:
     """Set lines to be counted again; those that are not counted stay as they are."""
 
-    def step() -> Record[StoredCount] | None:
-        record, lines = run_all(
+    def step() -> CountWithSums | None:
+        record, before, lines = run_all(
             lambda: COUNTS.get(tx.store, number),
+            lambda: repository.read_sums(tx.store, [number])[number],
             lambda: repository.read_lines(tx.store, number, body.lines or ()),
         )
         known = {one.entity.line_num: one for one in lines}
@@ -106,7 +104,7 @@ def recount(tx: Transaction, number: int, body: Checked[RecountedLines]) -> Reco
         ACTIONS.ensure(record.entity, "recount")
         is_closed = record.entity.status == "counted"
         left = [one for one in lines if one.entity.status == "counted"]
-        part = left[: steps.STEP_ACTIONS - repository.SUM_SHARDS]
+        part = left[: max(1, steps.STEP_ACTIONS - repository.SUM_SHARDS)]
         sums = CountSums()
         for one in part:
             COUNT_LINES.replace(tx, one, rules.to_recount(one.entity))
@@ -116,13 +114,14 @@ def recount(tx: Transaction, number: int, body: Checked[RecountedLines]) -> Reco
             record = COUNTS.save(tx, record, record.entity, status="counting")
         elif part:
             repository.add_to_sums(tx, number, sums)
-        return record if len(part) == len(left) else None
+        return CountWithSums(record, before + sums) if len(part) == len(left) else None
 
     return run_steps(tx, step)
 
 
-def cancel_count(tx: Transaction, number: int) -> Record[StoredCount]:
+def cancel_count(tx: Transaction, number: int) -> CountWithSums:
     """Cancel a count; its stock can be in another one."""
     record = COUNTS.get(tx.store, number)
     ACTIONS.ensure(record.entity, "cancel")
-    return creating.cancel(tx, record)
+    cancelled = creating.cancel(tx, record)
+    return CountWithSums(cancelled, repository.read_sums(tx.store, [number])[number])

@@ -7,12 +7,14 @@ from shared.kernel.db.records import Record
 from shared.kernel.fields import dict_of
 from shared.warehouse.counts.actions import ACTIONS
 from shared.warehouse.counts.models import (
+    ChangedCount,
     Count,
     CountDetail,
     CountedLines,
     CountLine,
     CountProgress,
     CountSums,
+    CountWithSums,
     StoredCount,
     StoredCountLine,
     count_code,
@@ -43,6 +45,13 @@ def count_in_detail(count: CountWithLines, *, sees_expected: bool) -> CountDetai
         lines=_lines(entity, count.lines, sees_expected=sees_expected),
         actions=ACTIONS.admitted(entity),
     )
+
+
+def changed_count(count: CountWithSums, *, sees_expected: bool) -> ChangedCount:
+    """Return the view of a count after a change."""
+    entity = count.record.entity
+    others = _others(entity, count.sums, sees_expected=sees_expected)
+    return ChangedCount.from_stored(entity, **others, actions=ACTIONS.admitted(entity))
 
 
 def counted_lines(

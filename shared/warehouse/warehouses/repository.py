@@ -95,7 +95,7 @@ POSITIONS = Collection(
 def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[StoredWarehouse]:
     """Return a page of warehouses, whose numbers of positions are read with them."""
     query = parameters.list_query(equal=parameters.filters(), search=parameters.search)
-    return read_page(store, WAREHOUSES, query, read_with=_positions_key)
+    return read_page(store, WAREHOUSES, query, read_with=lambda number: [_positions_key(number)])
 
 
 list_positions = list_of(POSITIONS, warehouse="whs_code")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 from shared.kernel.clock import milliseconds_of
@@ -22,8 +23,8 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, UPDATES, index_keys, index_name
 from shared.kernel.fields import Stored
 
-type ReadWith = Callable[[int], Key]
-"""Returns the key of an item that is read together with the entity of an id."""
+type ReadWith = Callable[[int], Iterable[Key]]
+"""Returns the keys of the items that are read together with the entity of an id."""
 
 
 class ListRequest[E: Stored]:
@@ -132,7 +133,7 @@ class ListRequest[E: Stored]:
     def records(self, ids: Iterable[int]) -> list[Record[E]]:
         """Read entities with what is read with them, eventually consistent."""
         ids = list(ids)
-        also = map(self._read_with, ids) if self._read_with else ()
+        also = chain.from_iterable(map(self._read_with, ids)) if self._read_with else ()
         return self.collection.get_many(self.store, ids, also=also, eventually=True)
 
     def page(

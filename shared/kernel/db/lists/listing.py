@@ -31,8 +31,8 @@ def read_page[E: Stored](
 ) -> Page[E]:
     """Read one page of the list of a collection.
 
-    `read_with` names an item that is read together with each entity of the page, into the cache of
-    a repeatable store.
+    `read_with` names the items that are read together with each entity of the page, into the cache
+    of a repeatable store.
 
     Raises:
         UnservedTable: The table is being upgraded, and lacks a facet or an order until then.
