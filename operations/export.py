@@ -39,6 +39,7 @@ from shared.kernel.clock import Deadline, instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.items import Item, from_attributes, key_of, to_attributes, unpack
 from shared.kernel.db.lists.entity_pages import id_pages
+from shared.kernel.db.outbox_item import CHANGES
 from shared.kernel.db.records import HEAD, tail_keys
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
@@ -326,7 +327,11 @@ def _scan_items(slug: str) -> Iterator[dict[str, Any]]:
 
 
 def outbox_entries(slug: str) -> Iterator[dict[str, Any]]:
-    """Yield the entries of a tenant in the outbox that have not expired, in DynamoDB's JSON."""
+    """Yield the entries of a tenant in the outbox that have not expired, in DynamoDB's JSON.
+
+    They lack the changes that transactions have noted, because the feed of changes is not moved;
+    entries with nothing else are left out.
+    """
     for partition in outbox.partitions(slug):
         found = read_pages(
             client("dynamodb"),
@@ -337,7 +342,10 @@ def outbox_entries(slug: str) -> Iterator[dict[str, Any]]:
             ExpressionAttributeValues={":partition": {"S": partition}},
             ConsistentRead=True,
         )
-        yield from (item for item in found if is_moved(item, now_ms() // 1000))
+        for item in found:
+            only_changes = CHANGES in item and not item.keys() & {"type", "events"}
+            if is_moved(item, now_ms() // 1000) and not only_changes:
+                yield {name: value for name, value in item.items() if name != CHANGES}
 
 
 def _ensure_no_running_import(slug: str) -> None:

@@ -13,11 +13,13 @@ from shared.identity.tenancy.directory import current_table, read_item, tenant_f
 from shared.kernel.aws import client, read_pages
 from shared.kernel.config import config
 from shared.kernel.db import schema
-from shared.kernel.db.items import encode
+from shared.kernel.db.items import from_attributes, item_at, key_of, to_attributes
+from shared.kernel.db.outbox_item import CHANGES_SINCE
 from shared.kernel.db.schema import TableVersion
 from shared.kernel.db.store import key_attributes
 from shared.kernel.db.table import EXPIRY, table_definition
 from shared.kernel.errors import Conflict, ServiceUnavailable
+from shared.kernel.events.feed import HEAD_KEY, first_head
 
 _TIMEOUT_SECONDS = 300.0
 """Seconds to wait for DynamoDB; a table is usually ready within 30."""
@@ -217,19 +219,28 @@ def complete_restored_table(name: str, slug: str, progress: ReportProgress) -> N
 
 
 def write_version(slug: str, version: int) -> TableVersion:
-    """Record the version of a new table in it, unless it is the first one. Safe to repeat."""
-    if version != schema.FIRST_VERSION:
-        item = {**key_attributes(schema.VERSION_KEY), "version": encode(version)}
-        client("dynamodb").put_item(TableName=table_of(slug), Item=item)
+    """Record the version of a new table in it, and begin its feed of changes. Safe to repeat."""
+    name = table_of(slug)
+    items = [item_at(schema.VERSION_KEY, version=version)]
+    if version >= CHANGES_SINCE:
+        items.append(first_head(name))
+    puts = [{"Put": {"TableName": name, "Item": to_attributes(item)}} for item in items]
+    client("dynamodb").transact_write_items(TransactItems=puts)
     return TableVersion.of(version)
 
 
 def ensure_version(slug: str, version: int) -> TableVersion:
-    """Return the version of a table; one that is still empty gets `version`. Safe to repeat."""
+    """Return the version of a table; one that is still empty gets `version`. Safe to repeat.
+
+    One with contents was recovered from a backup: its feed of changes ends.
+    """
     name = table_of(slug)
-    if client("dynamodb").scan(TableName=name, Limit=1, ConsistentRead=True)["Items"]:
-        return recorded_version(name)
-    return write_version(slug, version)
+    own = [schema.VERSION_KEY, HEAD_KEY]
+    first = client("dynamodb").scan(TableName=name, Limit=len(own) + 1, ConsistentRead=True)
+    if all(key_of(from_attributes(item)) in own for item in first["Items"]):
+        return write_version(slug, version)
+    client("dynamodb").delete_item(TableName=name, Key=key_attributes(HEAD_KEY))
+    return recorded_version(name)
 
 
 def recorded_version(name: str) -> TableVersion:

@@ -38,6 +38,7 @@ from shared.kernel.db import counters, items
 from shared.kernel.db.items import to_attributes
 from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.store import Store
+from shared.kernel.events.feed import HEAD_KEY
 from shared.kernel.events.outbox import CombinedEvents, StoredEvent, parse_entry
 from tests import fast_moto
 from tests.dns import only_known_names
@@ -152,8 +153,8 @@ class Stack:
         """Restore acme as deployed, without events and revocations."""
         _deployment().snapshot.restore_table(config().tenant_table("acme"))
         set_attributes(revoked={"M": {}})
-        for event in self.events():
-            key = {name: event[name] for name in ("PK", "SK")}
+        for item in self.outbox_items("acme"):
+            key = {name: item[name] for name in ("PK", "SK")}
             aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)
         bookmarks._cached_positions.clear()
 
@@ -176,10 +177,16 @@ class Stack:
     def unsorted_items(self, slug: str = "acme") -> Iterator[dict[str, Any]]:
         """Yield every item of a tenant's table, in any order.
 
-        Left out are rate limit windows and the version of the schema, which every new table has.
+        Left out are rate limit windows, and what every new table has: the version of the schema and
+        the head of the feed of changes.
         """
         items = stored_items(ACCOUNT, REGION, config().tenant_table(slug))
-        return (item for item in items if not item["PK"]["S"].startswith(("rate#", "schema")))
+        return (
+            item
+            for item in items
+            if not item["PK"]["S"].startswith(("rate#", "schema"))
+            and (item["PK"]["S"], item["SK"]["S"]) != HEAD_KEY
+        )
 
     def stored(self, slug: str = "acme") -> list[dict[str, Any]]:
         """Return the items that a refused request leaves as they are: all but sequences of ids."""

@@ -39,6 +39,7 @@ from shared.kernel.db.records import HEAD
 from shared.kernel.db.search import SEARCH_ITEM
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.events.feed import HEAD_KEY, PARTITION
 
 PAGE = 200
 """Items of a page."""
@@ -51,7 +52,9 @@ _EXPIRING = frozenset(
 """Beginnings of the partition keys of items that expire."""
 _SEQUENCE = "sequence"
 _LEVEL_MARK = "level_mark"
-_KEPT = frozenset({"administrators", "batch", "counted", "held", "schema", _LEVEL_MARK, _SEQUENCE})
+_KEPT = frozenset(
+    {"administrators", "batch", "counted", PARTITION, "held", "schema", _LEVEL_MARK, _SEQUENCE}
+)
 """Beginnings of the partition keys of items that other passes check, or that nothing follows."""
 _KINDS_BY_SEQUENCE = COLLECTIONS.keys() - IDS_OF_OTHERS.keys()
 
@@ -149,6 +152,7 @@ def _other_drifts(read: ReadItems, item: Item) -> Iterator[Drift]:
         or begin == "position"
         or key[1].startswith(_PLACE)
         or begin == "pending_wave"
+        or (begin == PARTITION and key != HEAD_KEY)
     ):
         yield from _expiring_drifts(item)
     elif begin == "count":

@@ -18,6 +18,7 @@ from tests.gateway import Erp, Form, Response
 from tests.integration.entity_factories import PLANTED, address_of
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES, resource_of
+from tests.noted_changes import applied, listed_versions, noted_changes
 from tests.openapi import complaints, event_complaints
 from tests.operation_sizes import assert_margin_is_kept, operation_sizes
 from tests.stack import Stack
@@ -60,19 +61,27 @@ def test_repeated_refusal_conforms(erp: Erp) -> None:
 def test_write_its_events_and_following_reads_conform(
     erp: Erp, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The write also keeps the margin of a transaction; `test_transaction_margins.py` tells why."""
+    """The write also keeps the margin of a transaction; `test_transaction_margins.py` tells why.
+
+    It notes the change of every entity that a list shows, and nothing else.
+    """
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
     values = example.prepared(erp)
     target, body = path.format(**values), example.filled(values)
     sender = example.sender(erp, values)
     before = len(stack.events())
+    versions, noted = listed_versions(stack), noted_changes(stack)
 
     with operation_sizes(aws_faults, monkeypatch) as sizes:
         answer = sender.send(method, target, body, key="once")
     again = sender.send(method, target, body, key="once")
 
     assert_margin_is_kept(sizes)
+    new = [one for item, one in noted_changes(stack).items() if item not in noted]
+    assert applied(versions, (change for one in new for change in one.changes)) == (
+        listed_versions(stack)
+    )
     assert_conforms(name, answer, example.status)
     if example.events:
         _assert_events_conform(name, stack, stack.events()[before:])

@@ -164,7 +164,9 @@ def test_administration_uses_its_rights(stack: Stack, roles: Roles, watch: Watch
 
 def test_relay_uses_its_rights(webhooks: WebhookScenario, roles: Roles, watch: Watch) -> None:
     webhooks.subscribe()
-    webhooks.create_product(1)
+    number = webhooks.create_product(1)["id"]
+    webhooks.run_until_idle()
+    assert webhooks.erp.patch(f"/products/{number}", {"name": "Another"}).status == 200
     webhooks.run_until_idle()
     _assert_all_are_used(roles, watch, RELAY, "RelayDataRole")
 

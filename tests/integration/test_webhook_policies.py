@@ -10,7 +10,7 @@ from shared.integration.webhooks.rules import MAX_FAILURES
 from tests.aws_calls import Watch
 from tests.cases import each_case
 from tests.expanded_template import expanded_of
-from tests.iam import Access, allows
+from tests.iam import Access, Policy, allows
 from tests.integration.roles import ARNS, Roles, concerns
 from tests.stack import Stack
 from tests.webhook_scenario import (
@@ -110,28 +110,39 @@ def test_only_relay_and_worker_assume_their_data_roles_and_no_other(roles: Roles
         assert roles.functions_assuming(own) == {handler}
 
 
-def test_the_relay_reads_subscriptions_and_marks_events_as_relayed(
+def test_the_relay_reads_subscriptions_appends_changes_and_marks_entries(
     roles: Roles, stack: Stack
 ) -> None:
     role = roles.data_roles["RelayDataRole"]
     reached = {
         (action, key)
         for action in ("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "Query")
-        for key in ("webhooks", "webhook#000000000001", "delivery#1", "product#000000000001")
+        for key in (
+            "feed",
+            "webhooks",
+            "webhook#000000000001",
+            "delivery#1",
+            "product#000000000001",
+        )
         if allows(role, Access(f"dynamodb:{action}", _TABLE, (key,)))
     }
-    assert reached == {("GetItem", "webhooks")}
+    assert reached == {
+        ("GetItem", "webhooks"), ("GetItem", "feed"), ("Query", "feed"),
+        ("PutItem", "feed"), ("UpdateItem", "feed"),
+    }  # fmt: skip
     outbox = ARNS.table(stack.template._names["OutboxTable"])
 
-    def may(action: str, *attributes: str) -> bool:
-        event = ("acme#0",)
-        access = Access(f"dynamodb:{action}", outbox, event, attributes=attributes)
-        return allows(roles.functions[RELAY], access)
+    def may(policy: Policy, action: str, *attributes: str) -> bool:
+        access = Access(f"dynamodb:{action}", outbox, ("acme#0",), attributes=attributes)
+        return allows(policy, access)
 
-    assert may("UpdateItem", "PK", "SK", "expires_at")
-    assert not may("UpdateItem", "PK", "SK", "event")
-    assert not may("UpdateItem")
-    assert not may("PutItem", "PK", "SK", "expires_at")
+    own = roles.functions[RELAY]
+    assert may(own, "UpdateItem", "PK", "SK", "expires_at")
+    assert not may(own, "UpdateItem", "PK", "SK", "event")
+    assert not may(own, "UpdateItem")
+    assert not may(own, "PutItem", "PK", "SK", "expires_at")
+    assert may(role, "BatchGetItem")
+    assert not may(role, "UpdateItem", "PK", "SK", "expires_at")
 
 
 @pytest.mark.parametrize(
@@ -187,7 +198,8 @@ def test_each_function_encrypts_only_for_its_purposes(roles: Roles, stack: Stack
 _NEEDED = {
     RELAY: (
         "sts:AssumeRole", "dynamodb:GetItem", "dynamodb:UpdateItem", "sqs:SendMessage",
-        "TENANT#*", "webhooks",
+        "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:Query", "TENANT#*",
+        "feed", "webhooks",
     ),
     WORKER: (
         "sts:AssumeRole", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem",

@@ -25,6 +25,7 @@ from shared.identity.auth.client_secrets import (
 )
 from shared.identity.auth.clients import (
     ID_PREFIXES,
+    LISTED_AS,
     ClientKind,
     ClientSecret,
     OAuthClient,
@@ -43,6 +44,7 @@ from shared.kernel.db.facets import fold
 from shared.kernel.db.items import update_of
 from shared.kernel.db.lists.cursor import InvalidCursor, Mark
 from shared.kernel.db.lists.page import Page
+from shared.kernel.db.outbox_item import VersionChange
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -145,7 +147,9 @@ def create_client(
         secrets=(_stored_secret(tx, client_id, secret),) if secret else (),
         created_at=tx.now,
         updated_at=tx.now,
+        written_by=tx.noted_by,
     )
+    tx.note(VersionChange(LISTED_AS, client_id, None, client.version), None)
     body = {
         "TableName": config().control_table,
         "Item": client_to_item(client),
@@ -276,7 +280,9 @@ def _put_next_version(
     on_condition_failed: ErrorFactory = StaleRead,
 ) -> OAuthClient:
     """Add the next version of a client, on the condition that it is unchanged since it was read."""
-    after = replace(after, version=before.version + 1, updated_at=tx.now)
+    after = replace(after, version=before.version + 1, updated_at=tx.now, written_by=tx.noted_by)
+    version = after.version if after.active else None
+    tx.note(VersionChange(LISTED_AS, after.client_id, before.version, version), before.written_by)
     item = client_to_item(after)
     key = {"pk": item.pop("pk")}
     # Attributes that only another release knows stay.

@@ -14,11 +14,14 @@ from typing import Any, Literal
 from shared.identity.tenancy.directory import owner_of, read_item, revoked_partition
 from shared.identity.tenancy.tenant import SLUG
 from shared.kernel.clock import Instant
+from shared.kernel.db.records import WRITTEN_BY
 from shared.kernel.db.store import Store
 
 type ClientKind = Literal["integration", "mobile"]
 
 ID_PREFIXES: Mapping[ClientKind, str] = {"integration": "stw", "mobile": "stm"}
+LISTED_AS = "api_client"
+"""What the feed of changes calls a client."""
 _OF_A_SECRET = frozenset({"hash", "created_at", "sealed"})
 _ID = re.compile(rf"st[wm]_({SLUG})_[0-9a-f]{{24}}", re.ASCII)
 
@@ -55,6 +58,8 @@ class OAuthClient:
     """Incremented with every change."""
     tokens_from: int = 0
     """Earliest `iat` of its tokens, in seconds since the epoch."""
+    written_by: bytes | None = field(default=None, compare=False, repr=False)
+    """The attribute WRITTEN_BY of its item, as that of the heads of entities."""
 
     @property
     def secret_hashes(self) -> tuple[bytes, ...]:
@@ -101,6 +106,7 @@ def client_from_item(item: Mapping[str, Any]) -> OAuthClient:
         updated_at=item["updated_at"]["S"],
         version=int(item["version"]["N"]),
         tokens_from=int(item["tokens_from"]["N"]),
+        written_by=item[WRITTEN_BY]["B"] if WRITTEN_BY in item else None,
     )
 
 
@@ -120,6 +126,8 @@ def client_to_item(client: OAuthClient) -> dict[str, Any]:
         "version": {"N": str(client.version)},
         "tokens_from": {"N": str(client.tokens_from)},
     }
+    if client.written_by:
+        item[WRITTEN_BY] = {"B": client.written_by}
     if client.scopes:  # DynamoDB has no empty sets
         item["scopes"] = {"SS": sorted(client.scopes)}
     return item

@@ -47,11 +47,14 @@ _USER_KEYS = ["user*", "role*", "administrators", "count#user*", "count#role*"]
 _RATE_KEYS = "rate#*"
 """Partition keys of the counters of requests."""
 
-type _Part = Literal["count", "read", "write", "write users", "events", "control", "files"]
+type _Part = Literal[
+    "count", "read", "write", "write users", "events", "earlier changes", "control", "files"
+]
 
 ACCESSES: Mapping[str, Sequence[_Part]] = {
     "requests": ("count",),
     "labels": ("read", "count"),
+    "relay": ("read", "write", "earlier changes"),
     "warehouse": ("read", "write", "events", "control"),
     "imports": ("read", "write", "events", "control", "files"),
     "settings": ("read", "write users", "events", "control"),
@@ -176,6 +179,11 @@ def session_policy(
         "write users": {"Action": "dynamodb:*Item", "Resource": table},
         "events": {
             "Action": [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "BatchWriteItem")],
+            "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
+            "Condition": _leading_keys("StringLike", [f"{slug}#?"]),
+        },
+        "earlier changes": {
+            "Action": "dynamodb:BatchGetItem",
             "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
             "Condition": _leading_keys("StringLike", [f"{slug}#?"]),
         },

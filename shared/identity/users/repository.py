@@ -52,6 +52,7 @@ def _email_text(email: str | None) -> str | None:
 USERS = Collection(
     kind=USER_KIND,
     noun="User",
+    listed_as="user",
     model=User,
     facets=_user_facets,
     sorts={"id": 1, "updated_at": 2, "username": 3, "name": 4, "created_at": 5},
@@ -75,6 +76,7 @@ def _role_facets(role: StoredRole) -> Facets:
 ROLES = Collection(
     kind="role",
     noun="Role",
+    listed_as="role",
     model=StoredRole,
     facets=_role_facets,
     sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},

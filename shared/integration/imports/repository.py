@@ -19,6 +19,7 @@ _FILE_ALIAS_SECONDS = 90 * 86_400
 IMPORTS = Collection(
     kind="import",
     noun="Import",
+    listed_as="import",
     model=StoredImport,
     facets=facets_of("status", "kind", "created_at", "updated_at"),
     sorts={"created_at": 1, "updated_at": 2},

@@ -1,6 +1,7 @@
 """The relay from the outbox to the delivery queue: one task for each subscription to an event."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
 
@@ -13,6 +14,7 @@ from shared.kernel.aws import client
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db.parallel import map_concurrently
+from shared.kernel.events.feed import UnappendedEntry, append, unappended
 from shared.kernel.events.outbox import (
     OutboxEntry,
     RedeliveryRequest,
@@ -29,15 +31,17 @@ from shared.kernel.queue import MAX_BATCH_MESSAGES, Queue
 class Relay:
     """Sends the delivery tasks of outbox entries; reads each tenant's subscriptions once.
 
-    An entry may be relayed again: the worker drops a task whose attempt is in the log.
+    It also appends their changes to the feeds of the tenants. An entry may be relayed again: the
+    worker drops a task whose attempt is in the log, and the feed an entry that it has.
     """
 
     _registers: dict[str, SubscriptionRegister] = field(default_factory=dict)
 
     def relay(self, entries: Sequence[tuple[str, OutboxEntry]]) -> set[str]:
-        """Send the tasks of entries, then mark the entries as relayed.
+        """Send the tasks of entries, append their changes, and mark the entries as relayed.
 
-        `entries` are pairs of tenant slug and entry.
+        `entries` are pairs of tenant slug and entry. The changes are appended in their order, also
+        those of entries whose tasks could not be sent.
 
         Returns:
             Ids of the entries that failed. They are not marked and must be relayed again.
@@ -53,6 +57,7 @@ class Relay:
         batches = batched(tasks, MAX_BATCH_MESSAGES, strict=False)
         for unsent in map_concurrently(_send, list(batches)):
             failed |= unsent
+        failed |= _append_all(entries)
         relayed = [(tenant, entry) for tenant, entry in entries if entry.id not in failed]
         marked = map_concurrently(_mark_relayed, relayed)
         return failed | {
@@ -114,6 +119,39 @@ def _send(batch: Sequence[tuple[str, DeliveryTask]]) -> set[str]:
         for (entry, _), message in zip(batch, messages, strict=True)
         if any(message is other for other in unsent)
     }
+
+
+def _append_all(entries: Iterable[tuple[str, OutboxEntry]]) -> set[str]:
+    """Append the changes of entries to the feeds of their tenants.
+
+    Returns:
+        The ids of the entries whose changes could not be appended.
+    """
+    of_table = defaultdict[tuple[str, str], list[UnappendedEntry]](list)
+    for tenant, entry in entries:
+        if one := unappended(entry):
+            of_table[tenant, one.noted.table].append(one)
+    done = map_concurrently(_append, list(of_table.items()))
+    return {
+        one.id
+        for group, is_appended in zip(of_table.values(), done, strict=True)
+        for one in group
+        if not is_appended
+    }
+
+
+def _append(pair: tuple[tuple[str, str], Sequence[UnappendedEntry]]) -> bool:
+    """Append the changes of a table; return whether that has succeeded."""
+    (slug, table), entries = pair
+    try:
+        # The cached tenant may have the table of before a restore.
+        tenant = directory.tenant_matching(slug, lambda found: found.table == table)
+        if tenant:
+            append(store_for(tenant, writes=False), entries)
+    except Exception:  # noqa: BLE001 - the entries are reported as failed
+        logger.exception("Changes were not appended to the feed", tenant=slug)
+        return False
+    return True
 
 
 def _mark_relayed(pair: tuple[str, OutboxEntry]) -> bool:

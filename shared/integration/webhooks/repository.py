@@ -65,6 +65,7 @@ def _facets(webhook: StoredWebhook) -> Facets:
 WEBHOOKS = Collection(
     kind="webhook",
     noun="Webhook",
+    listed_as="webhook",
     model=StoredWebhook,
     facets=_facets,
     sorts={"id": 1, "updated_at": 2},

@@ -116,10 +116,13 @@ def addition_to_set(place: Mapping[str, Any], name: str, numbers: set[int]) -> A
 
 
 class DeferredItem(Protocol):
-    """A new item of `table` that is complete at the commit; it has at most `size` bytes."""
+    """A new item of `table` that is complete at the commit."""
 
     table: str
-    size: int
+
+    @property
+    def size(self) -> int:
+        """Most bytes of the item."""
 
     def item(self) -> Item:
         """Return the item."""

@@ -13,6 +13,7 @@ from shared.kernel.db.actions import ActionOptions, StaleRead
 from shared.kernel.db.counters import Totals, own_kind, read_totals
 from shared.kernel.db.entity_items import EntityItems
 from shared.kernel.db.items import Item, Key, key_of
+from shared.kernel.db.outbox_item import VersionChange
 from shared.kernel.db.records import (
     OWN_ATTRIBUTES,
     SCHEMA,
@@ -46,9 +47,15 @@ class Collection[E: Stored](EntityItems[E]):
     `add_shares` is called in every change of an entity with its state before and after, each None
     where there is none. It adds the difference to sums over the entities, in the same transaction.
     The sums have the entities that are stored in version `since[SHARES]` of the schema or later.
+
+    `listed_as` is what the feed of changes calls an entity, such as `product`: the last name in the
+    path of its list, in the singular; None if no list shows the entities. `listed_id` returns the
+    id that the list shows, if it is not that of the record.
     """
 
     add_shares: Callable[[Transaction, E | None, E | None], None] | None = None
+    listed_as: str | None = None
+    listed_id: Callable[[E], int] | None = None
 
     # Reading
 
@@ -139,6 +146,7 @@ class Collection[E: Stored](EntityItems[E]):
         for item in (*tails, *self.derived_items(record)):
             tx.put(item)
         self._add_shares(tx, None, record)
+        self._note(tx, None, record)
         self._count(tx, {"n": 1, **dict.fromkeys(self.counted_in(record), 1)})
         return record
 
@@ -164,6 +172,7 @@ class Collection[E: Stored](EntityItems[E]):
         for key in self._tail_keys(record)[len(tails) :]:
             tx.delete(key)
         self._add_shares(tx, record, after)
+        self._note(tx, record, after)
         self._replace_derived(tx, record, after)
         return after
 
@@ -177,7 +186,7 @@ class Collection[E: Stored](EntityItems[E]):
         if head is None or (head["version"], schema_of(head)) != (record.version, record.schema):
             raise StaleRead
         after = replace(record, schema=tx.store.version.written)
-        kept = {name: head[name] for name in OWN_ATTRIBUTES}
+        kept = {name: head[name] for name in OWN_ATTRIBUTES if name in head}
         tx.put({**kept, **self.derived_attributes(after)}, **self._unchanged(tx, record))
         self._add_shares(tx, record, after)
         self._replace_derived(tx, record, after)
@@ -207,6 +216,7 @@ class Collection[E: Stored](EntityItems[E]):
         for key in (*self._tail_keys(record), *derived):
             tx.delete(key)
         self._add_shares(tx, record, None)
+        self._note(tx, record, None)
         self._count(tx, {"n": -1, **dict.fromkeys(self.counted_in(record), -1)})
 
     def delete(self, tx: Transaction, number: int) -> Record[E]:
@@ -244,6 +254,16 @@ class Collection[E: Stored](EntityItems[E]):
         if old is not None or new is not None:
             self.add_shares(tx, old, new)
 
+    def _note(self, tx: Transaction, before: Record[E] | None, after: Record[E] | None) -> None:
+        """Note a change of an entity that a list shows."""
+        record = after or before
+        if record is None or self.listed_as is None:
+            return
+        number = self.listed_id(record.entity) if self.listed_id else record.id
+        versions = [one.version if one else None for one in (before, after)]
+        change = VersionChange(self.listed_as, number, *versions)
+        tx.note(change, before.written_by if before else None)
+
     def _count(self, tx: Transaction, changes: Mapping[str, int]) -> None:
         """Add changes of the totals, if there are any."""
         changed = {name: difference for name, difference in changes.items() if difference}
@@ -279,7 +299,13 @@ class Collection[E: Stored](EntityItems[E]):
         record, head, tails = encode_entity(
             self.key(number),
             f"{self.noun} {number}",
-            Record(number, version, entity, schema=tx.store.version.written),
+            Record(
+                number,
+                version,
+                entity,
+                schema=tx.store.version.written,
+                written_by=None if self.listed_as is None else tx.noted_by,
+            ),
         )
         return record, head | self.derived_attributes(record), tails
 

@@ -5,7 +5,7 @@ further items, its *tails*, which hold the rest of `data` only.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.items import MAX_TEXT, PART_SIZE, Item, Key, item_at, pack, unpack
@@ -19,7 +19,12 @@ SCHEMA = "schema"
 """Name of the attribute of a head with the version of the schema in whose form it was written.
 Heads of the first version lack it."""
 
-OWN_ATTRIBUTES = (PARTITION_KEY, SORT_KEY, "id", "version", "parts", "data")
+WRITTEN_BY = "tx"
+"""Name of the attribute of a head with the id of the item of the outbox that notes the change which
+wrote it, in 16 bytes. Heads that no list shows lack it, and those of earlier versions of the
+schema."""
+
+OWN_ATTRIBUTES = (PARTITION_KEY, SORT_KEY, "id", "version", "parts", "data", WRITTEN_BY)
 """The attributes of a head that do not depend on the version of the schema."""
 
 MAX_PARTS = 8
@@ -31,7 +36,7 @@ class Record[E]:
     """A stored entity with the version that a change is conditioned on.
 
     `parts` is the number of its items, `size` the bytes of their `data`, `schema` the version of
-    the schema in whose form they were written.
+    the schema in whose form they were written, `written_by` the attribute WRITTEN_BY.
     """
 
     id: int
@@ -40,6 +45,7 @@ class Record[E]:
     parts: int = 1
     size: int = 0
     schema: int = FIRST_VERSION
+    written_by: bytes | None = field(default=None, compare=False, repr=False)
 
     @property
     def cost(self) -> Cost:
@@ -96,7 +102,8 @@ def encode_entity[E: Stored](
             f"{name} is too large: {size} bytes are to be stored,"
             f" the limit is {MAX_PARTS * PART_SIZE}."
         )
-    head = item_at(key, id=record.id, version=record.version, parts=parts, data=data[0])
+    own = {"id": record.id, "version": record.version, WRITTEN_BY: record.written_by}
+    head = item_at(key, **own, parts=parts, data=data[0])
     tails = [
         item_at(tail, version=record.version, data=rest)
         for tail, rest in zip(tail_keys(key[0], parts), data[1:], strict=True)
@@ -117,7 +124,8 @@ def decode_entity[E: Stored](
     data = [head["data"], *(tail["data"] for tail in tails if tail)]
     entity = model.from_json(unpack(data))
     number, version = int(head["id"]), int(head["version"])
-    return Record(number, version, entity, len(data), sum(map(len, data)), schema_of(head))
+    size = sum(map(len, data))
+    return Record(number, version, entity, len(data), size, schema_of(head), head.get(WRITTEN_BY))
 
 
 def tombstone(key: Key, number: int, version: int, deleted_at: str) -> Item:

@@ -47,9 +47,21 @@ from shared.kernel.db.items import (
     update_of,
     without_key,
 )
+from shared.kernel.db.outbox_item import (
+    CHANGES_SINCE,
+    EVENT_PREFIX,
+    NewOutboxItem,
+    NotedChanges,
+    VersionChange,
+    bytes_of,
+    id_at,
+    new_id,
+    partition_of,
+)
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY
+from shared.kernel.observability import request_id
 
 if TYPE_CHECKING:
     from shared.kernel.caller import Caller
@@ -239,6 +251,55 @@ class Transaction:
         change.shard = self._shard
         item = self.store.get(shard_key(kind, change.shard))
         change.fence = FenceValue((item or {}).get("epoch"))
+
+    @property
+    def noted_by(self) -> bytes | None:
+        """The id of the item of the outbox that notes the changes of the transaction, in 16 bytes.
+
+        It is the one that has the first events. None if the table has an earlier version of the
+        schema, in which changes are not noted.
+        """
+        if self.store.version.written < CHANGES_SINCE:
+            return None
+        return bytes_of(self._first_outbox_item.key[1])
+
+    def note(self, change: VersionChange, previous: bytes | None) -> None:
+        """Note a change of an entity that a list shows, for the feed of changes.
+
+        `previous` is the item that notes the change before it, None if none does.
+        """
+        if self.store.version.written < CHANGES_SINCE:
+            return
+        item = self._first_outbox_item
+        item.changes.append(change)
+        if previous is not None:
+            item.previous.add(previous)
+
+    @property
+    def _first_outbox_item(self) -> NewOutboxItem:
+        return (self.outbox_items or [self.new_outbox_item()])[0]
+
+    @property
+    def outbox_items(self) -> list[NewOutboxItem]:
+        """The items that the transaction adds to the outbox."""
+        return [item for item in self.deferred_items if isinstance(item, NewOutboxItem)]
+
+    def new_outbox_item(self) -> NewOutboxItem:
+        """Add an item to the outbox."""
+        store = self.store
+        name = id_at(new_id(EVENT_PREFIX, self.now_ms), 0)
+        author = NotedChanges(store.table, request_id(), self._actor)
+        key = (partition_of(store.slug, name), name)
+        item = NewOutboxItem(store.outbox, key, self.now, author)
+        self.deferred_items.append(item)
+        return item
+
+    @property
+    def _actor(self) -> tuple[str, str | None]:
+        """Type and id of who makes the change; `system` is the service itself."""
+        if self.caller is None:
+            return ("operator" if self.operator else "system", None)
+        return ("client" if self.caller.kind == "client" else "user", self.caller.subject)
 
     def read_first(self, keys: Iterable[Key]) -> None:
         """Let a retry read these items in the one call with which it begins.

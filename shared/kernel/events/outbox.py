@@ -5,11 +5,10 @@ was relayed, and not before the log of its deliveries.
 """
 
 import re
-import secrets
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -17,6 +16,16 @@ from pydantic import BaseModel
 
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.items import Item, Key, encode, from_attributes, item_at, pack, unpack
+from shared.kernel.db.outbox_item import (
+    CHANGES,
+    EVENT_PREFIX,
+    SHARDS,
+    NewOutboxItem,
+    id_at,
+    is_place,
+    new_id,
+    partition_of,
+)
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
@@ -27,18 +36,7 @@ from shared.kernel.json_text import dumps, loads
 _RETENTION_SECONDS = 31 * 86_400
 """Time to live of a relayed entry: one day longer than the log of its deliveries."""
 
-SHARDS = "0123456789abcdef"
-"""Suffixes of the partitions of a tenant: the last digit of the id of an entry, which is random.
-
-One partition takes 1 000 write units per second, also after DynamoDB has split it, because the ids
-rise with the time. The relay handles the entries of one partition one batch after the other.
-"""
-
-_MOST_EVENTS = 128
-"""Events of an item. The digits of an id that have the place of the event allow 4096."""
-_MOST_BYTES = 200_000
-"""Bytes of the events of an item before they are compressed, of the 400 KB of an item."""
-_EVENT_PREFIX, _REQUEST_PREFIX = "evt_", "req_"
+_REQUEST_PREFIX = "req_"
 _EVENT_ID = re.compile(r"evt_[0-9a-f]{32}", re.ASCII)
 _REQUEST_ID = re.compile(r"req_[0-9a-f]{32}", re.ASCII)
 MAX_ATTRIBUTES = 18_000
@@ -135,10 +133,12 @@ class CombinedEvents:
     """The events of one transaction in one item: fewer actions and write units.
 
     The ids of the events are that of the item, with the place of the event in three of its digits.
+    A transaction that raises no event may have an item, too: with the changes that it has noted.
     """
 
     id: str
     events: Sequence[StoredEvent]
+    item: Item
 
 
 type OutboxEntry = StoredEvent | CombinedEvents | RedeliveryRequest
@@ -171,10 +171,7 @@ def raise_event(tx: Transaction, event: Event, *, only_subscription: int | None 
         "only": only_subscription,
         "attributes": attributes if fits else None,
     }
-    entry = _entry_with_room(tx, size)
-    if entry is None:
-        entry = _new_entry(tx)
-        tx.deferred_items.append(entry)
+    entry = _entry_with_room(tx, size) or tx.new_outbox_item()
     return entry.add(item, size)
 
 
@@ -183,56 +180,10 @@ def event_actions(tx: Transaction) -> int:
     return 0 if _entry_with_room(tx, MAX_ATTRIBUTES + _OTHER_BYTES) else 1
 
 
-@dataclass(slots=True)
-class _NewEntry:
-    """An item that a transaction adds to the outbox: the first ones of its events, or the next."""
-
-    table: str
-    key: Key
-    created_at: Instant
-    events: list[Item] = field(default_factory=list)
-    size: int = 0
-
-    def has_room(self, size: int) -> bool:
-        """Return whether one more event of so many bytes fits."""
-        return len(self.events) < _MOST_EVENTS and self.size + size <= _MOST_BYTES
-
-    def add(self, event: Item, size: int) -> str:
-        """Add an event of so many bytes; return its id."""
-        place = len(self.events)
-        self.events.append(event)
-        self.size += size
-        return _id_at(self.key[1], place) if place else self.key[1]
-
-    def item(self) -> Item:
-        """See DeferredItem."""
-        return item_at(self.key, created_at=self.created_at, **_content(self.events))
-
-
-def _entry_with_room(tx: Transaction, size: int) -> _NewEntry | None:
+def _entry_with_room(tx: Transaction, size: int) -> NewOutboxItem | None:
     """Return the item of a transaction that takes one more event of so many bytes, if any does."""
-    last = tx.deferred_items[-1] if tx.deferred_items else None
-    return last if isinstance(last, _NewEntry) and last.has_room(size) else None
-
-
-def _new_entry(tx: Transaction) -> _NewEntry:
-    name = _id_at(_new_id(_EVENT_PREFIX, tx), 0)
-    return _NewEntry(tx.store.outbox, _key_of(tx.store, name), tx.now)
-
-
-def _content(events: Sequence[Item]) -> Item:
-    """Return the attributes of an item with these events: one as it is, several in one text."""
-    if len(events) == 1:
-        (event,) = events
-        text = event["attributes"]
-        return {**event, "attributes": None if text is None else pack(text)[0]}
-    present = [{name: value for name, value in one.items() if value is not None} for one in events]
-    return {"events": pack(dumps(present))[0]}
-
-
-def _id_at(event: str, place: int) -> str:
-    """Return the id of the event at this place of the item with the event; 0 is the item's own."""
-    return f"{event[:-4]}{place:03x}{event[-1]}"
+    last = tx.outbox_items[-1] if tx.outbox_items else None
+    return last if last and last.has_room(size) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +226,7 @@ def raise_record_event[E](
 
 def request_redelivery(tx: Transaction, webhook: int, event: str, round_number: int) -> None:
     """Add a request to deliver an event to a subscription again, as the given round."""
-    key = _key_of(tx.store, _new_id(_REQUEST_PREFIX, tx))
+    key = _key_of(tx.store, new_id(_REQUEST_PREFIX, tx.now_ms))
     item = item_at(key, webhook=webhook, event=event, round=round_number)
     tx.insert(item, table=tx.store.outbox)
 
@@ -283,7 +234,7 @@ def request_redelivery(tx: Transaction, webhook: int, event: str, round_number: 
 def is_key_of(tenant: str, partition: str, name: str) -> bool:
     """Return whether a key has the form of the key of an entry of a tenant."""
     is_name = _EVENT_ID.fullmatch(name) or _REQUEST_ID.fullmatch(name)
-    return bool(is_name) and partition == _partition_of(tenant, name)
+    return bool(is_name) and partition == partition_of(tenant, name)
 
 
 def partitions(tenant: str) -> list[str]:
@@ -292,11 +243,7 @@ def partitions(tenant: str) -> list[str]:
 
 
 def _key_of(store: Store, name: str) -> Key:
-    return (_partition_of(store.slug, name), name)
-
-
-def _partition_of(tenant: str, name: str) -> str:
-    return f"{tenant}#{name[-1]}"
+    return (partition_of(store.slug, name), name)
 
 
 def _tenant_of(item: Item) -> str:
@@ -309,15 +256,10 @@ def is_event_id(text: str) -> bool:
     return bool(_EVENT_ID.fullmatch(text))
 
 
-def _new_id(prefix: str, tx: Transaction) -> str:
-    # The time comes first: sort keys are in the order of the changes.
-    return f"{prefix}{tx.now_ms:012x}{secrets.token_hex(10)}"
-
-
 def parse_entry(attributes: Mapping[str, Any]) -> tuple[str, OutboxEntry]:
     """Return the tenant and the entry of an item in DynamoDB's JSON format."""
     item = from_attributes(attributes)
-    for name in ("attributes", "events"):
+    for name in ("attributes", "events", CHANGES):
         if isinstance(item.get(name), str):
             # Lambda passes binary values of a stream as base64.
             item[name] = b64decode(item[name])
@@ -330,9 +272,10 @@ def _parse_item(item: Item) -> OutboxEntry:
         return RedeliveryRequest(name, item["webhook"], item["event"], item["round"])
     if "events" in item:
         found = loads(unpack([item["events"]]))
-        return CombinedEvents(
-            name, [_parse_combined(item, at, one) for at, one in enumerate(found)]
-        )
+        events = [_parse_combined(item, at, one) for at, one in enumerate(found)]
+        return CombinedEvents(name, events, item)
+    if "type" not in item:
+        return CombinedEvents(name, [], item)
     return StoredEvent(name, item["type"], item)
 
 
@@ -340,7 +283,7 @@ def _parse_combined(item: Item, place: int, event: Item) -> StoredEvent:
     text = event.get("attributes")
     common = {PARTITION_KEY: item[PARTITION_KEY], "created_at": item["created_at"]}
     own = {**event, "attributes": None if text is None else pack(text)[0]}
-    return StoredEvent(_id_at(item[SORT_KEY], place), event["type"], {**common, **own})
+    return StoredEvent(id_at(item[SORT_KEY], place), event["type"], {**common, **own})
 
 
 def find_event(store: Store, event: str, *, consistent: bool = True) -> StoredEvent | None:
@@ -351,8 +294,8 @@ def find_event(store: Store, event: str, *, consistent: bool = True) -> StoredEv
     """
     if not is_event_id(event):
         return None
-    names = [_id_at(event, 0), event]
-    if int(event[-4:-1], 16) >= _MOST_EVENTS:
+    names = [id_at(event, 0), event]
+    if not is_place(event):
         names.reverse()  # no place: the random digits of an event that has an item of its own
     for name in dict.fromkeys(names):
         entry = _read_entry(store, name, consistent=consistent)
@@ -377,13 +320,13 @@ def _read_entry(store: Store, name: str, *, consistent: bool) -> OutboxEntry | N
 
 
 def unrelayed_entries(
-    client: Any, table: str, tenant: str, before_ms: int
+    client: Any, table: str, tenant: str, before_ms: int, *, since_ms: int = 0
 ) -> Iterator[list[OutboxEntry]]:
     """Yield pages of a tenant's entries that are older than `before_ms` and were not relayed.
 
-    The query examines all stored entries of the tenant.
+    The query examines all stored entries of the tenant from `since_ms` on.
     """
-    for partition, prefix in product(partitions(tenant), (_EVENT_PREFIX, _REQUEST_PREFIX)):
+    for partition, prefix in product(partitions(tenant), (EVENT_PREFIX, _REQUEST_PREFIX)):
         arguments = {
             "TableName": table,
             "KeyConditionExpression": (
@@ -393,7 +336,7 @@ def unrelayed_entries(
             "ExpressionAttributeNames": {"#expiry": EXPIRY},
             "ExpressionAttributeValues": {
                 ":partition": encode(partition),
-                ":first": encode(prefix),
+                ":first": encode(f"{prefix}{since_ms:012x}"),
                 ":last": encode(f"{prefix}{before_ms:012x}"),
             },
             "ConsistentRead": True,
@@ -407,7 +350,7 @@ def mark_relayed(client: Any, table: str, tenant: str, entry: OutboxEntry) -> No
     with suppress(client.exceptions.ConditionalCheckFailedException):  # already expired
         client.update_item(
             TableName=table,
-            Key=key_attributes((_partition_of(tenant, entry.id), entry.id)),
+            Key=key_attributes((partition_of(tenant, entry.id), entry.id)),
             UpdateExpression="SET #expiry = :expiry",
             ConditionExpression=f"attribute_exists({PARTITION_KEY})",
             ExpressionAttributeNames={"#expiry": EXPIRY},

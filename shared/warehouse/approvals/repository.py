@@ -28,6 +28,7 @@ def _facets(approval: StoredApproval) -> Facets:
 APPROVALS = Collection(
     kind="approval",
     noun="Approval",
+    listed_as="approval",
     model=StoredApproval,
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2},

@@ -46,6 +46,7 @@ def _product_facets(product: Product) -> Facets:
 PRODUCTS = Collection(
     kind="product",
     noun="Product",
+    listed_as="product",
     model=StoredProduct,
     facets=_product_facets,
     sorts={"id": 1, "updated_at": 2, "item_code": 3, "name": 4, "created_at": 5},
@@ -67,6 +68,7 @@ def _category_facets(category: Category) -> Facets:
 CATEGORIES = Collection(
     kind="category",
     noun="Product category",
+    listed_as="product_category",
     model=Category,
     facets=_category_facets,
     sorts={"name": 1, "updated_at": 2},

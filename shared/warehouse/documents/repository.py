@@ -43,6 +43,7 @@ def _lookups(kind: DocumentKind) -> dict[str, AnyLookup]:
 ENTRIES = Collection(
     kind="entry",
     noun="Entry document",
+    listed_as="entry_document",
     model=Document,
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2, "doc_date": 3},
@@ -61,6 +62,7 @@ EXITS = replace(
     ENTRIES,
     kind="exit",
     noun="Exit document",
+    listed_as="exit_document",
     facets=_exit_facets,
     sorts={**ENTRIES.sorts, "priority": 6, RANK: 7},
     fixed=ENTRIES.fixed | {"priority", RANK},

@@ -25,6 +25,7 @@ def _with_items(hold: StoredHold) -> Facets:
 HOLDS = Collection(
     kind="hold",
     noun="Hold",
+    listed_as="hold",
     model=StoredHold,
     facets=_with_items,
     sorts={"created_at": 1, "updated_at": 2, "expires_at": 3},

@@ -18,6 +18,7 @@ SSCC_SEQUENCE = "sscc"
 PACKING_ORDERS = Collection(
     kind="packing_order",
     noun="Packing order",
+    listed_as="packing_order",
     model=StoredPackingOrder,
     facets=facets_of(
         "status", "exit_document_id", "created_at", "updated_at", warehouse="whs_code"
@@ -33,6 +34,7 @@ PACKING_ORDERS = Collection(
 UNITS = Collection(
     kind="handling_unit",
     noun="Handling unit",
+    listed_as="handling_unit",
     model=StoredUnit,
     facets=facets_of(
         "status", "sscc", "packing_order_id", "tracking_number", "created_at", "updated_at"

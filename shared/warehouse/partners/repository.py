@@ -42,6 +42,7 @@ def _client_facets(client: Client) -> Facets:
 CLIENTS = Collection(
     kind="client",
     noun="Client",
+    listed_as="client",
     model=Client,
     facets=_client_facets,
     sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},
@@ -58,6 +59,7 @@ CLIENTS = Collection(
 PROVIDERS = Collection(
     kind="provider",
     noun="Provider",
+    listed_as="provider",
     model=Provider,
     facets=_partner_facets,
     sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},

@@ -9,6 +9,7 @@ from shared.warehouse.pick_faces.models import PickFace
 PICK_FACES = Collection(
     kind="pick_face",
     noun="Pick face",
+    listed_as="pick_face",
     model=PickFace,
     facets=facets_of("id", "product_id", "item_code", "whs_code", "bin_code", "updated_at"),
     sorts={"id": 1, "updated_at": 2},

@@ -211,6 +211,8 @@ def picking_code(number: int) -> str:
 MAX_SERIALS = 25
 """Maximum number of serials, or of allocations that a pick uses, per request: all of their stock
 must fit into one transaction."""
+MAX_EXCHANGED = 24
+"""Maximum number of other pickings to which serials of a pick are allocated: so, too."""
 MAX_DOCUMENTS = 20
 """Maximum number of documents of a picking, for the same reason."""
 

@@ -57,6 +57,7 @@ def _exit_id(document: DocumentReference) -> str | None:
 PICKINGS = Collection(
     kind="picking",
     noun="Picking",
+    listed_as="picking",
     model=StoredPicking,
     facets=_picking_facets,
     sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3, "priority": 7, RANK: 8},

@@ -13,7 +13,13 @@ from shared.warehouse.picking import rules
 from shared.warehouse.picking.allocation import MAX_INDEX_LAG_MS
 from shared.warehouse.picking.expiry import ExpiryRule
 from shared.warehouse.picking.holders import allocating_pickings
-from shared.warehouse.picking.models import Pick, PickDraft, StoredPicking, picking_code
+from shared.warehouse.picking.models import (
+    MAX_EXCHANGED,
+    Pick,
+    PickDraft,
+    StoredPicking,
+    picking_code,
+)
 from shared.warehouse.picking.pick_rules import PickPart
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.rules import Holder
@@ -226,6 +232,7 @@ def _stage_parts(
     """Move the parts of a pick to staged stock; raise ValidationFailed with all problems."""
     moved: list[tuple[PickPart, StockRow]] = []
     problems: dict[Problem, None] = {}
+    before = set(exchange.after)
     for at, part in enumerate(plan.parts):
         try:
             moved.append((part, _stage_part(posting, picking, plan, at, exchange)))
@@ -233,6 +240,13 @@ def _stage_parts(
             problems |= dict.fromkeys(error.problems)
             if part.serial is None:
                 break  # the problem is that of the whole quantity
+    others = len(exchange.after.keys() - before)
+    if others > MAX_EXCHANGED:
+        message = (
+            f"are allocated to {others} other pickings, at most {MAX_EXCHANGED} per line;"
+            " pick fewer"
+        )
+        problems[Problem("serials", message)] = None
     if problems:
         raise ValidationFailed(list(problems))
     return moved

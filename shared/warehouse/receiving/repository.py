@@ -8,6 +8,7 @@ from shared.warehouse.work.models import work_facets
 RECEIPTS = Collection(
     kind="receipt",
     noun="Receipt",
+    listed_as="receipt",
     model=StoredReceipt,
     facets=lambda receipt: work_facets(receipt, receipt.document),
     sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3},

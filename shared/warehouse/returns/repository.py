@@ -16,6 +16,7 @@ REFERENCES = ExternalReferences("return_ref")
 RETURNS = Collection(
     kind="return",
     noun="Return",
+    listed_as="return",
     model=StoredReturn,
     facets=facets_of(
         "status",

@@ -19,6 +19,7 @@ def _facets(validation: StoredValidation) -> Facets:
 VALIDATIONS = Collection(
     kind="rfid_validation",
     noun="RFID validation",
+    listed_as="rfid_validation",
     model=StoredValidation,
     facets=_facets,
     sorts={"created_at": 1},

@@ -78,6 +78,7 @@ def _row_facets(row: StockRow) -> Facets:
 STOCK = Collection(
     kind="stock",
     noun="Stock row",
+    listed_as="stock",
     model=StockRow,
     facets=_row_facets,
     sorts={"id": 1, "updated_at": 2, "qty": 3, "created_at": 4, "expiry_date": 13},
@@ -130,6 +131,8 @@ def _level_facets(level: StoredLevel, now_ms: int = 0) -> Facets:
 LEVELS = Collection(
     kind="level",
     noun="Stock level",
+    listed_as="stock_level",
+    listed_id=lambda level: level.event_id,
     model=StoredLevel,
     facets=_level_facets,
     sorts={"item_code": 1, "updated_at": 2},
@@ -196,6 +199,7 @@ def _causes_with_id(number: str) -> list[str]:
 MOVEMENTS = Collection(
     kind="movement",
     noun="Stock movement",
+    listed_as="stock_movement",
     model=Movement,
     facets=_movement_facets,
     totals_within=STOCK.kind,

@@ -37,6 +37,7 @@ REFERENCES = ExternalReferences("transfer_order_ref")
 TRANSFER_ORDERS = Collection(
     kind="transfer_order",
     noun="Transfer order",
+    listed_as="transfer_order",
     model=StoredTransferOrder,
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2},

@@ -9,6 +9,7 @@ from shared.warehouse.transfers.models import StoredTransfer
 TRANSFERS = Collection(
     kind="transfer",
     noun="Transfer",
+    listed_as="transfer",
     model=StoredTransfer,
     facets=facets_of(
         "status",

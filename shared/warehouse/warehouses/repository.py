@@ -52,6 +52,7 @@ def _warehouse_facets(warehouse: StoredWarehouse) -> Facets:
 WAREHOUSES = Collection(
     kind="warehouse",
     noun="Warehouse",
+    listed_as="warehouse",
     model=StoredWarehouse,
     facets=_warehouse_facets,
     sorts={"whs_code": 1, "updated_at": 2, "name": 3},
@@ -75,6 +76,7 @@ def _position_facets(position: StoredPosition) -> Facets:
 POSITIONS = Collection(
     kind="position",
     noun="Warehouse position",
+    listed_as="warehouse_position",
     model=StoredPosition,
     facets=_position_facets,
     sorts={"bin_code": 1, "updated_at": 2, "pick_sequence": 3},

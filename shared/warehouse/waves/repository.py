@@ -24,6 +24,7 @@ _KEPT_SECONDS = 3600
 WAVES = Collection(
     kind="wave",
     noun="Wave",
+    listed_as="wave",
     model=StoredWave,
     facets=facets_of("status", "created_at", "updated_at", warehouse="warehouse_code"),
     sorts={"created_at": 1, "updated_at": 2},

@@ -185,7 +185,7 @@ def table_items(stack: str) -> dict[str, dict[str, Any]]:
     """Return the items of acme's table in a stack by their keys, without limits of requests."""
     found = stored_items(ACCOUNT, REGION, f"{stack}-tenant-acme")
     items = {f"{item['PK']['S']} {item['SK']['S']}": _with_ordered_sets(item) for item in found}
-    return {key: item for key, item in items.items() if not key.startswith("rate#")}
+    return {key: item for key, item in items.items() if not key.startswith(("rate#", "feed "))}
 
 
 def _with_ordered_sets(item: Mapping[str, Any]) -> dict[str, Any]:

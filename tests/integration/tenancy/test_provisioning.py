@@ -19,13 +19,16 @@ from operations.provisioning import (
 )
 from operations.tenant_changes import show_tenant
 from operations.tenant_rules import NewTenant
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory, read_item, tenant_key
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.config import config
+from shared.kernel.db.items import item_at, to_attributes
 from shared.kernel.db.schema import TableVersion, current_version
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, NotFound, ServiceError, ValidationFailed
+from shared.kernel.events.feed import FeedHead, head_item, read_head
 from shared.warehouse.settings.values import settings_of
 from tests.faults import AwsFaults, before_first, kill_at, refusal
 from tests.integration.call_faults import at_calls
@@ -50,6 +53,10 @@ def protected_stack_tables() -> list[str]:
     """Return the tables of the stack that cannot be deleted."""
     tables = [client("dynamodb").describe_table(TableName=name)["Table"] for name in STACK_TABLES]
     return [table["TableName"] for table in tables if table["DeletionProtectionEnabled"]]
+
+
+def _feed_head() -> FeedHead | None:
+    return read_head(operator_store("acme"))
 
 
 def assert_complete() -> None:
@@ -83,6 +90,9 @@ def assert_complete() -> None:
         "TimeToLiveStatus": "ENABLED",
         "AttributeName": EXPIRY,
     }
+    head = _feed_head()
+    assert head
+    assert head == FeedHead(head.epoch, position=0, checksums={})
     backups = dynamodb.describe_continuous_backups(TableName="stowage-tenant-acme")
     recovery = backups["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
     assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
@@ -112,7 +122,7 @@ def test_tables_of_the_stack_are_protected_before_anything_is_stored(
     assert protected_stack_tables() == []
     with aws_faults.faulty(look):
         create_tenant(ACME)
-    assert stored_after == [STACK_TABLES]
+    assert stored_after == [STACK_TABLES, STACK_TABLES]  # the table, then the item of the tenant
 
 
 def test_protection_that_was_lost_is_enabled_with_the_next_tenant() -> None:
@@ -260,6 +270,17 @@ def test_missing_or_incomplete_tenant_cannot_be_changed(
         change()
     item = read_item(tenant_key("acme"))
     assert item is None or item["state"]["S"] == "creating"
+
+
+def test_a_table_that_was_recovered_from_a_backup_has_no_feed_of_changes() -> None:
+    create_tenant(ACME)
+    head = head_item("stowage-tenant-acme", FeedHead(epoch=1, position=7, checksums={}))
+    for item in (head, item_at(("product#000000000001", "HEAD"), id=1)):
+        client("dynamodb").put_item(TableName="stowage-tenant-acme", Item=to_attributes(item))
+
+    tenant_tables.ensure_version("acme", current_version().written)
+
+    assert _feed_head() is None
 
 
 def test_list_of_tenants_is_sorted_and_contains_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:

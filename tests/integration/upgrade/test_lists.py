@@ -92,7 +92,9 @@ def test_recorded_items_are_what_this_code_writes_in_a_table_of_their_version(na
 
 
 class _Writing:
-    """Substitute for a transaction on a table of a version."""
+    """Substitute for a transaction on a table of a version, which notes no changes."""
+
+    noted_by = None
 
     def __init__(self, version: int) -> None:
         self.store = self

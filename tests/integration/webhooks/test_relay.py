@@ -107,6 +107,7 @@ def test_messages_rejected_by_the_queue_are_reported_and_sent_again(
     webhooks: WebhookScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhooks.subscribe("wave.planned")
+    webhooks.run_relay()
     for number in range(1, 4):
         raise_wave_event(webhooks, id=number)
     send = Queue.send_many
@@ -138,6 +139,7 @@ def test_an_invalid_entry_does_not_block_the_others(webhooks: WebhookScenario) -
 
 def test_changed_and_removed_entries_are_ignored(webhooks: WebhookScenario) -> None:
     webhooks.subscribe("wave.planned")
+    webhooks.run_relay()
     raise_wave_event(webhooks)
     batch = webhooks.new_stream_batch()
     for name in ("MODIFY", "REMOVE"):
@@ -212,6 +214,7 @@ def test_the_size_limit_includes_the_base_url() -> None:
 def test_an_operator_relays_entries_discarded_by_the_stream(webhooks: WebhookScenario) -> None:
     deploy_stack()
     webhook = webhooks.subscribe("wave.planned")
+    webhooks.run_relay()
     raise_wave_event(webhooks, id=1)
     webhooks.new_stream_batch()  # discarded after the last retry
     runner = CliRunner(mix_stderr=False)

@@ -1,0 +1,186 @@
+"""The item that a transaction adds to the outbox: its events, and the changes of what lists show.
+
+The events are those of `shared.kernel.events.outbox`. The changes are for the feed of changes:
+which entity had which version before the transaction, and has which one after it.
+"""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from shared.kernel.clock import Instant
+from shared.kernel.db.items import Item, Key, item_at, pack, unpack
+from shared.kernel.json_text import dumps, loads
+
+CHANGES_SINCE = 4
+"""Version of the schema from which on transactions note changes."""
+
+CHANGES = "changes"
+"""Name of the attribute of an item of the outbox with the changes of its transaction."""
+
+SHARDS = "0123456789abcdef"
+"""Suffixes of the partitions of a tenant: the last digit of the id of an entry, which is random.
+
+One partition takes 1 000 write units per second, also after DynamoDB has split it, because the ids
+rise with the time. The relay handles the entries of one partition one batch after the other.
+"""
+
+EVENT_PREFIX = "evt_"
+_MOST_EVENTS = 128
+"""Events of an item. The digits of an id that have the place of the event allow 4096."""
+_MOST_BYTES = 200_000
+"""Bytes of the events of an item before they are compressed, of the 400 KB of an item."""
+_CHANGE_BYTES = 64
+"""Most bytes of a change; a transaction has at most as many changes as actions."""
+
+
+type ResourceId = int | str
+"""Id of a resource as its list shows it: that of an API client is a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChange:
+    """A change of an entity that a list shows, called `object` as in the interface.
+
+    `before` is its version before the change, None if it is created; `after` the version after it,
+    None if it is deleted.
+    """
+
+    object: str
+    id: ResourceId
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NotedChanges:
+    """The changes of one transaction, and who made them.
+
+    `table` is the name of the tenant's table that was changed: after a restore, it has another one.
+    `previous` are the ids of the items that note the changes before them: the feed has those first.
+    """
+
+    table: str
+    request_id: str | None
+    actor: tuple[str, str | None]
+    """Type and id."""
+    changes: Sequence[VersionChange] = ()
+    previous: Sequence[str] = ()
+
+    def by_object(self) -> Mapping[str, Sequence[Sequence[ResourceId | None]]]:
+        """Return object → id, version before and version after of each change."""
+        found: dict[str, list[list[ResourceId | None]]] = {}
+        for one in self.changes:
+            found.setdefault(one.object, []).append([one.id, one.before, one.after])
+        return found
+
+    def packed(self) -> bytes:
+        """Return the attribute of the item of the outbox."""
+        content = {
+            "table": self.table,
+            "request_id": self.request_id,
+            "actor": self.actor,
+            "changes": self.by_object(),
+            "previous": self.previous,
+        }
+        return b"".join(pack(dumps(content)))
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> "NotedChanges":
+        """Return what `packed` made."""
+        content: Mapping[str, Any] = loads(unpack([packed]))
+        kind, name = content["actor"]
+        changes = changes_of(content["changes"])
+        actor = (kind, name)
+        return cls(content["table"], content["request_id"], actor, changes, content["previous"])
+
+
+def changes_of(by_object: Mapping[str, Sequence[Sequence[Any]]]) -> list[VersionChange]:
+    """Return the changes of `NotedChanges.by_object`."""
+    return [
+        VersionChange(noun, *versions) for noun, found in by_object.items() for versions in found
+    ]
+
+
+@dataclass(slots=True)
+class NewOutboxItem:
+    """An item that a transaction adds to the outbox: the first ones of its events, or the next.
+
+    `author` says who makes the changes. Those of a transaction are in its first item.
+    """
+
+    table: str
+    key: Key
+    created_at: Instant
+    author: NotedChanges
+    changes: list[VersionChange] = field(default_factory=list)
+    previous: set[bytes] = field(default_factory=set)
+    events: list[Item] = field(default_factory=list)
+    events_size: int = 0
+
+    @property
+    def size(self) -> int:
+        """See DeferredItem."""
+        return self.events_size + _CHANGE_BYTES * len(self.changes)
+
+    def has_room(self, size: int) -> bool:
+        """Return whether one more event of so many bytes fits."""
+        return len(self.events) < _MOST_EVENTS and self.events_size + size <= _MOST_BYTES
+
+    def add(self, event: Item, size: int) -> str:
+        """Add an event of so many bytes; return its id."""
+        place = len(self.events)
+        self.events.append(event)
+        self.events_size += size
+        return id_at(self.key[1], place) if place else self.key[1]
+
+    def item(self) -> Item:
+        """See DeferredItem."""
+        noted: Item = {}
+        if self.changes:
+            previous = sorted(f"{EVENT_PREFIX}{one.hex()}" for one in self.previous)
+            noted[CHANGES] = replace(self.author, changes=self.changes, previous=previous).packed()
+        return item_at(self.key, created_at=self.created_at, **_content(self.events), **noted)
+
+
+def _content(events: Sequence[Item]) -> Item:
+    """Return the attributes of an item with these events: one as it is, several in one text."""
+    if not events:
+        return {}
+    if len(events) == 1:
+        (event,) = events
+        text = event["attributes"]
+        return {**event, "attributes": None if text is None else pack(text)[0]}
+    present = [{name: value for name, value in one.items() if value is not None} for one in events]
+    return {"events": pack(dumps(present))[0]}
+
+
+def is_place(event: str) -> bool:
+    """Return whether the id of an event can have the place of the event in the item."""
+    return int(event[-4:-1], 16) < _MOST_EVENTS
+
+
+def id_at(event: str, place: int) -> str:
+    """Return the id of the event at this place of the item with the event; 0 is the item's own."""
+    return f"{event[:-4]}{place:03x}{event[-1]}"
+
+
+def bytes_of(event: str) -> bytes:
+    """Return the id of an event in 16 bytes."""
+    return bytes.fromhex(event.removeprefix(EVENT_PREFIX))
+
+
+def milliseconds_of(event: str) -> int:
+    """Return the time of the change whose item of the outbox has this id."""
+    return int(event.removeprefix(EVENT_PREFIX)[:12], 16)
+
+
+def new_id(prefix: str, milliseconds: int) -> str:
+    """Return the id of a new item; sort keys are in the order of the changes."""
+    return f"{prefix}{milliseconds:012x}{secrets.token_hex(10)}"
+
+
+def partition_of(tenant: str, name: str) -> str:
+    """Return the partition key of the item with this id."""
+    return f"{tenant}#{name[-1]}"

@@ -1,0 +1,478 @@
+"""The feed of changes: the transactions of a tenant in one order without gaps.
+
+Each transaction notes its changes in its item of the outbox (`shared.kernel.db.outbox_item`). The
+relay appends them after the commit, so that no position is early, late or missing. One transaction
+writes two items:
+
+- the *head* of the feed, on the condition that its position is as it was read: the position of the
+  last entry, and for each kind of object the number of those that exist and the sum of their
+  versions;
+- a *chunk*: the new entries, one for each transaction, under the position of the first, with the
+  ids of their items of the outbox and the time.
+
+Before that, the relay reads which entries were appended since the oldest of its own was committed.
+What another relay appends meanwhile changes the head, so that the condition fails and the relay
+reads again. So an entry is appended once, whoever appends it and however often.
+
+A feed is of one table, and begins with an *epoch*, the time of its beginning in milliseconds. A
+head of another table, which a restore has copied, is not continued, and neither are entries about
+another table.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import batched
+from typing import Any
+
+from shared.kernel.clock import Instant, now_ms
+from shared.kernel.db.actions import StaleRead
+from shared.kernel.db.aws_errors import is_transient
+from shared.kernel.db.items import Item, Key, encode, item_at, pack, to_attributes, unpack
+from shared.kernel.db.outbox_item import (
+    CHANGES,
+    EVENT_PREFIX,
+    NotedChanges,
+    ResourceId,
+    VersionChange,
+    bytes_of,
+    changes_of,
+    milliseconds_of,
+    partition_of,
+)
+from shared.kernel.db.store import Store, key_attributes
+from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.events.outbox import OutboxEntry, RedeliveryRequest, parse_entry
+from shared.kernel.json_text import dumps, loads
+
+PARTITION = "feed"
+HEAD_KEY = (PARTITION, "HEAD")
+_POSITION_DIGITS, _EPOCH_DIGITS = 15, 15
+_BEGINNING = "beginning"
+"""Name of the attribute of the head of a feed that is not complete."""
+CHUNK_SECONDS = 92 * 86_400
+"""Seconds for which entries are kept."""
+_OLDEST_MS = 90 * 86_400_000
+"""Age up to which entries are appended: whether an older one is in the feed cannot be read."""
+_MOST_ENTRIES = 500
+_MOST_CHANGES = 4_000
+"""Changes of a chunk, of 48 bytes each at most: with its entries, less than an item, uncompressed.
+"""
+_CLOCKS_MS = 10_000
+"""Longest difference between the clocks of two functions."""
+_FIRST_CHUNKS = 4
+"""Chunks that are read first to see what was appended lately; each further read has four times as
+many."""
+_KEYS = 100
+"""Keys that one BatchGetItem takes."""
+STREAM_MS = 12 * 3_600_000
+"""Age up to which the stream brings an entry to the relay, as the template says. Older ones that
+are not in the feed were discarded; `stowage events relay` appends them, behind later versions."""
+_ID_BYTES = 16
+_MODULUS = 1 << 64
+
+type Checksums = Mapping[str, tuple[int, int]]
+"""Object → number of the resources that exist, and the sum of `checksum` of their versions, modulo
+2^64."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnappendedEntry:
+    """The changes of a transaction as its item of the outbox has them."""
+
+    id: str
+    committed_at: Instant
+    noted: NotedChanges
+
+    @property
+    def began_ms(self) -> int:
+        """A time before the commit, in milliseconds."""
+        return milliseconds_of(self.id)
+
+
+def unappended(entry: OutboxEntry) -> UnappendedEntry | None:
+    """Return the changes of an entry of the outbox; None if it has none."""
+    if isinstance(entry, RedeliveryRequest) or CHANGES not in entry.item:
+        return None
+    noted = NotedChanges.unpacked(entry.item[CHANGES])
+    return UnappendedEntry(entry.id, entry.item["created_at"], noted)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """One committed transaction in the feed."""
+
+    position: int
+    committed_at: Instant
+    request_id: str | None
+    actor: tuple[str, str | None]
+    """Type and id."""
+    changes: Sequence[VersionChange]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedHead:
+    """The end of a feed: the position of its last entry, and what exists there.
+
+    `epoch` is when the feed began, in milliseconds, `appended_ms` the time of the last append.
+    While the feed of a table with contents begins, it is not complete: the checksums are only the
+    differences that its entries have made.
+    """
+
+    epoch: int
+    position: int
+    checksums: Checksums
+    appended_ms: int = field(default=0, compare=False)
+    is_complete: bool = True
+
+    def after(self, noted: Sequence[NotedChanges]) -> "FeedHead":
+        """Return the head after further entries."""
+        sums = dict(self.checksums)
+        for change in (change for one in noted for change in one.changes):
+            count, total = sums.get(change.object, (0, 0))
+            for version, sign in ((change.before, -1), (change.after, 1)):
+                if version is not None:
+                    count += sign
+                    total += sign * checksum(change.object, change.id, version)
+            sums[change.object] = (count, total % _MODULUS)
+        position = self.position + len(noted)
+        return replace(self, position=position, checksums=sums, appended_ms=now_ms())
+
+
+def checksum(noun: str, name: ResourceId, version: int) -> int:
+    """Return the checksum of one version of a resource."""
+    digest = hashlib.sha256(f"{noun}:{name}:{version}".encode()).digest()
+    return int.from_bytes(digest[:8])
+
+
+def checksums_of(noun: str, versions: Iterable[tuple[ResourceId, int]]) -> tuple[int, int]:
+    """Return the number and the sum of versions, given with the ids of the resources."""
+    found = [checksum(noun, name, version) for name, version in versions]
+    return len(found), sum(found) % _MODULUS
+
+
+def first_head(table: str) -> Item:
+    """Return the item with which the feed of a new table begins."""
+    return head_item(table, FeedHead(epoch=now_ms(), position=0, checksums={}))
+
+
+def head_item(table: str, head: FeedHead) -> Item:
+    """Return the item of the head of a table's feed."""
+    return item_at(
+        HEAD_KEY,
+        table=table,
+        epoch=head.epoch,
+        position=head.position,
+        checksums=_packed(head),
+        appended_ms=head.appended_ms,
+        **({} if head.is_complete else {_BEGINNING: True}),
+    )
+
+
+def _packed(head: FeedHead) -> bytes:
+    return b"".join(pack(dumps(head.checksums)))  # some 30 bytes for each kind of object
+
+
+def read_head(store: Store) -> FeedHead | None:
+    """Read the head of the feed; None if the table has no feed."""
+    item = store.uncached().get(HEAD_KEY)
+    if item is None or item["table"] != store.table:
+        return None
+    found: Mapping[str, Sequence[int]] = loads(unpack([item["checksums"]]))
+    sums = {noun: (count, total) for noun, (count, total) in found.items()}
+    return FeedHead(
+        int(item["epoch"]),
+        int(item["position"]),
+        sums,
+        int(item["appended_ms"]),
+        is_complete=_BEGINNING not in item,
+    )
+
+
+def complete_head(store: Store, head: FeedHead, existing: Checksums) -> FeedHead:
+    """Add the sums of what existed at the beginning of a feed; return its head, which is complete.
+
+    Raises:
+        StaleRead: Another run has begun the feed again.
+    """
+    attempt = 0
+    while True:
+        latest = read_head(store)
+        if latest is None or latest.epoch != head.epoch:
+            raise StaleRead
+        sums = added(latest.checksums, existing)
+        complete = replace(latest, checksums=sums, is_complete=True)
+        update = {**_update(store, latest, complete), "ReturnValues": "NONE"}
+        update["UpdateExpression"] += f" REMOVE {_BEGINNING}"
+        try:
+            store.client.update_item(**update)
+        except store.client.exceptions.ConditionalCheckFailedException:
+            attempt = store.back_off(attempt)
+        else:
+            return complete
+
+
+def added(one: Checksums, other: Checksums, sign: int = 1) -> Checksums:
+    """Return the sums of two; their difference if `sign` is -1."""
+    found = dict(one)
+    for noun, (count, total) in other.items():
+        before = found.get(noun, (0, 0))
+        found[noun] = (before[0] + sign * count, (before[1] + sign * total) % _MODULUS)
+    return found
+
+
+def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
+    """Append entries to the feed of a tenant's table, unless they are in it.
+
+    Entries about another table are left out, and all if the table has no feed. Entries that precede
+    them and wait for the relay elsewhere are appended, too, so that the versions of a resource
+    follow each other.
+
+    Raises:
+        ServiceUnavailable: Conflicts or throttling lasted until the deadline.
+    """
+    if not (head := read_head(store)):
+        return
+    waiting, attempt = _waiting(store, head, entries), 0
+    compared: FeedHead | None = None
+    while waiting:
+        since = min(one.began_ms for one in waiting) - _CLOCKS_MS
+        found = _appended(store, head, compared.position if compared else 0, since)
+        if found is not None:
+            compared = head
+            waiting = [one for one in waiting if one.id not in found]
+            batch = _first_batch(waiting)
+            if not batch:
+                return
+            try:
+                store.client.transact_write_items(TransactItems=_actions(store, head, batch))
+            except Exception as error:
+                changed = isinstance(error, store.client.exceptions.TransactionCanceledException)
+                if not changed and not is_transient(error):
+                    raise
+            else:
+                waiting = waiting[len(batch) :]
+                compared = head = head.after([one.noted for one in batch])
+                continue
+        attempt = store.back_off(attempt)
+        latest = read_head(store)
+        if latest is None or latest.epoch != head.epoch:
+            append(store, entries)
+            return
+        head = latest
+
+
+def _waiting(
+    store: Store, head: FeedHead, entries: Sequence[UnappendedEntry]
+) -> list[UnappendedEntry]:
+    """Return the entries that the feed may lack, with those that precede them, in order.
+
+    What was relayed before the feed began is in its first sums.
+    """
+    oldest = max(now_ms() - _OLDEST_MS, head.epoch - STREAM_MS)
+    own = [one for one in entries if one.noted.table == store.table and one.began_ms > oldest]
+    early = {one.id for one in own if one.began_ms < head.epoch + _CLOCKS_MS}
+    unmarked = {one.id for one in _read_unmarked(store, early)}
+    return _with_previous(store, [one for one in own if one.id not in early - unmarked])
+
+
+def _appended(store: Store, head: FeedHead, after: int, since: int) -> set[str] | None:
+    """Return the ids of entries between the position `after` and the head.
+
+    Those are left out that were appended before `since`, in milliseconds. None if an item cannot
+    be read yet.
+    """
+    found = set[str]()
+    end, limit = head.position, _FIRST_CHUNKS
+    while end > after and head.appended_ms >= since:
+        low, high = _chunk_key(head.epoch, after + 1)[1], _chunk_key(head.epoch, end)[1]
+        page = _query(store, low, high, Limit=limit, ScanIndexForward=False)
+        if not page.items:
+            return None
+        for item in page.items:
+            names = _ids_of(item)
+            first = _first_position(item)
+            if first + len(names) - 1 != end:
+                return None
+            if item["appended_ms"] < since:
+                return found
+            found.update(names)
+            end = first - 1
+        limit *= 4
+    return found
+
+
+def in_order(entries: Iterable[UnappendedEntry]) -> list[UnappendedEntry]:
+    """Return entries in their order, but each behind those whose changes precede its own."""
+    found = {one.id: one for one in entries}
+    ordered: dict[str, UnappendedEntry] = {}
+    for entry in found.values():
+        waiting = [entry]
+        while waiting:
+            needed = (found.get(one) for one in waiting[-1].noted.previous)
+            missing = next((one for one in needed if one and one.id not in ordered), None)
+            if missing:
+                waiting.append(missing)
+            else:
+                ordered.setdefault(waiting[-1].id, waiting.pop())
+    return list(ordered.values())
+
+
+def _with_previous(store: Store, entries: Sequence[UnappendedEntry]) -> list[UnappendedEntry]:
+    """Return entries and those that precede them and are not in the feed yet, in order.
+
+    They are of other partitions of the outbox, which the relay handles at the same time.
+    """
+    found = {one.id: one for one in entries}
+    known = set(found)
+    oldest = now_ms() - STREAM_MS
+    added = list(entries)
+    while added:
+        wanted = {name for one in added for name in one.noted.previous} - known
+        known |= wanted
+        recent = {name for name in wanted if milliseconds_of(name) > oldest}
+        added = list(_read_unmarked(store, recent))
+        found |= {one.id: one for one in added}
+    return in_order(found.values())
+
+
+def _read_unmarked(store: Store, names: Iterable[str]) -> Iterator[UnappendedEntry]:
+    """Yield those of some entries of the outbox about the table that are not marked as relayed.
+
+    The relay marks an entry after its changes are in the feed.
+    """
+    for part in batched(sorted(names), _KEYS, strict=False):
+        keys = [key_attributes((partition_of(store.slug, name), name)) for name in part]
+        wanted: Mapping[str, Any] = {store.outbox: {"Keys": keys, "ConsistentRead": True}}
+        attempt = 0
+        while wanted:
+            answer = store.retry_transient_errors(partial(_read_batch, store, wanted))
+            for item in answer["Responses"].get(store.outbox, []):
+                one = None if EXPIRY in item else unappended(parse_entry(item)[1])
+                if one and one.noted.table == store.table:
+                    yield one
+            if wanted := answer["UnprocessedKeys"]:
+                attempt = store.back_off(attempt)
+
+
+def _read_batch(store: Store, wanted: Mapping[str, Any]) -> Any:
+    return store.client.batch_get_item(RequestItems=wanted)
+
+
+def _first_batch(entries: Sequence[UnappendedEntry]) -> list[UnappendedEntry]:
+    """Return the first entries, as many as one chunk takes; at least one."""
+    batch: list[UnappendedEntry] = []
+    changes = 0
+    for one in entries[:_MOST_ENTRIES]:
+        changes += len(one.noted.changes)
+        if batch and changes > _MOST_CHANGES:
+            break
+        batch.append(one)
+    return batch
+
+
+def _actions(store: Store, head: FeedHead, batch: Sequence[UnappendedEntry]) -> list[Any]:
+    """Return the actions that append a batch: of the head, and of the chunk."""
+    after = head.after([one.noted for one in batch])
+    chunk = {
+        "TableName": store.table,
+        "Item": to_attributes(_chunk(after, batch)),
+        "ConditionExpression": f"attribute_not_exists({PARTITION_KEY})",
+    }
+    return [{"Update": _update(store, head, after)}, {"Put": chunk}]
+
+
+def _update(store: Store, head: FeedHead, after: FeedHead) -> dict[str, Any]:
+    """Return the update of the head, on the condition that it is as it was read."""
+    return {
+        "TableName": store.table,
+        "Key": key_attributes(HEAD_KEY),
+        "UpdateExpression": "SET #position = :after, #sums = :sums, #appended = :appended",
+        "ConditionExpression": "#position = :before AND #epoch = :epoch AND #table = :table",
+        "ExpressionAttributeNames": {
+            "#position": "position", "#sums": "checksums", "#appended": "appended_ms",
+            "#epoch": "epoch", "#table": "table",
+        },
+        "ExpressionAttributeValues": {
+            ":before": encode(head.position),
+            ":after": encode(after.position),
+            ":epoch": encode(head.epoch),
+            ":table": encode(store.table),
+            ":sums": encode(_packed(after)),
+            ":appended": encode(after.appended_ms),
+        },
+    }  # fmt: skip
+
+
+# Chunks
+
+
+def _chunk_key(epoch: int, position: int) -> Key:
+    return (PARTITION, f"{epoch:0{_EPOCH_DIGITS}d}#{position:0{_POSITION_DIGITS}d}")
+
+
+def _chunk(after: FeedHead, batch: Sequence[UnappendedEntry]) -> Item:
+    """Return the item of the entries after whose append the feed has the head `after`."""
+    content = [
+        [one.committed_at, one.noted.request_id, one.noted.actor, one.noted.by_object()]
+        for one in batch
+    ]
+    return item_at(
+        _chunk_key(after.epoch, after.position - len(batch) + 1),
+        entries=b"".join(pack(dumps(content))),
+        ids=b"".join(bytes_of(one.id) for one in batch),
+        appended_ms=after.appended_ms,
+        **{EXPIRY: now_ms() // 1000 + CHUNK_SECONDS},
+    )
+
+
+def read_entries(store: Store, head: FeedHead, after: int) -> Iterator[FeedEntry]:
+    """Yield the entries behind the position `after`, chunk by chunk, up to the end of the feed.
+
+    Entries that have expired are left out.
+    """
+    if after >= head.position:
+        return
+    low, high = _chunk_key(head.epoch, 0)[1], _chunk_key(head.epoch, head.position)[1]
+    wanted = _chunk_key(head.epoch, after + 1)[1]
+    holding = _query(store, low, wanted, Limit=1, ScanIndexForward=False)
+    first = holding.items[0][SORT_KEY] if holding.items else wanted
+    start: dict[str, Any] = {}
+    while True:
+        page = _query(store, first, high, **start)
+        for item in page.items:
+            for entry in _entries_of(item):
+                if entry.position > after:
+                    yield entry
+        if not page.last_key:
+            return
+        start = {"ExclusiveStartKey": page.last_key}
+
+
+def _query(store: Store, low: str, high: str, **options: Any) -> Any:
+    return store.query(
+        KeyConditionExpression=f"{PARTITION_KEY} = :feed AND {SORT_KEY} BETWEEN :low AND :high",
+        values={":feed": PARTITION, ":low": low, ":high": high},
+        ConsistentRead=True,
+        **options,
+    )
+
+
+def _entries_of(item: Item) -> Iterator[FeedEntry]:
+    content = loads(unpack([item["entries"]]))
+    for position, entry in enumerate(content, _first_position(item)):
+        committed_at, request_id, (kind, name), by_object = entry
+        changes = changes_of(by_object)
+        yield FeedEntry(position, committed_at, request_id, (kind, name), changes)
+
+
+def _ids_of(item: Item) -> list[str]:
+    """Return the ids of the items of the outbox of the entries of a chunk."""
+    names = item["ids"]
+    starts = range(0, len(names), _ID_BYTES)
+    return [f"{EVENT_PREFIX}{names[at : at + _ID_BYTES].hex()}" for at in starts]
+
+
+def _first_position(item: Item) -> int:
+    return int(item[SORT_KEY].partition("#")[2])

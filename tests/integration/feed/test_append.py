@@ -1,0 +1,254 @@
+"""The relay appends each transaction to the feed once, whatever happens to its batches."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from shared.identity.auth import tokens
+from shared.integration.webhooks.relay import relay_missed_entries
+from shared.kernel import aws
+from shared.kernel.config import config
+from shared.kernel.db.items import item_at, to_attributes
+from shared.kernel.db.table import EXPIRY
+from shared.kernel.events import feed as feeds
+from shared.kernel.events.feed import CHUNK_SECONDS, HEAD_KEY, FeedHead, head_item
+from shared.kernel.queue import Queue
+from tests.clock import Clock
+from tests.dynamodb.request_cost import measured
+from tests.faults import (
+    AwsFaults,
+    Fault,
+    before_first,
+    conflict,
+    kill_after,
+    kill_before,
+    lose_answer,
+    throttle,
+)
+from tests.feed_scenario import FeedScenario, checksums_of
+from tests.noted_changes import listed_versions
+
+
+def test_an_entry_has_the_changes_of_a_transaction_and_who_made_them(feed: FeedScenario) -> None:
+    erp = feed.webhooks.erp
+    number = feed.create(1)["id"]
+    feed.rename(number, "Another")
+    assert erp.delete(f"/products/{number}").status == 200
+
+    assert feed.relay() == []
+
+    feed.assert_complete()
+    entries = feed.entries()
+    created, renamed, deleted = (
+        next(one for one in entry.changes if one.object == "product") for entry in entries
+    )
+    assert (created.before, created.after) == (None, 1)
+    assert (renamed.before, renamed.after) == (1, 2)
+    assert (deleted.before, deleted.after) == (2, None)
+    assert erp.token
+    caller = tokens._json(erp.token.split(".")[1])
+    assert {entry.actor for entry in entries} == {("client", caller["sub"])}
+    assert all(entry.request_id for entry in entries)
+    assert [entry.committed_at for entry in entries] == [
+        item["created_at"]["S"] for item in feed.items()
+    ]
+
+
+def test_a_transaction_without_an_event_is_appended_and_marked(feed: FeedScenario) -> None:
+    assert feed.webhooks.erp.post("/product-categories", {"name": "Tools"}).status == 201
+    (item,) = feed.items()
+    assert "type" not in item
+    assert feed.relay() == []
+    (item,) = feed.items()
+    assert EXPIRY in item
+    feed.assert_complete()
+
+
+def test_chunks_expire_after_92_days_and_the_head_never(feed: FeedScenario, clock: Clock) -> None:
+    feed.create(1)
+    feed.relay()
+    parts = [item for item in feed.stack.items() if item["PK"]["S"] == "feed"]
+    expiries = {item["SK"]["S"]: item[EXPIRY]["N"] for item in parts if EXPIRY in item}
+    assert len(parts) == 1
+    assert expiries.keys() == {f"{feed.head.epoch:015d}#000000000000001"}
+    (expiry,) = map(int, expiries.values())
+    assert 0 <= clock.time() + CHUNK_SECONDS - expiry < 60
+
+
+def test_every_position_is_read_from_its_chunk(
+    feed: FeedScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "_MOST_ENTRIES", 3)
+    for number in range(1, 12):
+        feed.create(number)
+    feed.relay()
+    feed.assert_complete()
+    chunks = [item for item in feed.stack.items() if item["PK"]["S"] == "feed"]
+    assert len(chunks) == 4
+    for after in range(12):
+        assert [one.position for one in feed.entries(after)] == list(range(after + 1, 12))
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after, lose_answer, throttle])
+def test_a_relay_that_fails_at_any_call_appends_once(
+    feed: FeedScenario, aws_faults: AwsFaults, fault: Callable[[int], Fault]
+) -> None:
+    number = feed.create(1)["id"]
+    with aws_faults.recorded() as seen:
+        feed.relay()
+    for at in range(len(seen.calls)):
+        feed.rename(number, f"Name {at}")
+        new = feed.items()[-1:]
+        aws_faults.kills(fault(at), partial(feed.relay, new))
+        assert feed.relay(new) == []
+        assert EXPIRY in feed.items()[-1]
+    feed.assert_complete()
+
+
+def test_batches_at_the_same_time_are_both_appended(
+    feed: FeedScenario, aws_faults: AwsFaults
+) -> None:
+    for number in (1, 2, 3, 4, 5):
+        feed.create(number)
+    items = feed.items()
+    meanwhile = partial(feed.relay, items[1:3])
+    with aws_faults.faulty(before_first("TransactWriteItems", meanwhile)):
+        assert feed.relay([items[0], items[1], items[3]]) == []
+    assert feed.head.position == 4
+    with aws_faults.faulty(conflict(2)):
+        assert feed.relay(items[4:]) == []
+    feed.assert_complete()
+
+
+def test_versions_of_a_resource_follow_each_other_whichever_batch_comes_first(
+    feed: FeedScenario,
+) -> None:
+    number = feed.create(1)["id"]
+    feed.rename(number, "Second")
+    feed.rename(number, "Third")
+    first, second, third = feed.items()
+    assert feed.relay([third]) == []
+    feed.assert_complete()
+    assert [EXPIRY in item for item in feed.items()] == [False, False, True]
+    assert feed.relay([second]) == feed.relay([first]) == []
+    feed.assert_complete()
+    assert all(EXPIRY in item for item in feed.items())
+
+
+def test_an_entry_is_found_behind_many_that_were_appended_since(feed: FeedScenario) -> None:
+    feed.create(0)
+    first = feed.items()
+    feed.relay()
+    for number in range(1, 31):
+        feed.create(number)
+        feed.relay(feed.items()[-1:])
+    assert feed.relay(first) == []
+    assert feed.head.position == 31
+    feed.assert_complete()
+
+
+def test_only_what_was_appended_since_the_commit_is_read_before(
+    feed: FeedScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    feed.create(1)
+    feed.relay()
+    clock.advance(60)
+    feed.create(2)
+    new = feed.items()[-1:]
+    with aws_faults.recorded() as seen:
+        feed.relay(new)
+    assert "Query" not in seen.operations
+    with aws_faults.recorded() as seen:
+        feed.relay(new)
+    assert seen.operations.count("Query") == 1
+    feed.assert_complete()
+
+
+def test_what_was_relayed_before_the_feed_began_is_not_appended(feed: FeedScenario) -> None:
+    """The first sums have it. The stream may bring it again, because the relay has died."""
+    feed.create(1)
+    relayed = feed.items()
+    feed.relay()
+    begun = replace(feed, before=listed_versions(feed.stack))
+    begun.begin()
+    assert feed.relay(relayed) == []
+    assert feed.head.position == 0
+    feed.create(2)
+    assert feed.relay() == []
+    assert [one.changes[0].id for one in feed.entries()] == [2]
+    assert feed.head.checksums == checksums_of(listed_versions(feed.stack))
+
+
+def test_changes_do_not_wait_for_the_queue_of_deliveries(
+    feed: FeedScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed.webhooks.subscribe()
+    feed.create(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Queue, "send_many", lambda _, messages: messages)
+        assert feed.relay() != []
+    feed.assert_complete()
+    assert EXPIRY not in feed.items()[-1]
+    assert feed.relay(feed.items()[-1:]) == []
+    assert EXPIRY in feed.items()[-1]
+    feed.assert_complete()
+
+
+def test_entries_of_discarded_batches_are_appended_by_the_operator(feed: FeedScenario) -> None:
+    for number in (1, 2, 3):
+        feed.create(number)
+    feed.relay(feed.items()[1:2])
+    assert list(relay_missed_entries("acme", older_than=-60))
+    feed.assert_complete()
+    assert all(EXPIRY in item for item in feed.items())
+
+
+@pytest.mark.parametrize("table", [None, "stowage-tenant-acme-of-before"])
+def test_a_table_without_a_feed_of_its_own_appends_nothing(
+    feed: FeedScenario, table: str | None
+) -> None:
+    """A head that a restore has copied belongs to another table."""
+    dynamodb, own = aws.client("dynamodb"), config().tenant_table("acme")
+    if table is None:
+        dynamodb.delete_item(TableName=own, Key=to_attributes(item_at(HEAD_KEY)))
+    else:
+        head = head_item(table, FeedHead(epoch=1, position=7, checksums={}))
+        dynamodb.put_item(TableName=own, Item=to_attributes(head))
+    feed.create(1)
+    assert feed.relay() == []
+    (item,) = feed.items()
+    assert EXPIRY in item
+    assert not [one for one in feed.stack.items() if EXPIRY in one and one["PK"]["S"] == "feed"]
+
+
+def test_twenty_writers_and_relays_that_die_leave_no_gap(
+    feed: FeedScenario, aws_faults: AwsFaults
+) -> None:
+    """A stream that is restarted repeats batches, and batches overlap."""
+    rng = random.Random(63)  # noqa: S311
+    numbers = [feed.create(number)["id"] for number in range(5)]
+    for turn in range(35):
+        for writer in range(20):
+            if rng.random() < 0.15:
+                feed.rename(rng.choice(numbers), f"{turn} {writer}")
+        items = feed.items()
+        chosen = sorted(rng.sample(range(len(items)), min(len(items), 12)))
+        kill = rng.choice((kill_before, kill_after))(rng.randrange(8))
+        aws_faults.kills(kill, partial(feed.relay, [items[at] for at in chosen]))
+    feed.relay()
+    feed.assert_complete()
+
+
+@pytest.mark.parametrize(("count", "most"), [(1, 1 + 4), (90, 1 + 0.2)])
+def test_appending_costs_few_write_units_for_each_transaction(
+    feed: FeedScenario, aws_faults: AwsFaults, count: int, most: float
+) -> None:
+    """The mark alone, which a table without a feed has, too, costs one unit for each."""
+    for number in range(count):
+        feed.create(number)
+    with measured(aws_faults) as reading:
+        feed.relay()
+    assert reading.units.writes / count <= most

@@ -1,0 +1,1 @@
+"""Events and the feed of changes."""
