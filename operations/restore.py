@@ -7,7 +7,8 @@
 5. The restore waits until every invocation that uses the present table has ended.
 6. Given ids and ended access are carried over from the present table. What goes back gets a
    version that it never had. Imports that were running are set to `failed`.
-7. One transaction makes the new table the tenant's, deactivates the subscriptions that are not
+7. A new feed of changes begins, because its followers have seen other changes.
+8. One transaction makes the new table the tenant's, deactivates the subscriptions that are not
    active in the earlier one, and ends every token. The earlier table stays.
 
 The attribute `restoring` of the tenant's item says which restore is in progress, so that another
@@ -22,6 +23,7 @@ from functools import cache
 from typing import Any
 
 from operations.draining import wait_for_running_invocations
+from operations.feed import begin_feed
 from operations.operator_identity import operator_name
 from operations.progress import ReportProgress, no_progress
 from operations.restore_carry_over import (
@@ -52,6 +54,7 @@ from shared.identity.users.repository import count_users
 from shared.kernel.aws import client
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.company import Company
+from shared.kernel.db.outbox_item import CHANGES_SINCE
 from shared.kernel.db.schema import TableVersion, served
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -373,6 +376,8 @@ def _complete(  # noqa: PLR0913, PLR0917  the facts of one restore
     raise_versions(present, restored, parse_moment(plan.at) if plan.at else None, report)
     locked = keep_access_ended(present, restored)
     fail_running_imports(restored)
+    if version.written >= CHANGES_SINCE:
+        begin_feed(restored, report)
     lease.keep()
     report(f"{slug}: switching to {table}")
     deactivated = _switch(lease, plan, present, restored)

@@ -7,7 +7,8 @@
    has ended. After that no item of the old version can appear.
 4. Every entity that has another form in the new version is rewritten, until a pass over the table
    finds none, and items whose key the new version renames are moved.
-5. The table gets the new version, so that lists use what is new.
+5. The table gets a feed of changes, unless it has one.
+6. The table gets the new version, so that lists use what is new.
 
 Each step is recorded in the tenant's item, so that another run goes on where one died. Totals are
 exact at every moment: the head of an entity says in which version it is counted
@@ -22,6 +23,7 @@ from itertools import batched, groupby
 from typing import Any
 
 from operations.draining import wait_for_running_invocations
+from operations.feed import begin_feed, has_feed
 from operations.operator_identity import run_as_operator
 from operations.pace import Pace
 from operations.progress import ReportProgress, no_progress
@@ -43,6 +45,7 @@ from shared.kernel.db.actions import Cost
 from shared.kernel.db.alias_entries import bring_alias_up_to_date
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import item_at
+from shared.kernel.db.outbox_item import CHANGES_SINCE
 from shared.kernel.db.records import HEAD, SCHEMA
 from shared.kernel.db.schema import TableVersion, served
 from shared.kernel.db.steps import STEP_ACTIONS, commit_in_steps, fitting_items
@@ -177,7 +180,7 @@ def upgrade_tables(
         Conflict: Another run has the lease, a restore is not finished, or an index has another key
             or projection.
     """
-    outdated = []
+    outdated, unfed = list[str](), list[str]()
     refused: list[ServiceError] = []
     for slug in slugs:
         try:
@@ -186,11 +189,17 @@ def upgrade_tables(
             refused.append(error)
             continue
         if version == schema.current_version():
+            if not has_feed(operator_store(slug)):
+                unfed.append(slug)
+                continue
             set_maxima(slug)
             yield Upgraded(slug, schema.SCHEMA_VERSION, 0)
         else:
             outdated.append(slug)
     run = partial(_run_leased, progress=progress, refused=refused)
+    for slug, _ in run(unfed, _ensure_feed):
+        set_maxima(slug)
+        yield Upgraded(slug, schema.SCHEMA_VERSION, 0)
     announced = [slug for slug, _ in run(outdated, _announce)]
     writing = [slug for slug, _ in run(announced, _begin_writing)]
     for slug, upgraded in run(writing, partial(_complete, rate=rate)):
@@ -277,8 +286,16 @@ def _complete(lease: Lease, report: ReportProgress, *, rate: int) -> Upgraded:
     collections = _changed_collections(_version_of(slug).complete)
     if collections:
         progress = _rewrite_all(lease, progress, collections, rate, report)
+    _ensure_feed(lease, report)
     _finish(lease)
     return Upgraded(slug, schema.SCHEMA_VERSION, _count_of(progress, "rewritten"))
+
+
+def _ensure_feed(lease: Lease, report: ReportProgress) -> None:
+    """Begin the feed of changes, unless the table has one."""
+    store = operator_store(lease.slug, Deadline(_LONGEST_MS))
+    if store.version.written >= CHANGES_SINCE and not has_feed(store):
+        begin_feed(store, report)
 
 
 def _finish(lease: Lease) -> None:

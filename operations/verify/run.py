@@ -8,7 +8,7 @@ import json
 import math
 import zlib
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from operations.progress import ReportProgress, no_progress
 from operations.table_lease import Lease, leased
 from operations.tenant_changes import show_tenant, tenant_item
 from operations.verify.counters_pass import CountersPass
+from operations.verify.feed_pass import FeedPass
 from operations.verify.findings import Drift, Drifts, Finding, Findings, Fix
 from operations.verify.items_pass import ItemsPass
 from operations.verify.metering import MeteredClient, default_rate
@@ -45,7 +46,7 @@ _ROUNDS = 5
 """Attempts to repair what requests change at the same time."""
 _KEPT_FINDINGS = 200
 """Findings that are kept for the next run if this one is interrupted; others are only counted."""
-_PASSES = ("items", "stock", "positions", "work", "shares", "counters")
+_PASSES = ("items", "stock", "positions", "work", "shares", "counters", "feed")
 
 
 class _Pass[S: Hashable](Protocol):
@@ -172,20 +173,19 @@ class _Run:
         return self.findings
 
     def _pass(self, name: str) -> _Pass[Any]:
-        match name:
-            case "items":
-                return ItemsPass(self.store, self.greatest, self.level_marks)
-            case "stock":
-                last = self.greatest.get
-                return StockPass(self.store, last("product", 0), last("picking", 0), self.strays)
-            case "positions":
-                return PositionsPass(self.store, self.greatest.get("position", 0))
-            case "work":
-                return WorkPass(self.store, self.greatest)
-            case "shares":
-                return SharesPass(self.store, self.greatest.get("product", 0), self.level_marks)
-            case _:
-                return CountersPass(self.store)
+        last = self.greatest.get
+        passes: Mapping[str, Callable[[], _Pass[Any]]] = {
+            "items": lambda: ItemsPass(self.store, self.greatest, self.level_marks),
+            "stock": lambda: StockPass(
+                self.store, last("product", 0), last("picking", 0), self.strays
+            ),
+            "positions": lambda: PositionsPass(self.store, last("position", 0)),
+            "work": lambda: WorkPass(self.store, self.greatest),
+            "shares": lambda: SharesPass(self.store, last("product", 0), self.level_marks),
+            "counters": lambda: CountersPass(self.store),
+            "feed": lambda: FeedPass(self.store),
+        }
+        return passes[name]()
 
     def _check[S: Hashable](self, found: _Pass[S], subjects: Sequence[S]) -> None:
         """Look at subjects, and record and repair what is confirmed."""

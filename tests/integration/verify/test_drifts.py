@@ -27,8 +27,11 @@ _ELSEWHERE = {
 """Batches of the stride 9 for drifts that would meet another one of the same item. After a change
 of PLANTS a batch may fail for this reason: move one of its drifts."""
 
-_FOLLOWING = {f"{kind}.{name}" for kind in ("level", "total") for name in Shares.model_fields}
-"""Kinds that are also found where a document, picking or transfer order has another drift."""
+_FOLLOWING = {f"{kind}.{name}" for kind in ("level", "total") for name in Shares.model_fields} | {
+    "feed.sums"
+}
+"""Kinds that are also found where a document, picking or transfer order has another drift, or where
+an entity is missing or has another version."""
 
 
 def _batches() -> list[list[Plant]]:

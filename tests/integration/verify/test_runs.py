@@ -12,6 +12,7 @@ from shared.identity.tenancy.directory import read_item, tenant_key
 from shared.kernel.db import schema
 from shared.kernel.db.table import SORT_KEY
 from shared.kernel.errors import Conflict, NotFound, UnservedTable
+from shared.kernel.events.feed import HEAD_KEY
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, before_first, kill_after, refusal
 from tests.integration.call_faults import at_calls
@@ -35,6 +36,11 @@ _PLANTED = (
 
 
 def _plant(table: Table) -> None:
+    """Plant drifts in a table without a feed, because the number of calls of its check varies.
+
+    Which partitions of the outbox have entries depends on random digits.
+    """
+    table.delete(HEAD_KEY)
     by_name = {plant.name: plant for plant in PLANTS}
     for name in _PLANTED:
         by_name[name].apply(table)
@@ -46,7 +52,7 @@ def _tenant() -> dict[str, Any]:
 
 def _without_times(table: Table) -> dict[Any, Any]:
     """Return the items without what differs between two repairs of the same drift."""
-    volatile = {"data", "version", "touched", "S2"}
+    volatile = {"data", "version", "touched", "tx", "S2"}
     return {
         key: {name: value for name, value in item.items() if name not in volatile}
         for key, item in table.contents().items()
@@ -95,9 +101,8 @@ def test_interrupted_verification_goes_on_where_it_stopped(
     _interrupt(aws_faults)
     assert "verification" in _tenant()
     steps: list[str] = []
-    with aws_faults.recorded() as seen:
-        found = verify_tenant("acme", report=steps.append)
-    assert "Scan" not in seen.operations
+    found = verify_tenant("acme", report=steps.append)
+    assert not any("acme: items" in step for step in steps)
     assert any("going on with the verification" in step for step in steps)
     assert {"index.missing", "stock.qty", "counter.partition"} <= found.counts.keys()
 
