@@ -4,7 +4,7 @@ A bar with `missed` is a target that is not reached yet: its figure must not get
 `missed`, and when it is reached, `missed` is removed.
 """
 
-from tests.bench import browser, concurrent_orders, imports, size
+from tests.bench import browser, concurrent_orders, imports, jobs, size
 from tests.bench.lists import TITLE as LISTS
 from tests.bench.operations import TITLE as OPERATIONS
 from tests.bench.report import Bar
@@ -52,6 +52,10 @@ BARS = (
     Bar(LISTS, "", "pairs: items beyond", most=0, missed=982),
     Bar(SEARCHES, "", "round trips", most=4),
     Bar(SEARCHES, "", "items", most=700, missed=2_050),
+    Bar(jobs.TITLE, r"order ", "round trips", most=4),
+    Bar(jobs.TITLE, r"reserve and pick|receive", "requests", most=4),
+    Bar(jobs.TITLE, r"reserve and pick", "round trips", most=20),
+    Bar(jobs.TITLE, r"receive", "round trips", most=22),
     Bar(_DAY, r"\*\*the day", "USD of a day: DynamoDB", most=2.10),
     Bar(_DAY, r"\*\*the day", "USD of a day: all", most=2.90, missed=3.13),
     Bar(_PICKING, "", "5xx responses", most=0),
