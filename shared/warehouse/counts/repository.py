@@ -27,6 +27,7 @@ from shared.warehouse.stock.models import RowKey
 COUNTS = Collection(
     kind="stock_count",
     noun="Count",
+    listed_as="count",
     model=StoredCount,
     facets=facets_of(
         "status", "created_at", "updated_at", warehouse="whs_code", assigned_to="assigned_id"
