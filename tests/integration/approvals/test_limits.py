@@ -161,4 +161,4 @@ def test_limits_cost_one_round_trip_when_they_apply_and_none_otherwise(
         _grant(supervisor, row["id"])
     assert adjusted(6, "above") == (201, free[1] + 1)
     assert finalized(pickings[1], "end above") == (200, free_end[1] + 1)
-    assert refused_end == (409, 4), "claim, picking, ids, approval"
+    assert refused_end == (409, 3), "claim and picking, ids, approval"
