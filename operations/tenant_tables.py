@@ -232,15 +232,17 @@ def write_version(slug: str, version: int) -> TableVersion:
 def ensure_version(slug: str, version: int) -> TableVersion:
     """Return the version of a table; one that is still empty gets `version`. Safe to repeat.
 
-    One with contents was recovered from a backup: its feed of changes ends.
+    One with contents was recovered from a backup: its feed of changes ends. That of a table without
+    contents begins again.
     """
     name = table_of(slug)
     own = [schema.VERSION_KEY, HEAD_KEY]
     first = client("dynamodb").scan(TableName=name, Limit=len(own) + 1, ConsistentRead=True)
+    recorded = recorded_version(name) if first["Items"] else TableVersion.of(version)
     if all(key_of(from_attributes(item)) in own for item in first["Items"]):
-        return write_version(slug, version)
+        return write_version(slug, recorded.complete)
     client("dynamodb").delete_item(TableName=name, Key=key_attributes(HEAD_KEY))
-    return recorded_version(name)
+    return recorded
 
 
 def recorded_version(name: str) -> TableVersion:

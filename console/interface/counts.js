@@ -85,7 +85,7 @@ const subject = {
    "permission": "inventory.manage",
    "name": "recount_count",
    "body": [
-    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 200, "items": {"type": "integer", "minimum": 1}}
+    {"name": "lines", "isRequired": true, "type": "array", "maxItems": 200, "items": {"type": "integer", "minimum": 1, "maximum": 999999999999}}
    ]
   },
   "POST /counts/{id}/post": {"permission": "inventory.manage", "name": "post_count"},

@@ -305,8 +305,9 @@ class ApiHandler:
         match = next((match for match in found if match), None)
         if match is None or not operation.shows_as(match.operation):
             return None
-        if result.warning or match.operation.response is not operation.response:
-            response = resource_to_http(shown_by(match.operation, result), call.tenant.base_url)
+        if result.warning or result.beside or match.operation.response is not operation.response:
+            shown = replace(shown_by(match.operation, result), beside=None)
+            response = resource_to_http(shown, call.tenant.base_url)
         return conditional.etag_of(response.body, match.operation.volatile_fields)
 
     def _ensure_if_match(self, tx: Transaction, call: ApiCall, request: Request[Any, Any]) -> None:

@@ -16,7 +16,7 @@ from shared.kernel.db.steps import run_steps
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.validation import Checked, ensure_valid
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.counts import repository, rules
 from shared.warehouse.counts.models import (
     MAX_LINES,
@@ -95,7 +95,7 @@ def _new_count(tx: Transaction, draft: Checked[CountDraft]) -> StoredCount:
     found, assigned, _ = run_all(
         lambda: tx.store.get_many(codes.keys),
         lambda: read_operator(tx, draft.assigned_to) if draft.assigned_to else None,
-        lambda: tx.reserve_ids(COUNTS.kind, 1),
+        lambda: None if isinstance(draft, InvalidBody) else tx.reserve_ids(COUNTS.kind, 1),
     )
     known = codes.known(tx, found)
     problems = [

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from shared.kernel.db.records import Record
 from shared.kernel.fields import (
+    MAX_ID,
     WHOLE_NUMBER,
     ZERO,
     Code,
@@ -102,7 +103,7 @@ class RecountedLines(Input):
     """Lines to be counted again, by their numbers."""
 
     lines: Annotated[
-        list[Annotated[int, Field(ge=1), WHOLE_NUMBER]],
+        list[Annotated[int, Field(ge=1, le=MAX_ID), WHOLE_NUMBER]],
         Field(min_length=1, max_length=MAX_RECOUNTED),
         distinct(MAX_RECOUNTED),
     ]

@@ -101,8 +101,8 @@ def test_documents_need_no_call_per_row(
     assert len(validation.calls) <= _CONSTANT
     assert Counter(validation.operations)["BatchGetItem"] <= ROWS / 5 / 100 + 2
     transactions = Counter(commit.operations)["TransactWriteItems"]
-    # The levels of the 20 products, and 7 documents.
-    assert transactions <= ROWS / 5 / 7 + 3
+    # The levels of the 20 products, the item of the outbox, and 6 documents.
+    assert transactions <= ROWS / 5 / 6 + 3
     assert len(commit.calls) <= 4 * transactions + _CONSTANT
 
 

@@ -92,8 +92,9 @@ def test_step_fills_a_transaction(central: Erp, aws_faults: AwsFaults) -> None:
 
     steps = [call for call in recording.calls if call.operation == "TransactWriteItems"]
     # Positions and aliases, the search entries of 100 (the other codes are too short), the totals
-    # (of all, and of the warehouse by id and by code), and the claim of the key; last the response.
-    assert [len(step.request["TransactItems"]) for step in steps] == [76, 76, 61, 1]
+    # (of all, and of the warehouse by id and by code), the item of the outbox with the changes, and
+    # the claim of the key; last the response.
+    assert [len(step.request["TransactItems"]) for step in steps] == [77, 77, 62, 1]
 
 
 @pytest.mark.usefixtures("small_steps", "clock")
