@@ -54,7 +54,7 @@ from stowage_client.models import (
     ProductChange,
     ProductCreate,
     ReceiptDraft,
-    ReceiptLineDraft,
+    ReceiptLinesDraft,
     WarehouseCreate,
 )
 from stowage_client.types import Response
@@ -173,7 +173,7 @@ def main() -> None:
         201,
     ).data
     data(start_receipt.sync_detailed(receipt.id, client=client))
-    received = ReceiptLineDraft(item_code=_ITEM, qty=10, bin_code=_BIN)
+    received = ReceiptLinesDraft(item_code=_ITEM, qty=10, bin_code=_BIN)
     data(create_receipt_line.sync_detailed(receipt.id, client=client, body=received))
     data(finalize_receipt.sync_detailed(receipt.id, client=client))
     shown = data(get_entry_document.sync_detailed(created.id, client=client)).data
