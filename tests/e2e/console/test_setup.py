@@ -279,8 +279,10 @@ def test_webhook_with_its_test_log_and_new_secret(person: Person) -> None:
         person.choose("Rotate the secret")
         second = person.page.locator(".secret pre").inner_text()
         assert second != first
+        latest = person.page.locator(".history li").first
+        expect(latest).to_contain_text("Secret of a webhook rotated")
         person.choose("Send a test event")
-        expect(person.page.locator(".history li").first).to_contain_text("Webhook tested")
+        expect(latest).to_contain_text("Webhook tested")
         person.page.get_by_role("link", name="Deliveries").click()
         expect(person.rows().first).to_contain_text("webhook.test")
         person.rows().first.get_by_role("link").click()
