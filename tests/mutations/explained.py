@@ -15,6 +15,10 @@ EXPLAINED: dict[str, str] = {
         "The mark of a retirement is valid for longer than a request may take, so nobody else"
         " deletes the alias meanwhile; the check is for clocks that differ."
     ),
+    "warehouse/receiving/goods_receipt.py _read_named: without"
+    " tx.store.get_many(NamedCodes(positions=places).keys)": (
+        "It reads ahead, in one call for all lines: what uses the positions reads them otherwise."
+    ),
     "warehouse/stock/renames.py _move_rows: put instead of insert in"
     " tx.insert(item_at(new, id=record.id))": (
         "The same transaction reserves the code of the position, so nobody else adds rows with it."
