@@ -7,6 +7,7 @@ import pytest
 
 from shared.kernel.errors import ApprovalRequired, Conflict, StaleState, ValidationFailed
 from tests.count_scenario import CountScenario
+from tests.faults import AwsFaults, before_first
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -47,6 +48,18 @@ def test_count_has_a_line_for_each_stock_and_each_empty_position(
         (3, "A-01", "DRILL", "open", 1, None),
         (4, "B-01", None, "open", 0, None),
     ]
+
+
+def test_what_is_expected_is_the_stock_at_the_moment_of_the_commit(
+    yard: WarehouseScenario, counts: CountScenario, aws_faults: AwsFaults
+) -> None:
+    yard.stock("BRICK", 10)
+    number = counts.create(positions=["A-01"]).id
+
+    with aws_faults.faulty(before_first("TransactWriteItems", lambda: yard.stock("BRICK", 5))):
+        counts.count(number, item_code="BRICK", qty=15)
+
+    assert counts.lines(number) == [(1, "A-01", "BRICK", "counted", 15, 15)]
 
 
 def test_count_of_products_and_of_a_zone_has_their_stock(
