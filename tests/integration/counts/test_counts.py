@@ -7,7 +7,7 @@ import pytest
 
 from shared.kernel.errors import ApprovalRequired, Conflict, StaleState, ValidationFailed
 from tests.count_scenario import CountScenario
-from tests.faults import AwsFaults, before_first
+from tests.faults import Answer, AwsFaults, Call, Forward, before_first
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -60,6 +60,28 @@ def test_what_is_expected_is_the_stock_at_the_moment_of_the_commit(
         counts.count(number, item_code="BRICK", qty=15)
 
     assert counts.lines(number) == [(1, "A-01", "BRICK", "counted", 15, 15)]
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_count_whose_stock_comes_into_another_while_it_is_created_is_cancelled(
+    yard: WarehouseScenario, counts: CountScenario, aws_faults: AwsFaults
+) -> None:
+    yard.stock("BRICK", 10)
+    yard.stock("CEMENT", 4, batch="L1")
+    others: list[int] = []
+
+    def meanwhile(call: Call, forward: Forward) -> Answer:
+        answer = forward()
+        if call.operation == "TransactWriteItems" and not others:
+            others.append(0)
+            others.append(counts.create(item_codes=["CEMENT"]).id)
+        return answer
+
+    with aws_faults.faulty(meanwhile), pytest.raises(Conflict, match="1 are in others"):
+        counts.create(positions=["A-01"])
+
+    assert [one["status"] for one in yard.erp.walk("/counts", status="cancelled")] == ["cancelled"]
+    assert counts.create(item_codes=["BRICK"]).status == "open"
 
 
 def test_count_of_products_and_of_a_zone_has_their_stock(
