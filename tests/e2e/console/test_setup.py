@@ -284,7 +284,8 @@ def test_webhook_with_its_test_log_and_new_secret(person: Person) -> None:
         person.choose("Send a test event")
         expect(latest).to_contain_text("Webhook tested")
         person.page.get_by_role("link", name="Deliveries").click()
-        expect(person.rows().first).to_contain_text("webhook.test")
-        person.rows().first.get_by_role("link").click()
+        # other tests of the same company change stock, and their events are listed here too
+        test_event = person.rows().filter(has_text="webhook.test").first
+        test_event.get_by_role("link").click()
         person.choose("Deliver again")
         expect(person.shown("Event")).to_have_text("webhook.test")
