@@ -25,6 +25,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict
 from shared.kernel.events.feed import (
+    CLOCKS_MS,
     STREAM_MS,
     Checksums,
     FeedHead,
@@ -86,8 +87,11 @@ def sums_at(store: Store, head: FeedHead, report: ReportProgress = no_progress) 
 
 
 def append_committed(store: Store, *, since_ms: int) -> None:
-    """Append what was committed from `since_ms` until now and was not relayed."""
-    until_ms = now_ms() + 1
+    """Append what was committed from `since_ms` until now and was not relayed.
+
+    The ids of entries have the times of their writers, whose clocks may be ahead.
+    """
+    until_ms = now_ms() + CLOCKS_MS
     for page in unrelayed_entries(
         store.client, store.outbox, store.slug, until_ms, since_ms=since_ms
     ):

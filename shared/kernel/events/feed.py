@@ -59,7 +59,7 @@ _MOST_ENTRIES = 500
 _MOST_CHANGES = 4_000
 """Changes of a chunk, of 48 bytes each at most: with its entries, less than an item, uncompressed.
 """
-_CLOCKS_MS = 10_000
+CLOCKS_MS = 10_000
 """Longest difference between the clocks of two functions."""
 _FIRST_CHUNKS = 4
 """Chunks that are read first to see what was appended lately; each further read has four times as
@@ -237,7 +237,7 @@ def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
     waiting, attempt = _waiting(store, head, entries), 0
     compared: FeedHead | None = None
     while waiting:
-        since = min(one.began_ms for one in waiting) - _CLOCKS_MS
+        since = min(one.began_ms for one in waiting) - CLOCKS_MS
         found = _appended(store, head, compared.position if compared else 0, since)
         if found is not None:
             compared = head
@@ -272,7 +272,7 @@ def _waiting(
     """
     oldest = max(now_ms() - _OLDEST_MS, head.epoch - STREAM_MS)
     own = [one for one in entries if one.noted.table == store.table and one.began_ms > oldest]
-    early = {one.id for one in own if one.began_ms < head.epoch + _CLOCKS_MS}
+    early = {one.id for one in own if one.began_ms < head.epoch + CLOCKS_MS}
     unmarked = {one.id for one in _read_unmarked(store, early)}
     return _with_previous(store, [one for one in own if one.id not in early - unmarked])
 

@@ -98,6 +98,19 @@ def test_an_interrupted_beginning_is_repeated_and_shows_nothing(
         assert _sums(feed) == checksums_of(listed_versions(feed.stack))
 
 
+def test_changes_of_writers_whose_clocks_are_ahead_are_counted_once(
+    feed: FeedScenario, clock: Clock
+) -> None:
+    """The id of an item of the outbox begins with the time of the writer, not of the operator."""
+    for seconds in (3, 9):
+        feed.create(seconds)
+        clock.advance(-seconds)
+    assert verify_tenant("acme").found == 0
+    begin_feed(feed.store)
+    feed.relay()
+    assert _sums(feed) == checksums_of(listed_versions(feed.stack))
+
+
 def test_verify_finds_sums_that_differ_and_ends_the_feed(feed: FeedScenario, clock: Clock) -> None:
     clock.freeze()
     feed.create(1)
