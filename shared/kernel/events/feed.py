@@ -430,24 +430,34 @@ def _chunk(after: FeedHead, batch: Sequence[UnappendedEntry]) -> Item:
 def read_entries(store: Store, head: FeedHead, after: int) -> Iterator[FeedEntry]:
     """Yield the entries behind the position `after`, chunk by chunk, up to the end of the feed.
 
-    Entries that have expired are left out.
+    Entries that have expired are left out. The last chunk is waited for: a Query may show the items
+    of a transaction later than a read of one of them.
+
+    Raises:
+        ServiceUnavailable: The last chunk could not be read until the deadline.
     """
     if after >= head.position:
         return
     low, high = _chunk_key(head.epoch, 0)[1], _chunk_key(head.epoch, head.position)[1]
     wanted = _chunk_key(head.epoch, after + 1)[1]
     holding = _query(store, low, wanted, Limit=1, ScanIndexForward=False)
-    first = holding.items[0][SORT_KEY] if holding.items else wanted
+    first = holding.items[0][SORT_KEY] if holding.items else low
+    is_kept = head.appended_ms > now_ms() - CHUNK_SECONDS * 1000
     start: dict[str, Any] = {}
+    attempt = 0
     while True:
         page = _query(store, first, high, **start)
         for item in page.items:
             for entry in _entries_of(item):
                 if entry.position > after:
                     yield entry
-        if not page.last_key:
+                    after = entry.position
+        if page.last_key:
+            start = {"ExclusiveStartKey": page.last_key}
+        elif after < head.position and is_kept:
+            attempt, start = store.back_off(attempt), {}
+        else:
             return
-        start = {"ExclusiveStartKey": page.last_key}
 
 
 def _query(store: Store, low: str, high: str, **options: Any) -> Any:

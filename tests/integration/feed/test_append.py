@@ -1,9 +1,10 @@
 """The relay appends each transaction to the feed once, whatever happens to its batches."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -90,6 +91,27 @@ def test_every_position_is_read_from_its_chunk(
     assert len(chunks) == 4
     for after in range(12):
         assert [one.position for one in feed.entries(after)] == list(range(after + 1, 12))
+
+
+@pytest.mark.parametrize("batches", [(1, 2), (3,)])
+def test_the_last_chunk_is_waited_for(
+    feed: FeedScenario, batches: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Query may show the chunk of a transaction later than the head."""
+    for count in batches:
+        for _ in range(count):
+            feed.create(len(feed.items()) + 1)
+        feed.relay(feed.items()[-count:])
+    query = feeds._query
+    for after in range(3):
+        lagging = iter([True, True, True])
+
+        def shown(*arguments: Any, lagging: Iterator[bool] = lagging, **options: Any) -> Any:
+            page = query(*arguments, **options)
+            return replace(page, items=page.items[:-1]) if next(lagging, False) else page
+
+        monkeypatch.setattr(feeds, "_query", shown)
+        assert [one.position for one in feed.entries(after)] == list(range(after + 1, 4))
 
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after, lose_answer, throttle])
