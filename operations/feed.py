@@ -1,4 +1,4 @@
-"""The beginning of a feed of changes in a table with contents, and the check of its sums.
+"""The start of a feed of changes in a table with contents, and the check of its sums.
 
 Both work while requests run. A pass over the table reads which version of each resource exists.
 Then everything that was committed until now is appended, and the entries since the pass began say
@@ -23,7 +23,6 @@ from shared.kernel.db.outbox_item import ResourceId
 from shared.kernel.db.records import HEAD, decode_entity, tail_keys_of
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.errors import Conflict
 from shared.kernel.events.feed import (
     CLOCKS_MS,
     STREAM_MS,
@@ -33,6 +32,7 @@ from shared.kernel.events.feed import (
     checksums_of,
     complete_head,
     head_item,
+    latest_head,
     read_entries,
     read_head,
     unappended,
@@ -67,14 +67,12 @@ def sums_at(store: Store, head: FeedHead, report: ReportProgress = no_progress) 
     """Return number and sum of the versions that existed at the position of a head just read.
 
     Raises:
-        Conflict: Another run has begun a new feed meanwhile.
+        Conflict: Another run has started a new feed meanwhile.
     """
     began_ms = now_ms()
     versions = _Versions.read(store, report)
     append_committed(store, since_ms=began_ms - STREAM_MS)
-    latest = read_head(store)
-    if latest is None or latest.epoch != head.epoch:
-        raise Conflict(f"Another run has begun the feed of changes of {store.slug} again.")
+    latest = latest_head(store, head)
     before = dict[tuple[str, ResourceId], int]()
     for change in (
         change for entry in read_entries(store, latest, head.position) for change in entry.changes

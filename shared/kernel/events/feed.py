@@ -27,7 +27,6 @@ from itertools import batched
 from typing import Any
 
 from shared.kernel.clock import Instant, now_ms
-from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.items import Item, Key, encode, item_at, pack, to_attributes, unpack
 from shared.kernel.db.outbox_item import (
@@ -43,6 +42,7 @@ from shared.kernel.db.outbox_item import (
 )
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import OutboxEntry, RedeliveryRequest, parse_entry
 from shared.kernel.json_text import dumps, loads
 
@@ -190,27 +190,42 @@ def read_head(store: Store) -> FeedHead | None:
     )
 
 
-def complete_head(store: Store, head: FeedHead, existing: Checksums) -> FeedHead:
-    """Add the sums of what existed at the beginning of a feed; return its head, which is complete.
+def latest_head(store: Store, head: FeedHead) -> FeedHead:
+    """Read the head of the same feed again.
 
     Raises:
-        StaleRead: Another run has begun the feed again.
+        Conflict: Another run has started a new feed meanwhile.
+    """
+    latest = read_head(store)
+    if latest is None or latest.epoch != head.epoch:
+        raise Conflict(f"Another run has started the feed of changes of {store.slug} again.")
+    return latest
+
+
+def complete_head(store: Store, head: FeedHead, existing: Checksums) -> FeedHead:
+    """Add the sums of what existed when the feed began; return its head, which is complete.
+
+    Raises:
+        Conflict: Another run has started a new feed meanwhile.
+        ServiceUnavailable: Conflicts or throttling lasted until the deadline.
     """
     attempt = 0
     while True:
-        latest = read_head(store)
-        if latest is None or latest.epoch != head.epoch:
-            raise StaleRead
-        sums = added(latest.checksums, existing)
-        complete = replace(latest, checksums=sums, is_complete=True)
-        update = {**_update(store, latest, complete), "ReturnValues": "NONE"}
+        latest = latest_head(store, head)
+        if latest.is_complete:  # by an attempt whose answer was lost
+            return latest
+        complete = replace(latest, checksums=added(latest.checksums, existing), is_complete=True)
+        update = _update(store, latest, complete)
         update["UpdateExpression"] += f" REMOVE {_BEGINNING}"
         try:
             store.client.update_item(**update)
-        except store.client.exceptions.ConditionalCheckFailedException:
-            attempt = store.back_off(attempt)
+        except Exception as error:
+            changed = isinstance(error, store.client.exceptions.ConditionalCheckFailedException)
+            if not changed and not is_transient(error):
+                raise
         else:
             return complete
+        attempt = store.back_off(attempt)
 
 
 def added(one: Checksums, other: Checksums, sign: int = 1) -> Checksums:

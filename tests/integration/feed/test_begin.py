@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import count
 
 import pytest
 
@@ -11,9 +12,21 @@ from operations.upgrade import upgrade_tables
 from operations.verify import verify_tenant
 from shared.kernel import aws
 from shared.kernel.db.items import item_at, to_attributes
+from shared.kernel.errors import Conflict
 from shared.kernel.events.feed import HEAD_KEY, head_item
 from tests.clock import Clock
-from tests.faults import AwsFaults, Fault, before_first, kill_after, kill_before
+from tests.faults import (
+    Answer,
+    AwsFaults,
+    Call,
+    Fault,
+    Forward,
+    before_first,
+    kill_after,
+    kill_before,
+    lost,
+    refusal,
+)
 from tests.feed_scenario import FeedScenario, checksums_of
 from tests.noted_changes import listed_versions
 from tests.warehouse_scenario import WarehouseScenario
@@ -96,6 +109,39 @@ def test_an_interrupted_beginning_is_repeated_and_shows_nothing(
         begin_feed(feed.store)
         feed.relay()
         assert _sums(feed) == checksums_of(listed_versions(feed.stack))
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_a_feed_is_completed_once_although_its_head_is_in_use(
+    feed: FeedScenario, aws_faults: AwsFaults, *, is_written: bool
+) -> None:
+    """The relay appends meanwhile; or the answer is lost, so that nobody knows who wrote it."""
+    feed.create(1)
+    turn = count()
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        if call.operation != "UpdateItem" or next(turn) > 7:  # more than botocore repeats
+            return forward()
+        if is_written:
+            forward()
+            return lost()
+        return refusal("TransactionConflictException")
+
+    with aws_faults.faulty(fault):
+        begin_feed(feed.store)
+    assert has_feed(feed.store)
+    assert _sums(feed) == checksums_of(listed_versions(feed.stack))
+
+
+@pytest.mark.parametrize("operation", ["Scan", "UpdateItem"])
+def test_a_start_that_another_run_repeats_is_refused(
+    operation: str, feed: FeedScenario, aws_faults: AwsFaults
+) -> None:
+    feed.create(1)
+    another = partial(begin_feed, feed.store)
+    with aws_faults.faulty(before_first(operation, another)), pytest.raises(Conflict):
+        begin_feed(feed.store)
+    assert _sums(feed) == checksums_of(listed_versions(feed.stack))
 
 
 def test_changes_of_writers_whose_clocks_are_ahead_are_counted_once(
