@@ -31,7 +31,7 @@ class FeedScenario:
     before: Versions
 
     @classmethod
-    def begun(cls, webhooks: WebhookScenario) -> Self:
+    def started(cls, webhooks: WebhookScenario) -> Self:
         """Begin the feed with what exists; nothing waits for the relay."""
         stack = webhooks.stack
         for item in stack.outbox_items("acme"):

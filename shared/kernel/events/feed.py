@@ -260,15 +260,17 @@ def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
             batch = _first_batch(waiting)
             if not batch:
                 return
+            after = head.after([one.noted for one in batch])
             try:
-                store.client.transact_write_items(TransactItems=_actions(store, head, batch))
+                actions = _actions(store, head, after, batch)
+                store.client.transact_write_items(TransactItems=actions)
             except Exception as error:
                 changed = isinstance(error, store.client.exceptions.TransactionCanceledException)
                 if not changed and not is_transient(error):
                     raise
             else:
                 waiting = waiting[len(batch) :]
-                compared = head = head.after([one.noted for one in batch])
+                compared = head = after
                 continue
         attempt = store.back_off(attempt)
         latest = read_head(store)
@@ -387,9 +389,10 @@ def _first_batch(entries: Sequence[UnappendedEntry]) -> list[UnappendedEntry]:
     return batch
 
 
-def _actions(store: Store, head: FeedHead, batch: Sequence[UnappendedEntry]) -> list[Any]:
-    """Return the actions that append a batch: of the head, and of the chunk."""
-    after = head.after([one.noted for one in batch])
+def _actions(
+    store: Store, head: FeedHead, after: FeedHead, batch: Sequence[UnappendedEntry]
+) -> list[Any]:
+    """Return the actions that append a batch: of the head, which is `after` then, and the chunk."""
     chunk = {
         "TableName": store.table,
         "Item": to_attributes(_chunk(after, batch)),

@@ -9,4 +9,4 @@ from tests.webhook_scenario import WebhookScenario
 @pytest.fixture
 def feed(webhooks: WebhookScenario) -> FeedScenario:
     """The feed of acme, which has what exists in acme."""
-    return FeedScenario.begun(webhooks)
+    return FeedScenario.started(webhooks)

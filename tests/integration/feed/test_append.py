@@ -194,8 +194,8 @@ def test_what_was_relayed_before_the_feed_began_is_not_appended(feed: FeedScenar
     feed.create(1)
     relayed = feed.items()
     feed.relay()
-    begun = replace(feed, before=listed_versions(feed.stack))
-    begun.begin()
+    restarted = replace(feed, before=listed_versions(feed.stack))
+    restarted.begin()
     assert feed.relay(relayed) == []
     assert feed.head.position == 0
     feed.create(2)
