@@ -34,6 +34,11 @@ class Caller:
     """Ids of the roles that grant the permissions."""
 
     @property
+    def actor_type(self) -> Literal["client", "user"]:
+        """What acts: an integration client or a person."""
+        return "client" if self.kind == "client" else "user"
+
+    @property
     def user_id(self) -> int | None:
         """Id of the calling user; None for an integration client."""
         is_user = self.kind != "client" and self.subject.isdecimal()

@@ -6,7 +6,6 @@ from typing import Any
 
 from shared.identity.audit.models import (
     Actor,
-    ActorType,
     AuditAction,
     StoredEntry,
     Target,
@@ -96,8 +95,7 @@ def actor_of(tx: Transaction) -> Actor:
     caller = tx.caller
     if caller is not None:
         name = caller_name(tx.store, caller)
-        kind: ActorType = "client" if caller.kind == "client" else "user"
-        return Actor(type=kind, id=caller.subject, name=name)
+        return Actor(type=caller.actor_type, id=caller.subject, name=name)
     return Actor(type="operator", id=None, name=tx.operator() if tx.operator else None)
 
 

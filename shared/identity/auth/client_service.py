@@ -147,9 +147,9 @@ def create_client(
         secrets=(_stored_secret(tx, client_id, secret),) if secret else (),
         created_at=tx.now,
         updated_at=tx.now,
-        written_by=tx.noted_by,
+        written_by=tx.outbox.noted_by,
     )
-    tx.note(VersionChange(LISTED_AS, client_id, None, client.version), None)
+    tx.outbox.note(VersionChange(LISTED_AS, client_id, None, client.version), None)
     body = {
         "TableName": config().control_table,
         "Item": client_to_item(client),
@@ -280,9 +280,13 @@ def _put_next_version(
     on_condition_failed: ErrorFactory = StaleRead,
 ) -> OAuthClient:
     """Add the next version of a client, on the condition that it is unchanged since it was read."""
-    after = replace(after, version=before.version + 1, updated_at=tx.now, written_by=tx.noted_by)
+    after = replace(
+        after, version=before.version + 1, updated_at=tx.now, written_by=tx.outbox.noted_by
+    )
     version = after.version if after.active else None
-    tx.note(VersionChange(LISTED_AS, after.client_id, before.version, version), before.written_by)
+    tx.outbox.note(
+        VersionChange(LISTED_AS, after.client_id, before.version, version), before.written_by
+    )
     item = client_to_item(after)
     key = {"pk": item.pop("pk")}
     # Attributes that only another release knows stay.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypedDict
 
-from shared.kernel.db.items import Item, Key, encode, size_of
+from shared.kernel.db.items import Key, encode, size_of
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 
 MAX_ACTIONS = 100
@@ -113,19 +113,6 @@ def addition_to_set(place: Mapping[str, Any], name: str, numbers: set[int]) -> A
         "ExpressionAttributeValues": {":numbers": encode(numbers)},
     }
     return Action({"Update": body}, StaleRead)
-
-
-class DeferredItem(Protocol):
-    """A new item of `table` that is complete at the commit."""
-
-    table: str
-
-    @property
-    def size(self) -> int:
-        """Most bytes of the item."""
-
-    def item(self) -> Item:
-        """Return the item."""
 
 
 class GatheredChanges(Protocol):

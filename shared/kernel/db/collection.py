@@ -262,7 +262,7 @@ class Collection[E: Stored](EntityItems[E]):
         number = self.listed_id(record.entity) if self.listed_id else record.id
         versions = [one.version if one else None for one in (before, after)]
         change = VersionChange(self.listed_as, number, *versions)
-        tx.note(change, before.written_by if before else None)
+        tx.outbox.note(change, before.written_by if before else None)
 
     def _count(self, tx: Transaction, changes: Mapping[str, int]) -> None:
         """Add changes of the totals, if there are any."""
@@ -304,7 +304,7 @@ class Collection[E: Stored](EntityItems[E]):
                 version,
                 entity,
                 schema=tx.store.version.written,
-                written_by=None if self.listed_as is None else tx.noted_by,
+                written_by=None if self.listed_as is None else tx.outbox.noted_by,
             ),
         )
         return record, head | self.derived_attributes(record), tails

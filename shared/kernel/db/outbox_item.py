@@ -1,4 +1,4 @@
-"""The item that a transaction adds to the outbox: its events, and the changes of what lists show.
+"""What a transaction adds to the outbox: its events, and the changes of what lists show.
 
 The events are those of `shared.kernel.events.outbox`. The changes are for the feed of changes:
 which entity had which version before the transaction, and has which one after it.
@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shared.kernel.clock import Instant
+from shared.kernel.clock import Instant, instant
 from shared.kernel.db.items import Item, Key, item_at, pack, unpack
+from shared.kernel.db.store import Store
 from shared.kernel.json_text import dumps, loads
+from shared.kernel.observability import request_id
 
 CHANGES_SINCE = 4
 """Version of the schema from which on transactions note changes."""
@@ -110,7 +112,6 @@ class NewOutboxItem:
     `author` says who makes the changes. Those of a transaction are in its first item.
     """
 
-    table: str
     key: Key
     created_at: Instant
     author: NotedChanges
@@ -121,7 +122,7 @@ class NewOutboxItem:
 
     @property
     def size(self) -> int:
-        """See DeferredItem."""
+        """Most bytes of the item."""
         return self.events_size + _CHANGE_BYTES * len(self.changes)
 
     def has_room(self, size: int) -> bool:
@@ -136,12 +137,68 @@ class NewOutboxItem:
         return id_at(self.key[1], place) if place else self.key[1]
 
     def item(self) -> Item:
-        """See DeferredItem."""
+        """Return the item."""
         noted: Item = {}
         if self.changes:
             previous = sorted(f"{EVENT_PREFIX}{one.hex()}" for one in self.previous)
             noted[CHANGES] = replace(self.author, changes=self.changes, previous=previous).packed()
         return item_at(self.key, created_at=self.created_at, **_content(self.events), **noted)
+
+
+@dataclass(slots=True)
+class OutboxItems:
+    """The items that a transaction adds to the outbox.
+
+    They are complete at the commit; until then, every part of a use case may add events and changes
+    to them. `actor` is the type and the id of who makes the changes.
+    """
+
+    store: Store
+    now_ms: int
+    actor: tuple[str, str | None]
+    items: list[NewOutboxItem] = field(default_factory=list)
+
+    @property
+    def noted_by(self) -> bytes | None:
+        """The id of the item that notes the changes of the transaction, in 16 bytes.
+
+        It is the one that has the first events. None if the table has an earlier version of the
+        schema, in which changes are not noted.
+        """
+        return bytes_of(self._first().key[1]) if self._are_noted() else None
+
+    def note(self, change: VersionChange, previous: bytes | None) -> None:
+        """Note a change of an entity that a list shows, for the feed of changes.
+
+        `previous` is the item that notes the change before it, None if none does.
+        """
+        if not self._are_noted():
+            return
+        item = self._first()
+        item.changes.append(change)
+        if previous is not None:
+            item.previous.add(previous)
+
+    def with_room(self, size: int) -> NewOutboxItem | None:
+        """Return the item that takes one more event of so many bytes, if any does."""
+        return self.items[-1] if self.items and self.items[-1].has_room(size) else None
+
+    def add(self) -> NewOutboxItem:
+        """Add an item without events."""
+        store, name = self.store, id_at(new_id(EVENT_PREFIX, self.now_ms), 0)
+        item = NewOutboxItem(
+            (partition_of(store.slug, name), name),
+            created_at=instant(self.now_ms),
+            author=NotedChanges(store.table, request_id(), self.actor),
+        )
+        self.items.append(item)
+        return item
+
+    def _first(self) -> NewOutboxItem:
+        return self.items[0] if self.items else self.add()
+
+    def _are_noted(self) -> bool:
+        return self.store.version.written >= CHANGES_SINCE
 
 
 def _content(events: Sequence[Item]) -> Item:

@@ -20,7 +20,6 @@ from shared.kernel.db.actions import (
     Action,
     ActionOptions,
     Cost,
-    DeferredItem,
     ErrorFactory,
     GatheredChanges,
     StaleRead,
@@ -47,21 +46,10 @@ from shared.kernel.db.items import (
     update_of,
     without_key,
 )
-from shared.kernel.db.outbox_item import (
-    CHANGES_SINCE,
-    EVENT_PREFIX,
-    NewOutboxItem,
-    NotedChanges,
-    VersionChange,
-    bytes_of,
-    id_at,
-    new_id,
-    partition_of,
-)
+from shared.kernel.db.outbox_item import OutboxItems
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY
-from shared.kernel.observability import request_id
 
 if TYPE_CHECKING:
     from shared.kernel.caller import Caller
@@ -119,8 +107,7 @@ class Transaction:
         self._seen_names: set[str] = set()
         self._after_step: list[Callable[[], object]] = []
         self._progress: bytes | None = None
-        self.deferred_items: list[DeferredItem] = []
-        """Items that the commit inserts; until then, a use case may add to their content."""
+        self.outbox = OutboxItems(self.store, self.now_ms, self._actor)
         self.gathered: dict[str, GatheredChanges] = {}
         """Changes that the commit writes; until then, every part of a use case may add some."""
 
@@ -129,6 +116,13 @@ class Transaction:
         """The name of the request or other work, or None."""
         name = self._request_name
         return name() if callable(name) else name
+
+    @property
+    def _actor(self) -> tuple[str, str | None]:
+        """Type and id of who makes the change; `system` is the service itself."""
+        if self.caller:
+            return (self.caller.actor_type, self.caller.subject)
+        return ("operator" if self.operator else "system", None)
 
     @property
     def company(self) -> Company:
@@ -252,55 +246,6 @@ class Transaction:
         item = self.store.get(shard_key(kind, change.shard))
         change.fence = FenceValue((item or {}).get("epoch"))
 
-    @property
-    def noted_by(self) -> bytes | None:
-        """The id of the item of the outbox that notes the changes of the transaction, in 16 bytes.
-
-        It is the one that has the first events. None if the table has an earlier version of the
-        schema, in which changes are not noted.
-        """
-        if self.store.version.written < CHANGES_SINCE:
-            return None
-        return bytes_of(self._first_outbox_item.key[1])
-
-    def note(self, change: VersionChange, previous: bytes | None) -> None:
-        """Note a change of an entity that a list shows, for the feed of changes.
-
-        `previous` is the item that notes the change before it, None if none does.
-        """
-        if self.store.version.written < CHANGES_SINCE:
-            return
-        item = self._first_outbox_item
-        item.changes.append(change)
-        if previous is not None:
-            item.previous.add(previous)
-
-    @property
-    def _first_outbox_item(self) -> NewOutboxItem:
-        return (self.outbox_items or [self.new_outbox_item()])[0]
-
-    @property
-    def outbox_items(self) -> list[NewOutboxItem]:
-        """The items that the transaction adds to the outbox."""
-        return [item for item in self.deferred_items if isinstance(item, NewOutboxItem)]
-
-    def new_outbox_item(self) -> NewOutboxItem:
-        """Add an item to the outbox."""
-        store = self.store
-        name = id_at(new_id(EVENT_PREFIX, self.now_ms), 0)
-        author = NotedChanges(store.table, request_id(), self._actor)
-        key = (partition_of(store.slug, name), name)
-        item = NewOutboxItem(store.outbox, key, self.now, author)
-        self.deferred_items.append(item)
-        return item
-
-    @property
-    def _actor(self) -> tuple[str, str | None]:
-        """Type and id of who makes the change; `system` is the service itself."""
-        if self.caller is None:
-            return ("operator" if self.operator else "system", None)
-        return ("client" if self.caller.kind == "client" else "user", self.caller.subject)
-
     def read_first(self, keys: Iterable[Key]) -> None:
         """Let a retry read these items in the one call with which it begins.
 
@@ -329,8 +274,7 @@ class Transaction:
 
         Another transaction may use them if this one is never committed.
         """
-        reserved = self._attempts.ids.items()
-        return {kind: ids[self._taken.get(kind, 0) :] for kind, ids in reserved}
+        return {kind: ids[self.ids_taken(kind) :] for kind, ids in self._attempts.ids.items()}
 
     def reserve_ids(self, kind: str, count: int) -> None:
         """Allocate the ids of the next `count` calls of `next_id` in one call of the database."""
@@ -349,8 +293,7 @@ class Transaction:
     @property
     def cost(self) -> Cost:
         """What the transaction takes so far."""
-        actions, deferred = self._all_actions(), self.deferred_items
-        sizes = [*(action.size for action in actions), *(item.size for item in deferred)]
+        sizes = [one.size for one in self._all_actions()] + [one.size for one in self.outbox.items]
         return self._gathered_cost + Cost(len(sizes), sum(sizes))
 
     @property
@@ -360,13 +303,13 @@ class Transaction:
     @property
     def free_actions(self) -> int:
         """Number of actions that may still be planned for the transaction."""
-        count = len(self._all_actions()) + len(self.deferred_items)
+        count = len(self._all_actions()) + len(self.outbox.items)
         return MAX_PLANNED_ACTIONS - count - self._gathered_cost.actions - self.store.is_claimed
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is added, and the transaction is not bound to any fence."""
-        added = self._actions or self._counters or self._additions or self.deferred_items
+        added = self._actions or self._counters or self._additions or self.outbox.items
         return not (added or self._gathered_cost.actions)
 
     @property
@@ -440,9 +383,9 @@ class Transaction:
     def _commit(self, gathered: Iterable[GatheredChanges]) -> None:
         for changes in gathered:
             changes.write()
-        for deferred in self.deferred_items:
-            self.insert(deferred.item(), table=deferred.table)
-        self.deferred_items = []
+        for added in self.outbox.items:
+            self.insert(added.item(), table=self.store.outbox)
+        self.outbox.items.clear()
         actions, attempts, claim = self._all_actions(), self._attempts, self.store.claim
         if not actions:
             attempts.leave_queue()

@@ -20,7 +20,6 @@ from shared.kernel.db.outbox_item import (
     CHANGES,
     EVENT_PREFIX,
     SHARDS,
-    NewOutboxItem,
     id_at,
     is_place,
     new_id,
@@ -171,19 +170,13 @@ def raise_event(tx: Transaction, event: Event, *, only_subscription: int | None 
         "only": only_subscription,
         "attributes": attributes if fits else None,
     }
-    entry = _entry_with_room(tx, size) or tx.new_outbox_item()
+    entry = tx.outbox.with_room(size) or tx.outbox.add()
     return entry.add(item, size)
 
 
 def event_actions(tx: Transaction) -> int:
     """Return how many actions one more event adds to a transaction at most."""
-    return 0 if _entry_with_room(tx, MAX_ATTRIBUTES + _OTHER_BYTES) else 1
-
-
-def _entry_with_room(tx: Transaction, size: int) -> NewOutboxItem | None:
-    """Return the item of a transaction that takes one more event of so many bytes, if any does."""
-    last = tx.outbox_items[-1] if tx.outbox_items else None
-    return last if last and last.has_room(size) else None
+    return 0 if tx.outbox.with_room(MAX_ATTRIBUTES + _OTHER_BYTES) else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class _Writing:
     noted_by = None
 
     def __init__(self, version: int) -> None:
-        self.store = self
+        self.store = self.outbox = self
         self.version = TableVersion.of(version)
 
 
