@@ -2,10 +2,9 @@
 
 The table is scanned page by page, so memory use does not depend on its size. Left out are secrets,
 hashes of secrets, and items that only serve the service itself: stored responses, sessions, leases
-and snapshots of lists. With a passphrase, the export also has a file with all items as they are
-stored, encrypted with the passphrase, from which `operations.tenant_import` makes the tenant in
-another deployment. Entities are exported as they are stored, without the models, so that what an
-older release wrote appears as it is.
+and snapshots of lists. With a passphrase, the export also has the file of `operations.items_file`,
+from which the tenant can be made in another deployment. Entities are exported as they are stored,
+without the models, so that what an older release wrote appears as it is.
 """
 
 import hashlib
@@ -20,31 +19,30 @@ from typing import IO, Any
 
 from operations.control_table import list_objects, read_items_of_tenant
 from operations.draining import wait_for_running_invocations
-from operations.encrypted_lines import MIN_PASSPHRASE, EncryptedWriter
-from operations.moved_items import is_moved, opened, opened_client, to_json
+from operations.items_file import (
+    ITEMS_FILE,
+    ensure_movable,
+    ensure_no_running_import,
+    write_items,
+)
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.stored_collections import COLLECTIONS
-from operations.tenant_changes import show_tenant, tenant_item
+from operations.tenant_changes import show_tenant
 from operations.tenant_overview import TenantOverview, get_overview
 from shared.identity.audit import service as audit
 from shared.identity.auth.clients import client_from_item, client_key
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.tenant import Tenant
-from shared.integration.imports.context import IN_PROGRESS
-from shared.integration.imports.repository import IMPORTS
 from shared.integration.webhooks.models import StoredDelivery
-from shared.kernel.aws import client, read_pages
+from shared.kernel.aws import client
 from shared.kernel.clock import Deadline, instant, now_ms
 from shared.kernel.config import config
-from shared.kernel.db.items import Item, from_attributes, key_of, to_attributes, unpack
-from shared.kernel.db.lists.entity_pages import id_pages
-from shared.kernel.db.outbox_item import CHANGES
+from shared.kernel.db.items import Item, from_attributes, key_of, unpack
 from shared.kernel.db.records import HEAD, tail_keys
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict, ServiceUnavailable
-from shared.kernel.events import outbox
 from shared.kernel.json_text import dumps, loads
 from shared.warehouse.settings.values import settings_of
 
@@ -96,13 +94,6 @@ MANIFEST = "manifest.json"
 _MANIFEST_PART = "manifest.part"
 FORMAT = 2
 """Format of an export: names and contents of its files."""
-ITEMS_FILE = "items.encrypted"
-"""The items as they are stored, with opened secrets, encrypted with a passphrase. Before them are
-the manifest, and size and SHA-256 of all other files, by which an import finds changed ones."""
-AUTHENTICATED = ("tenant", "format", "schema_version", "state", "started_at", "counts")
-"""Fields of the manifest that are in ITEMS_FILE, too."""
-QUIET_STATES = ("suspended", "cancelled", "moved")
-"""States in which the data of a tenant does not change."""
 _TENANT = "tenant.json"
 _FILES = "files"
 FILE_LIST = "files.jsonl"
@@ -111,7 +102,6 @@ _MAX_NAME_LENGTH = 80
 """Length to which names of files are cut, from their end."""
 _COPY = re.compile(rf"{_FILES}/[0-9]{{6,}}-[A-Za-z0-9_.-]{{0,{_MAX_NAME_LENGTH}}}", re.ASCII)
 _MAX_READS = 5
-_REPORT_EVERY = 1_000
 _DAY_MS = 86_400_000
 
 
@@ -148,7 +138,7 @@ def export_tenant(
     """
     tenant = show_tenant(slug)
     if passphrase is not None:
-        _ensure_movable(slug, passphrase)
+        ensure_movable(slug, passphrase)
     manifest: dict[str, Any] = {
         "tenant": slug,
         "format": FORMAT,
@@ -162,37 +152,18 @@ def export_tenant(
     _write_json(to / _TENANT, _describe_tenant(tenant, get_overview(slug)))
     if passphrase is not None:
         wait_for_running_invocations(slug, now_ms(), progress)
-        _ensure_no_running_import(slug)
+        ensure_no_running_import(slug)
     counts = _export_entities(slug, to, progress)
     counts[FILE_LIST] = _export_files(slug, to, progress)
     manifest["counts"] = dict(counts)
     manifest["files"] = {name: describe_file(to / name) for name in _file_names(to)}
     if passphrase is not None:
-        _export_items(manifest, to, passphrase, progress)
-        _ensure_movable(slug, passphrase)
+        write_items(manifest, read_file_list(to), to / ITEMS_FILE, passphrase, progress)
+        ensure_movable(slug, passphrase)
         manifest["files"][ITEMS_FILE] = describe_file(to / ITEMS_FILE)
     manifest |= {"complete": True, "finished_at": instant(now_ms())}
     _write_json(to / MANIFEST, manifest)
     return manifest
-
-
-def _ensure_movable(slug: str, passphrase: str) -> None:
-    """Raise Conflict unless the data of the tenant is that of one moment."""
-    item = tenant_item(slug)
-    if len(passphrase) < MIN_PASSPHRASE:
-        raise Conflict(
-            f"The passphrase has {len(passphrase)} characters; it needs at least {MIN_PASSPHRASE}."
-        )
-    if item["state"]["S"] not in QUIET_STATES:
-        raise Conflict(
-            f"The tenant {slug} is {item['state']['S']}, so its data changes during the export. "
-            f"Suspend it first (stowage tenant suspend {slug})."
-        )
-    if "upgrade" in item:
-        raise Conflict(
-            f"The upgrade of {slug} is not completed. Complete it first (stowage tenant upgrade "
-            f"{slug})."
-        )
 
 
 # The directory
@@ -284,86 +255,6 @@ def _describe_tenant(tenant: Tenant, overview: TenantOverview) -> dict[str, Any]
             for each in clients
         ],
     }
-
-
-# The items as they are stored
-
-
-def _export_items(
-    manifest: Mapping[str, Any], to: Path, passphrase: str, progress: ReportProgress
-) -> None:
-    """Write what authenticates all other files, then the tenant's item and all of its items.
-
-    The first line has what the manifest says of the tenant, the next ones name all other files.
-    """
-    slug = manifest["tenant"]
-    with EncryptedWriter(to / ITEMS_FILE, passphrase) as file:
-
-        def write(where: str, item: Mapping[str, Any]) -> None:
-            file.write(f'{{"where":"{where}","item":{to_json(dict(item))}}}')
-
-        write("manifest", to_attributes({name: manifest[name] for name in AUTHENTICATED}))
-        copied = {line["file"]: line for line in read_file_list(to)}
-        for name, described in manifest["files"].items():
-            copy = (
-                {each: copied[name][each] for each in ("bucket", "key")} if name in copied else {}
-            )
-            write("file", to_attributes({"file": name, **described, **copy}))
-        write("tenant", tenant_item(slug))
-        for count, item in enumerate(_scan_items(slug), 1):
-            write("table", opened(item, slug))
-            if count % _REPORT_EVERY == 0:
-                progress(f"{count} items of the table")
-        for client_item in read_items_of_tenant(slug, client_key("")):
-            write("client", opened_client(dict(client_item), slug))
-        for event in outbox_entries(slug):
-            write("event", event)
-
-
-def _scan_items(slug: str) -> Iterator[dict[str, Any]]:
-    store, moment = operator_store(slug), now_ms() // 1000
-    found = read_pages(store.client, "scan", "Items", TableName=store.table, ConsistentRead=True)
-    return (item for item in found if is_moved(item, moment))
-
-
-def outbox_entries(slug: str) -> Iterator[dict[str, Any]]:
-    """Yield the entries of a tenant in the outbox that have not expired, in DynamoDB's JSON.
-
-    They lack the changes that transactions have noted, because the feed of changes is not moved;
-    entries with nothing else are left out.
-    """
-    for partition in outbox.partitions(slug):
-        found = read_pages(
-            client("dynamodb"),
-            "query",
-            "Items",
-            TableName=config().outbox_table,
-            KeyConditionExpression=f"{PARTITION_KEY} = :partition",
-            ExpressionAttributeValues={":partition": {"S": partition}},
-            ConsistentRead=True,
-        )
-        for item in found:
-            only_changes = CHANGES in item and not item.keys() & {"type", "events"}
-            if is_moved(item, now_ms() // 1000) and not only_changes:
-                yield {name: value for name, value in item.items() if name != CHANGES}
-
-
-def _ensure_no_running_import(slug: str) -> None:
-    """Raise Conflict for an import that the worker processes, also of a tenant that is not active.
-
-    It changes the data during the export, and its messages cannot be moved. No import begins
-    meanwhile.
-    """
-    store = operator_store(slug)
-    for status in sorted(IN_PROGRESS):
-        for numbers in id_pages(store, IMPORTS, "status", status):
-            for record in IMPORTS.get_many(store, numbers):
-                if record.entity.status in IN_PROGRESS:
-                    raise Conflict(
-                        f"The import {record.id} of {slug} is {record.entity.status}. Resume the "
-                        f"tenant (stowage tenant resume {slug}), wait until the import has ended, "
-                        "then suspend the tenant again."
-                    )
 
 
 # The table

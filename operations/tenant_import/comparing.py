@@ -6,7 +6,7 @@ from functools import partial
 from itertools import batched
 from typing import NamedTuple
 
-from operations.export import outbox_entries
+from operations.items_file import outbox_entries
 from operations.moved_items import Digest, is_moved, opened, opened_client, to_json
 from operations.progress import ReportProgress
 from operations.retries import run_batch

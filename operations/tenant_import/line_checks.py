@@ -11,7 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
 
-from operations.export import AUTHENTICATED, is_copy, is_other_file
+from operations.export import is_copy, is_other_file
+from operations.items_file import AUTHENTICATED
 from operations.moved_items import check_secrets, from_json
 from shared.identity.auth.clients import (
     ID_PREFIXES,

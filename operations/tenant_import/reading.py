@@ -7,13 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from operations.encrypted_lines import read_encrypted
-from operations.export import (
-    FORMAT,
-    ITEMS_FILE,
-    MANIFEST,
-    QUIET_STATES,
-    describe_file,
-)
+from operations.export import FORMAT, MANIFEST, describe_file
+from operations.items_file import ITEMS_FILE, QUIET_STATES
 from operations.moved_items import is_moved
 from operations.tenant_import.contents import Contents, count_contents
 from operations.tenant_import.item_checks import are_together, name_of, problems_of

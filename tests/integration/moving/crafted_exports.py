@@ -11,7 +11,7 @@ from typing import Any
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from operations.encrypted_lines import EncryptedWriter, read_encrypted
-from operations.export import ITEMS_FILE
+from operations.items_file import ITEMS_FILE
 from tests.integration.moving.two_deployments import PASSPHRASE, edit_manifest
 
 type Line = dict[str, Any]

@@ -8,7 +8,8 @@ import pytest
 from moto.dynamodb.models import dynamodb_backends
 
 from operations import provisioning
-from operations.export import ITEMS_FILE, export_tenant
+from operations.export import export_tenant
+from operations.items_file import ITEMS_FILE
 from operations.tenant_import import import_tenant, open_export
 from operations.tenant_overview import get_overview
 from shared.integration.webhooks.signatures import unseal_secret

@@ -12,7 +12,8 @@ import pytest
 from operations import provisioning
 from operations.deletion import delete_tenant
 from operations.domains import list_domains
-from operations.export import ITEMS_FILE, export_tenant
+from operations.export import export_tenant
+from operations.items_file import ITEMS_FILE
 from operations.tenant_changes import show_tenant
 from operations.tenant_import import import_tenant, open_export
 from operations.tenant_rules import NewTenant
