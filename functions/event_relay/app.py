@@ -1,5 +1,7 @@
 """Consumer of the outbox table's stream: sends a delivery task for each subscription to an event.
 
+It also appends the changes of each transaction to the feed of its company.
+
 It does not use Powertools' BatchProcessor: the relay sends the tasks of all records in common
 batches, not record by record.
 """

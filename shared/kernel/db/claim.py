@@ -59,8 +59,8 @@ class Claim:
     """A claim that the present request holds, or has held.
 
     `renewed_ms` is the time of the last renewal in milliseconds, `is_taken_over` whether another
-    request held it before, `has_steps` whether a request that
-    held it before has committed a step, `progress` what that request last recorded with a step.
+    request held it before, `has_steps` whether that request has committed a step, `progress` what
+    it last recorded with a step.
     """
 
     table: str

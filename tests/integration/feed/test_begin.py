@@ -10,10 +10,11 @@ import pytest
 from operations.feed import begin_feed, has_feed
 from operations.upgrade import upgrade_tables
 from operations.verify import verify_tenant
+from shared.integration.webhooks.relay import relay_missed_entries
 from shared.kernel import aws
 from shared.kernel.db.items import item_at, to_attributes
 from shared.kernel.errors import Conflict
-from shared.kernel.events.feed import HEAD_KEY, head_item
+from shared.kernel.events.feed import HEAD_KEY, STREAM_MS, head_item
 from tests.clock import Clock
 from tests.faults import (
     Answer,
@@ -173,3 +174,13 @@ def test_verify_finds_sums_that_differ_and_ends_the_feed(feed: FeedScenario, clo
 
     assert verify_tenant("acme", repair=True).repaired == 1
     assert not has_feed(feed.store)
+
+
+def test_verify_finds_changes_of_discarded_batches_until_they_are_relayed(
+    feed: FeedScenario, clock: Clock
+) -> None:
+    feed.create(1)
+    clock.advance(STREAM_MS / 1000 + 60)
+    assert [one.kind for one in verify_tenant("acme").listed] == ["feed.sums"]
+    assert list(relay_missed_entries("acme", older_than=60))
+    assert verify_tenant("acme").found == 0
