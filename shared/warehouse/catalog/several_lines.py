@@ -222,7 +222,7 @@ def apply_lines[L: BaseModel, R](
 
 
 def _dumped(left: Mapping[int, BaseModel], refused: Mapping[int, str]) -> bytes:
-    lines = {at: line.model_dump(exclude_none=True) for at, line in left.items()}
+    lines = {at: line.model_dump() for at, line in left.items()}
     return zlib.compress(dumps({"left": lines, "refused": refused}).encode())
 
 

@@ -208,6 +208,27 @@ def test_approval_is_asked_for_once_and_holds_for_all_lines(
     assert receiving.erp.get(f"/approvals/{first}").data["status"] == "used"
 
 
+@pytest.mark.usefixtures("small_steps")
+def test_repeat_of_a_killed_request_keeps_its_approval(
+    receiving: ReceivingScenario, stack: Stack, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    number = _started(receiving)
+    dated = {**_CEMENT, "qty": 5, "expiry_date": "2030-01-31", "inventory_status": "quarantine"}
+    send = partial(_send, receiving, number, _BRICK, dated, key="k")
+    _supervisor(stack).post(f"/approvals/{approval_of(send())}/grant").ok()
+    assert aws_faults.kills(at_calls("TransactWriteItems", {1}, before=die), send)
+    clock.advance(6)
+
+    answer = send()
+
+    assert (answer.status, answer.json()["unapplied"]) == (200, [])
+    [approved] = answer.data["approvals"]
+    assert (approved["item_code"], approved["received_qty"]) == ("CEMENT", 5)
+    # This supervisor's token has no user of the company.
+    assert approved["decided_by"] == {"user_id": None, "name": None}
+    assert answer.data["lines"][1]["expiry_date"] == "2030-01-31"
+
+
 def test_lines_that_a_supervisor_approves_are_recorded(
     receiving: ReceivingScenario, stack: Stack
 ) -> None:
