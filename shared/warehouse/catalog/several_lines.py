@@ -132,7 +132,9 @@ def sent_lines[L: GoodsDraft](
         lines_of_all = everything() if not problems else []
         return SentLines("all", name, lines_of_all, problems, beside)
     lines: list[Checked[L]] = own_lines(body)
-    return SentLines("lines", name, [_valid(line) for line in lines[:MAX_LINES]], problems)
+    if len(lines) > MAX_LINES:  # their fields were not checked
+        lines = []
+    return SentLines("lines", name, [_valid(line) for line in lines], problems)
 
 
 def form_of(body: Checked[BaseModel], name: str) -> Form:

@@ -176,7 +176,7 @@ def test_lines_that_only_conflict_are_named(yard: WarehouseScenario) -> None:
         }),
         ({"lines": []}, {"lines": "must have at least 1 entry"}),
         ({"lines": None}, {"lines": "must be a list"}),
-        ({"lines": [_BRICK] * 101}, {"lines": "must have at most 100 entries"}),
+        ({"lines": [{**_BRICK, "qty": "3"}] * 101}, {"lines": "must have at most 100 entries"}),
         ({"as_allocated": "yes"}, {"as_allocated": "must be true or false"}),
         ({"lines": [{"gtin": "4006381333931", "qty": 1, "bin_code": "A-01"}]},
          {"lines.0.gtin": "no product has the GTIN 4006381333931"}),

@@ -167,6 +167,7 @@ def test_problems_of_all_lines_come_at_once_and_nothing_is_received(
         ({"as_ordered": True, "qty": 1}, {"qty": "is not allowed beside as_ordered"}),
         ({"as_ordered": False}, {"qty": "is required", "item_code": "is required"}),
         ({"lines": []}, {"lines": "must have at least 1 entry"}),
+        ({"lines": [{**_BRICK, "qty": "3"}] * 101}, {"lines": "must have at most 100 entries"}),
         ({"lines": [{"gtin": "4006381333931", "qty": 1}]},
          {"lines.0.gtin": "no product has the GTIN 4006381333931"}),
         ({"lines": [{**_CEMENT, "expiry_date": "2030-01-31"},
