@@ -135,7 +135,7 @@ def _usable(
     others = [
         (at, one)
         for at, one in allocated
-        if (at, one) not in here and _may_replace(picking.lines[at], one, draft, substitution)
+        if not matches(one, draft) and _may_replace(picking.lines[at], one, draft, substitution)
     ]
     # Other goods may have another date than a line requires.
     return here + sorted(others, key=lambda one: picking.lines[one[0]].expiry_date is not None)
