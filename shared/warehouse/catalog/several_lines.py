@@ -9,6 +9,7 @@ have returned.
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel
@@ -17,7 +18,7 @@ from shared.kernel.db.items import inflate
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFailed
-from shared.kernel.fields import Stored
+from shared.kernel.fields import MAX_QUANTITY, Stored
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.validation import Checked, InvalidBody, given_fields, problems_of
 from shared.warehouse.catalog.drafts import own_lines
@@ -163,6 +164,14 @@ def _valid[L: GoodsDraft](line: Checked[L]) -> Checked[L]:
     if isinstance(line, InvalidBody) and not line.problems:
         return cast("L", line.model.model_construct({*line.model_fields_set}, **line.valid_values))
     return line
+
+
+def line_quantities(total: Decimal) -> Iterator[Decimal]:
+    """Yield the quantities of the lines that a total takes, of which one may be too large."""
+    while total > MAX_QUANTITY:
+        yield MAX_QUANTITY
+        total -= MAX_QUANTITY
+    yield total
 
 
 def _place(goods: Checked[Any]) -> str:

@@ -9,6 +9,7 @@ from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields, of_valid_fields
 from shared.warehouse.catalog.lines import batch_problems, serial_problems
+from shared.warehouse.catalog.several_lines import line_quantities
 from shared.warehouse.picking.filling import accepts_batch, filling_rank
 from shared.warehouse.picking.models import (
     MAX_SERIALS,
@@ -20,6 +21,8 @@ from shared.warehouse.picking.models import (
     picking_code,
 )
 from shared.warehouse.settings.values import Substitution
+
+_ONE = Decimal(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +105,19 @@ def is_allocated_at(picking: StoredPicking, draft: Checked[PickDraft]) -> bool:
 
 def allocated_goods(picking: StoredPicking) -> Iterator[PickDraft]:
     """Yield picks of everything that is allocated, where it is, in the order of the lines."""
-    places: dict[tuple[str, str, str | None], list[Allocation]] = {}
-    for line in picking.lines:
-        for one in line.allocations:
-            place = (line.item_code, one.bin_code, one.batch_num)
-            places.setdefault(place, []).append(one)
-    for (item_code, bin_code, batch), found in places.items():
+    places = dict.fromkeys(
+        (line.item_code, one.bin_code, one.batch_num)
+        for line in picking.lines
+        for one in line.allocations
+    )
+    for item_code, bin_code, batch in places:
+        place = PickDraft(item_code=item_code, bin_code=bin_code, batch=batch, qty=_ONE)
+        # In the order in which a pick uses them, so that it uses no others.
+        found = [one for _, one in _usable(picking, place, "none")]
         for part in batched(found, MAX_SERIALS, strict=False):
             serials = [one.serial for one in part if one.serial is not None]
-            qty = sum((one.qty for one in part), ZERO)
-            yield PickDraft(
-                item_code=item_code,
-                bin_code=bin_code,
-                batch=batch,
-                qty=qty,
-                serials=serials or None,
-            )
+            for qty in line_quantities(sum((one.qty for one in part), ZERO)):
+                yield place.model_copy(update={"qty": qty, "serials": serials or None})
 
 
 def _usable(

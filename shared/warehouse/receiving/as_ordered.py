@@ -6,6 +6,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.catalog.several_lines import line_quantities
 from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.master_data.named_codes import NamedCodes
 from shared.warehouse.receiving.models import OpenReceiptLine, ReceiptLineDraft, ReceiptNeed
@@ -22,7 +23,8 @@ def goods_as_ordered(
             quantities[goods] = quantities.get(goods, ZERO) + line.open_qty
     return [
         ReceiptLineDraft(item_code=item_code, qty=qty, bin_code=place, expiry_date=date)
-        for (item_code, place, date), qty in quantities.items()
+        for (item_code, place, date), total in quantities.items()
+        for qty in line_quantities(total)
     ]
 
 

@@ -133,6 +133,16 @@ def test_goods_as_ordered_are_put_at_the_position_that_is_named(
     assert done.problems == {"as_ordered": "nothing is open on the document PO-1"}
 
 
+def test_open_lines_of_an_item_may_exceed_the_largest_quantity(
+    receiving: ReceivingScenario,
+) -> None:
+    number = receiving.started(receiving.order({"qty": 999_999_999}, {"qty": 2}))
+
+    answer = _send(receiving, number, as_ordered=True)
+
+    assert _received(answer) == [("BRICK", "A-01", 999_999_999), ("BRICK", "A-01", 2)]
+
+
 def test_problems_of_all_lines_come_at_once_and_nothing_is_received(
     receiving: ReceivingScenario, stack: Stack
 ) -> None:
