@@ -114,14 +114,16 @@ class ReceivedStock:
         With `checks`, all are tried, and over-receipts wait for `require_approval`.
         """
         full: Callable[[], None] | None = None
+        possible = 0
         for at, arrival in self._arrivals.items():
             roll_back = self._posting.changes.savepoint()
             try:
-                draft = self._moved(at, arrival, checks=checks)
+                draft = self._moved(at, arrival, possible, checks=checks)
             except (ValidationFailed, Conflict) as error:
                 self.refused[at] = error
                 roll_back()
                 continue
+            possible += 1
             if full is None and self.received and not self._has_room_for(at, checks=checks):
                 full = roll_back
                 if not checks:
@@ -131,12 +133,14 @@ class ReceivedStock:
         if full:
             full()
 
-    def _moved(self, at: int, arrival: ArrivingGoods, *, checks: bool) -> ReceiptLineDraft:
-        """Make the stock changes of a line; return it as the model."""
+    def _moved(
+        self, at: int, arrival: ArrivingGoods, before: int, *, checks: bool
+    ) -> ReceiptLineDraft:
+        """Make the stock changes of a line after `before` others; return it as the model."""
         posting, goods = self._posting, arrival.goods.draft
         stock = of_valid_fields(goods, _stock_problems(posting, arrival))
         draft = ensure_valid(goods, [*arrival.problems, *stock])
-        if refusal := rules.refusal_of_lines(self._record.entity, len(self.received)):
+        if refusal := rules.refusal_of_lines(self._record.entity, before):
             raise Conflict(refusal)
         if at in self._over and at not in self._own and not checks:
             self._keep_approval(at, draft)
