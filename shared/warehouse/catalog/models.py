@@ -240,6 +240,15 @@ class GoodsDraft(UnitGoods):
     gtin: Gtin | None = None
 
 
+class OptionalGoods(Input):
+    """Goods of a body that may have several lines instead, so that no field is required."""
+
+    item_code: Code = ""
+    gtin: Gtin | None = None
+    qty: Quantity | None = None
+    unit: Unit | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class KnownProduct:
     """The facts about a product that other records need."""

@@ -15,14 +15,12 @@ from shared.kernel.fields import (
     Line,
     Note,
     Number,
-    Quantity,
     SmallInteger,
     Stored,
     StoredDay,
-    Unit,
     exactly_one_of,
 )
-from shared.warehouse.catalog.models import GoodsDraft, Gtin
+from shared.warehouse.catalog.models import GoodsDraft, OptionalGoods
 from shared.warehouse.catalog.several_lines import MAX_LINES
 from shared.warehouse.work.models import (
     DocumentReference,
@@ -250,7 +248,7 @@ class PickDraft(GoodsDraft):
     serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None
 
 
-class PicksDraft(Input):
+class PicksDraft(OptionalGoods):
     """What is picked: one pick, several in `lines`, or all that is allocated.
 
     Beside `lines` and beside `as_allocated`, no other field is allowed.
@@ -258,10 +256,6 @@ class PicksDraft(Input):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
-    item_code: Code = ""
-    gtin: Gtin | None = None
-    qty: Quantity | None = None
-    unit: Unit | None = None
     bin_code: Code | None = None
     batch: Code | None = None
     serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None

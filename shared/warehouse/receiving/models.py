@@ -15,14 +15,12 @@ from shared.kernel.fields import (
     Line,
     Note,
     Number,
-    Quantity,
     Stored,
     StoredDay,
     Timestamp,
-    Unit,
 )
 from shared.warehouse.approvals.models import Approver
-from shared.warehouse.catalog.models import GoodsDraft, Gtin
+from shared.warehouse.catalog.models import GoodsDraft, OptionalGoods
 from shared.warehouse.catalog.several_lines import MAX_LINES as MAX_REQUEST_LINES
 from shared.warehouse.catalog.several_lines import UnappliedLines
 from shared.warehouse.documents.models import Difference
@@ -156,8 +154,8 @@ class ReceiptDraft(Input):
     comments: Note | None = None
 
 
-class ReceiptLineDraft(GoodsDraft):
-    """Goods that were received together."""
+class _ArrivalFields(Input):
+    """What a body says of goods that arrive, besides the product and the quantity."""
 
     bin_code: Code | None = Field(
         default=None,
@@ -180,7 +178,11 @@ class ReceiptLineDraft(GoodsDraft):
     )
 
 
-class ReceiptLinesDraft(Input):
+class ReceiptLineDraft(_ArrivalFields, GoodsDraft):
+    """Goods that were received together."""
+
+
+class ReceiptLinesDraft(_ArrivalFields, OptionalGoods):
     """What was received: one line, several in `lines`, or all that is open as it was ordered.
 
     Beside `lines`, no other field is allowed, and beside `as_ordered` only `bin_code`.
@@ -188,29 +190,6 @@ class ReceiptLinesDraft(Input):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
-    item_code: Code = ""
-    gtin: Gtin | None = None
-    qty: Quantity | None = None
-    unit: Unit | None = None
-    bin_code: Code | None = Field(
-        default=None,
-        description="Where the goods were put; default is the destination on the document.",
-    )
-    batch: Code | None = None
-    serials: _Serials | None = None
-    expiry_date: Day | None = Field(
-        default=None,
-        description="Default is that of the document line, if it names the same batch.",
-    )
-    inventory_status: ShelfStatus | None = Field(
-        default=None,
-        description="Default available. Goods that have expired are refused as available; they can"
-        " be received as quarantine, damaged or blocked.",
-    )
-    approve: bool | None = Field(
-        default=None,
-        description="Approves, by a user with approvals.grant, more than the tolerance allows.",
-    )
     lines: list[ReceiptLineDraft] = Field(
         default_factory=list, min_length=1, max_length=MAX_REQUEST_LINES
     )
