@@ -169,7 +169,7 @@ class ApiHandler:
         _ensure_in_plan(call.tenant, match.operation)
         key = _idempotency_key(call, match.operation)
         if match.operation.writes:
-            conditional.read_if_match(call.headers)
+            conditional.ensure_tags(call.headers)
         operation, route = match.operation, match.operation.name
         sent = raw_body(operation, call.event)
         raw = sent if operation.body else None

@@ -64,16 +64,11 @@ _TAG = r'(W/)?("[\x21\x23-\x7e\x80-\xff]*"|[0-9a-f]{24}(\.[0-9a-f]{24})?)'
 _TAGS = re.compile(rf"\s*(\*|{_TAG}(\s*,\s*{_TAG})*)\s*")
 
 
-def read_if_match(headers: Mapping[str, str]) -> str | None:
-    """Return the header If-Match, or None when the request has none.
-
-    Raises:
-        BadRequest: It is neither `*` nor a list of entity tags.
-    """
+def ensure_tags(headers: Mapping[str, str]) -> None:
+    """Raise BadRequest if the header If-Match is neither `*` nor a list of entity tags."""
     sent = headers.get("if-match")
     if sent is not None and not _TAGS.fullmatch(sent):
         raise BadRequest("If-Match must be the ETag of a response, with its quotes, or *.")
-    return sent
 
 
 def ensure_match(current: HttpResponse, if_match: str, volatile: Collection[str]) -> None:
