@@ -211,7 +211,7 @@ ADVICE = {
     "idempotency_key_reused": Advice(
         "The Idempotency-Key was used before with another method, path or body.",
         "This Idempotency-Key was used for POST /products with another body at "
-        "2026-03-01T09:30:00Z.",
+        "2026-03-01T09:30:00.000Z.",
         "Use a new key for each business operation. If the operation is the same, send exactly the "
         "same body.",
     ),

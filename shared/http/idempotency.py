@@ -16,7 +16,6 @@ import uuid
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -24,7 +23,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.http.envelope import HttpResponse
-from shared.kernel.clock import now_ms
+from shared.kernel.clock import instant, now_ms
 from shared.kernel.db.actions import MAX_BYTES
 from shared.kernel.db.claim import (
     LEASE_MS,
@@ -302,6 +301,6 @@ def _message_of_other_use(held: Item, operation: str) -> str:
     The record expires a fixed time after the request.
     """
     first = held.get("operation", "another request")
-    at = datetime.fromtimestamp(int(held[EXPIRY]) - WINDOW_SECONDS, UTC)
+    at = instant((int(held[EXPIRY]) - WINDOW_SECONDS) * 1000)
     body = " with another body" if first == operation else ""
-    return f"This Idempotency-Key was used for {first}{body} at {at:%Y-%m-%dT%H:%M:%SZ}."
+    return f"This Idempotency-Key was used for {first}{body} at {at}."
