@@ -8,9 +8,9 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.several_lines import UnappliedLines, beside_lines
+from shared.warehouse.catalog.several_lines import UnappliedLines
 from shared.warehouse.picking.models import PickDraft, PicksDraft
-from shared.warehouse.picking.views import SEVERAL_PICKS
+from shared.warehouse.picking.views import SEVERAL_PICKS, unapplied_picks
 from shared.warehouse.transfer_orders import order_picking, service, transit, views
 from shared.warehouse.transfer_orders.models import (
     Arrival,
@@ -124,7 +124,7 @@ def release_transfer_order(
 def pick_transfer_order(tx: Transaction, request: Request[Checked[PicksDraft]]) -> ResourceResponse:
     """Pick goods at a position, or at several."""
     record, refused = order_picking.pick(tx, request.id, request.body)
-    return ResourceResponse(views.in_detail(record), beside=beside_lines(request.body, refused))
+    return ResourceResponse(views.in_detail(record), beside=unapplied_picks(request.body, refused))
 
 
 @routes.write(

@@ -5,7 +5,7 @@ from shared.http.routes import ListResponse, OperationOptions, ResourceResponse,
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.several_lines import UnappliedLines, beside_lines
+from shared.warehouse.catalog.several_lines import UnappliedLines
 from shared.warehouse.picking import picks, service, undo_picks, views
 from shared.warehouse.picking.models import (
     PickDraft,
@@ -110,7 +110,7 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
 def pick(tx: Transaction, request: Request[Checked[PicksDraft]]) -> ResourceResponse:
     """Pick goods at a position, or at several."""
     record, refused = picks.pick(tx, request.id, request.body)
-    beside = beside_lines(request.body, refused)
+    beside = views.unapplied_picks(request.body, refused)
     return ResourceResponse(views.picking_in_detail(record), beside=beside)
 
 

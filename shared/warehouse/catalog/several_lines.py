@@ -249,10 +249,3 @@ def unapplied_lines(body: Checked[Any], refused: Mapping[int, str]) -> list[Unap
         UnappliedLine(line=at if body.lines else None, message=why)
         for at, why in sorted(refused.items())
     ]
-
-
-def beside_lines(body: Checked[Any], refused: Mapping[int, str]) -> UnappliedLines | None:
-    """Return what stands beside the resource in the response; None for a single line."""
-    if form_of(body, "as_allocated") == "single":
-        return None
-    return UnappliedLines(unapplied=unapplied_lines(body, refused))

@@ -1,12 +1,14 @@
 """Responses that show pickings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.kernel.fields import ZERO, dict_of
+from shared.kernel.validation import Checked
+from shared.warehouse.catalog.several_lines import UnappliedLines, form_of, unapplied_lines
 from shared.warehouse.picking import actions
 from shared.warehouse.picking.models import (
     Allocation,
@@ -14,6 +16,7 @@ from shared.warehouse.picking.models import (
     Picking,
     PickingDetail,
     PickingLine,
+    PicksDraft,
     StoredPicking,
     StoredPickingLine,
     picking_code,
@@ -27,6 +30,13 @@ SEVERAL_PICKS = (
     " Idempotency-Key continues where the request ended."
 )
 """Part of the descriptions of the routes that take `PicksDraft`."""
+
+
+def unapplied_picks(body: Checked[PicksDraft], refused: Mapping[int, str]) -> UnappliedLines | None:
+    """Return what stands beside the resource after picks; None after a single one."""
+    if form_of(body, "as_allocated") == "single":
+        return None
+    return UnappliedLines(unapplied=unapplied_lines(body, refused))
 
 
 def picking_in_list(record: Record[StoredPicking]) -> Picking:
