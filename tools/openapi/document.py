@@ -44,7 +44,8 @@ every write and repeat the key on retries: the write takes effect once, and a re
 response. Unknown request fields are ignored, and named in the header `X-Ignored-Fields`. Responses
 may get new fields. A date-time in a request may have any format of ISO 8601, with an offset. The
 version of this document is that of the release in the changelog; clients of an earlier release work
-with it as long as the address has `v1`. A body may be sent with `Content-Encoding: gzip`.
+with it as long as the address has `v1`. A body may be sent with `Content-Encoding: gzip`, but not
+to the routes of tokens.
 
 Integration clients get a token with `client_credentials` and need the scope of a route. Users need
 its permission (`x-scope`, `x-permission`). An unsupported method on a known path is answered with
