@@ -266,6 +266,7 @@ def _data() -> str:
 | lines of a document, a receipt, a picking, a transfer order and a return | {_lines()} | 422; a receipt: 409 `conflict` |
 | rows with available stock of one product that an allocation examines, in the order of expiry and receipt | {_plain(allocation.MAX_PAGES * stock_repository.FREE_PAGE)} | stock behind them is not allocated |
 | serials of one line when receiving · picking | {_dotted(receiving.MAX_SERIALS, picking.MAX_SERIALS)} | 422 |
+| other pickings with which one pick of serials exchanges allocations | {picking.MAX_EXCHANGED} | 422 |
 | serials of one line of a transfer, or received with a transfer order | {transfers.MAX_SERIALS} | 422 |
 | `differences` of a receipt or an entry document | {_plain(receiving_rules.MAX_DIFFERENCES)} | the rest is left out |
 | lines of a hold · days for which goods are held | {_dotted(holds.MAX_LINES, holds.MAX_DAYS)} | 422 |
