@@ -114,6 +114,27 @@ def test_the_last_chunk_is_waited_for(
         assert [one.position for one in feed.entries(after)] == list(range(after + 1, 4))
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_repeat_waits_until_it_can_read_what_was_appended(
+    feed: FeedScenario, clock: Clock, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.advance(60)  # what is as old as the feed is recognized by its mark
+    for number in range(count):
+        feed.create(number + 1)
+    items = feed.items()
+    for item in items:
+        feed.relay([item])
+    query, lagging = feeds._query, iter([True, True])
+
+    def shown(*arguments: Any, **options: Any) -> Any:
+        page = query(*arguments, **options)
+        return replace(page, items=page.items[1:]) if next(lagging, False) else page
+
+    monkeypatch.setattr(feeds, "_query", shown)
+    assert feed.relay(items) == []
+    assert feed.head.position == count
+
+
 @pytest.mark.parametrize("fault", [kill_before, kill_after, lose_answer, throttle])
 def test_a_relay_that_fails_at_any_call_appends_once(
     feed: FeedScenario, aws_faults: AwsFaults, fault: Callable[[int], Fault]
@@ -189,9 +210,17 @@ def test_only_what_was_appended_since_the_commit_is_read_before(
     feed.assert_complete()
 
 
-def test_what_was_relayed_before_the_feed_began_is_not_appended(feed: FeedScenario) -> None:
-    """The first sums have it. The stream may bring it again, because the relay has died."""
+@pytest.mark.parametrize("ahead", [0, 9])
+def test_what_was_relayed_before_the_feed_began_is_not_appended(
+    feed: FeedScenario, clock: Clock, ahead: int
+) -> None:
+    """The first sums have it. The stream may bring it again, because the relay has died.
+
+    The writer's clock may be ahead of that of who starts the feed.
+    """
+    clock.advance(ahead)
     feed.create(1)
+    clock.advance(-ahead)
     relayed = feed.items()
     feed.relay()
     restarted = replace(feed, before=listed_versions(feed.stack))
