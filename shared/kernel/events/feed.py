@@ -393,11 +393,7 @@ def _actions(
     store: Store, head: FeedHead, after: FeedHead, batch: Sequence[UnappendedEntry]
 ) -> list[Any]:
     """Return the actions that append a batch: of the head, which is `after` then, and the chunk."""
-    chunk = {
-        "TableName": store.table,
-        "Item": to_attributes(_chunk(after, batch)),
-        "ConditionExpression": f"attribute_not_exists({PARTITION_KEY})",
-    }
+    chunk = {"TableName": store.table, "Item": to_attributes(_chunk(after, batch))}
     return [{"Update": _update(store, head, after)}, {"Put": chunk}]
 
 
@@ -407,16 +403,15 @@ def _update(store: Store, head: FeedHead, after: FeedHead) -> dict[str, Any]:
         "TableName": store.table,
         "Key": key_attributes(HEAD_KEY),
         "UpdateExpression": "SET #position = :after, #sums = :sums, #appended = :appended",
-        "ConditionExpression": "#position = :before AND #epoch = :epoch AND #table = :table",
+        "ConditionExpression": "#position = :before AND #epoch = :epoch",
         "ExpressionAttributeNames": {
             "#position": "position", "#sums": "checksums", "#appended": "appended_ms",
-            "#epoch": "epoch", "#table": "table",
+            "#epoch": "epoch",
         },
         "ExpressionAttributeValues": {
             ":before": encode(head.position),
             ":after": encode(after.position),
             ":epoch": encode(head.epoch),
-            ":table": encode(store.table),
             ":sums": encode(_packed(after)),
             ":appended": encode(after.appended_ms),
         },
