@@ -272,8 +272,10 @@ class Gone(ServiceError):
 
     code = "gone"
 
-    def __init__(self, what: str, how: str = "deleted") -> None:
-        super().__init__(f"{what} was {how}.")
+    def __init__(
+        self, what: str, how: str = "deleted", extra: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(f"{what} was {how}.", extra=extra)
 
 
 class MethodNotAllowed(ServiceError):

@@ -1,8 +1,21 @@
 """The feed of changes has what lists show, and calls it by the name of the list."""
 
+import json
+
 from operations.stored_collections import COLLECTIONS
+from shared.identity.auth.clients import LISTED_AS
+from shared.identity.auth.scopes import SCOPES
+from shared.integration.changes.listed_objects import LISTED_OBJECTS, Reader
+from shared.kernel.caller import Caller
+from shared.kernel.json_text import dumps
+from tests.contract.filled_lists import FilledLists
+from tests.integration.routes import operations
 from tests.lists import LISTS
 
+_CALLER = Caller(
+    tenant="acme", subject="erp", kind="client", client_id="erp", scopes=frozenset(SCOPES),
+    permissions=frozenset(), second_factor=True, token_id="t1",
+)  # fmt: skip
 _IN_NO_FEED = {"/audit-log"}
 
 
@@ -23,3 +36,29 @@ def test_changes_are_noted_of_exactly_what_lists_show() -> None:
 
     assert noted == shown
     assert len(set(noted.values())) == len(noted)
+    assert set(LISTED_OBJECTS) == {*noted.values(), LISTED_AS}
+
+
+def test_objects_are_read_with_the_rights_of_their_lists() -> None:
+    routes = operations()
+    for name, one in LISTED_OBJECTS.items():
+        route = routes[f"GET {one.path}"]
+        assert _object_of(one.path) == name
+        assert (one.scope, one.permission, one.feature, one.module) == (
+            route.scope, route.permission, route.feature, route.module,
+        ), name  # fmt: skip
+
+
+def test_rows_of_an_object_are_those_of_its_list(lists: FilledLists, list_name: str) -> None:
+    spec = LISTS[list_name]
+    name = spec.collection.listed_as
+    if name is None or spec.fixed_query:
+        return
+    with lists.filled(spec, 3) as listing:
+        shown = list(listing.shown_rows.values())
+        reader = Reader(lists.stack.store(), lists.stack.tenant(), _CALLER)
+        ids = [spec.id_of(position) for position in (1, 2, 3)]
+        rows = LISTED_OBJECTS[name].rows(reader, ids)
+        found = [json.loads(dumps(row)) for row in rows.values()]
+        assert [row.pop("version") for row in found] == [1, 1, 1]
+        assert sorted(map(repr, found)) == sorted(map(repr, shown))

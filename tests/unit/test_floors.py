@@ -79,6 +79,7 @@ FLOORS = (
     # integration: what connects to the outside
     "shared.integration.imports",
     "shared.integration.webhooks",
+    "shared.integration.changes",
     "shared.http",
     "functions",
     "operations",

@@ -6,8 +6,9 @@ spans both. A change that must revoke tokens adds a revocation entry to it.
 
 import operator
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import changed_values
@@ -45,6 +46,7 @@ from shared.kernel.db.items import update_of
 from shared.kernel.db.lists.cursor import InvalidCursor, Mark
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.outbox_item import VersionChange
+from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -77,6 +79,19 @@ def _find_client(store: Store, client_id: str) -> OAuthClient:
     if item is None:
         raise NotFound(f"The client {client_id}")
     return client_from_item(item)
+
+
+def find_clients(store: Store, client_ids: Iterable[str]) -> list[OAuthClient]:
+    """Read those of some clients that exist and are not revoked."""
+    found = map_concurrently(partial(_known_client, store), list(client_ids))
+    return [client for client in found if client and client.active]
+
+
+def _known_client(store: Store, client_id: str) -> OAuthClient | None:
+    try:
+        return _find_client(store, client_id)
+    except NotFound:
+        return None
 
 
 def _active_clients(store: Store) -> list[OAuthClient]:

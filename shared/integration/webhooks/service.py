@@ -143,6 +143,9 @@ def get_webhook(store: Store, number: int) -> WebhookWithHealth:
     return WebhookWithHealth(record, health or EndpointHealth())
 
 
+health_of_all = repository.read_all_health
+
+
 def list_webhooks(
     store: Store, parameters: WebhookParameters
 ) -> tuple[Page[StoredWebhook], dict[int, EndpointHealth]]:

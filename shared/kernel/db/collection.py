@@ -259,9 +259,11 @@ class Collection[E: Stored](EntityItems[E]):
         record = after or before
         if record is None or self.listed_as is None:
             return
-        number = self.listed_id(record.entity) if self.listed_id else record.id
-        versions = [one.version if one else None for one in (before, after)]
-        change = VersionChange(self.listed_as, number, *versions)
+        number, stored = record.id, None
+        if self.listed_id:
+            number, stored = self.listed_id(record.entity), record.id
+        old, new = (one.version if one else None for one in (before, after))
+        change = VersionChange(self.listed_as, number, old, new, stored)
         tx.outbox.note(change, before.written_by if before else None)
 
     def _count(self, tx: Transaction, changes: Mapping[str, int]) -> None:

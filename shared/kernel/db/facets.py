@@ -22,6 +22,7 @@ _SEARCHED_LENGTH = 600
 ID_DIGITS = len(str(MAX_ID))
 PAIR_DIGITS = 2 * ID_DIGITS
 """Digits of the id that `pair_id` makes of two ids."""
+_PAIR_SCALE: int = 10**ID_DIGITS
 _UNITS = 18
 _DECIMALS = 6
 
@@ -72,8 +73,12 @@ def pair_id(first: int, second: int) -> int:
 
     It is greater than every other id.
     """
-    scale: int = 10**ID_DIGITS
-    return first * scale + second
+    return first * _PAIR_SCALE + second
+
+
+def ids_of_pair(number: int) -> tuple[int, int]:
+    """Return the two ids of which `pair_id` made one."""
+    return divmod(number, _PAIR_SCALE)
 
 
 def integer_text(number: int | None) -> str | None:

@@ -46,13 +46,19 @@ class VersionChange:
     """A change of an entity that a list shows, called `object` as in the interface.
 
     `before` is its version before the change, None if it is created; `after` the version after it,
-    None if it is deleted.
+    None if it is deleted. `stored_id` is the id of its record, where that is another one.
     """
 
     object: str
     id: ResourceId
     before: int | None
     after: int | None
+    stored_id: int | None = None
+
+    @property
+    def record_id(self) -> ResourceId:
+        """The id of its record."""
+        return self.id if self.stored_id is None else self.stored_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +77,11 @@ class NotedChanges:
     previous: Sequence[str] = ()
 
     def by_object(self) -> Mapping[str, Sequence[Sequence[ResourceId | None]]]:
-        """Return object → id, version before and version after of each change."""
+        """Return object → the other fields of each change, without a missing `stored_id`."""
         found: dict[str, list[list[ResourceId | None]]] = {}
         for one in self.changes:
-            found.setdefault(one.object, []).append([one.id, one.before, one.after])
+            stored = [] if one.stored_id is None else [one.stored_id]
+            found.setdefault(one.object, []).append([one.id, one.before, one.after, *stored])
         return found
 
     def packed(self) -> bytes:
@@ -100,9 +107,7 @@ class NotedChanges:
 
 def changes_of(by_object: Mapping[str, Sequence[Sequence[Any]]]) -> list[VersionChange]:
     """Return the changes of `NotedChanges.by_object`."""
-    return [
-        VersionChange(noun, *versions) for noun, found in by_object.items() for versions in found
-    ]
+    return [VersionChange(noun, *fields) for noun, found in by_object.items() for fields in found]
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import batched
+from itertools import batched, chain
 from typing import Any
 
 from shared.kernel.clock import Instant, now_ms
@@ -57,7 +57,7 @@ _OLDEST_MS = 90 * 86_400_000
 """Age up to which entries are appended: whether an older one is in the feed cannot be read."""
 _MOST_ENTRIES = 500
 _MOST_CHANGES = 4_000
-"""Changes of a chunk, of 48 bytes each at most: with its entries, less than an item, uncompressed.
+"""Changes of a chunk, of 72 bytes each at most: with its entries, less than an item, uncompressed.
 """
 CLOCKS_MS = 10_000
 """Longest difference between the clocks of two functions."""
@@ -471,6 +471,39 @@ def read_entries(store: Store, head: FeedHead, after: int) -> Iterator[FeedEntry
             attempt, start = store.back_off(attempt), {}
         else:
             return
+
+
+def read_page(store: Store, head: FeedHead, after: int, most: int) -> list[FeedEntry] | None:
+    """Return entries behind the position `after`, at least one and at most `most`.
+
+    They may be fewer than there are, so that two reads are enough: the chunk of the first one says
+    how many chunks are read after it. `after` is before the end of the feed. None if the first one
+    has expired.
+
+    Raises:
+        ServiceUnavailable: The last chunk could not be read until the deadline.
+    """
+    low, high = (_chunk_key(head.epoch, position)[1] for position in (0, head.position))
+    wanted = _chunk_key(head.epoch, after + 1)[1]
+    attempt = 0
+    while True:
+        holding = _query(store, low, wanted, Limit=1, ScanIndexForward=False).items
+        if holding and int(holding[0][EXPIRY]) <= now_ms() // 1000:
+            return None
+        found = list(_entries_of(holding[0])) if holding else []
+        if found and found[-1].position > after:
+            break
+        # A Query may show the last chunk later than the head.
+        is_kept = head.appended_ms > now_ms() - CHUNK_SECONDS * 1000
+        if not is_kept or _query(store, wanted, high, Limit=1).items:
+            return None
+        attempt = store.back_off(attempt)
+    entries = [one for one in found if one.position > after]
+    if len(entries) < most and (end := found[-1].position) < head.position:
+        chunks = -(-(most - len(entries)) // len(found))
+        following = _query(store, _chunk_key(head.epoch, end + 1)[1], high, Limit=chunks)
+        entries += chain.from_iterable(map(_entries_of, following.items))
+    return entries[:most]
 
 
 def _query(store: Store, low: str, high: str, **options: Any) -> Any:

@@ -31,6 +31,7 @@ from shared.warehouse.counts.repository import COUNT_LINES, COUNTS
 create_count = creating.create_count
 count_goods = counting.count_goods
 post_count = posting.post_count
+sums_of = repository.read_sums
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Use cases of warehouses and positions. `bulk` creates many positions at once."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 from shared.kernel.db.items import Item, Key
@@ -171,9 +171,16 @@ def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Wareh
     """Return a page of warehouses."""
     store = store.repeatable()  # the counts were read together with the warehouses
     page = repository.list_warehouses(store, parameters)
-    positions = repository.position_counts(store, (found.id for found in page.records))
-    records = [views.warehouse(found, positions[found.id]) for found in page.records]
+    records = shown_warehouses(store, page.records)
     return Page(records, page.total, page.page, page.per_page, page.next_mark)
+
+
+def shown_warehouses(
+    store: Store, records: Sequence[Record[StoredWarehouse]]
+) -> list[Record[Warehouse]]:
+    """Return warehouses as the list shows them."""
+    positions = repository.position_counts(store, (found.id for found in records))
+    return [views.warehouse(found, positions[found.id]) for found in records]
 
 
 def positions_of_zone(store: Store, warehouse: KnownWarehouse, zone_id: int) -> list[str]:
@@ -291,10 +298,21 @@ def list_positions(store: Store, parameters: PositionParameters) -> Page[Positio
             else repository.read_warehouse_aliases(store)
         ),
     )
-    records = [
-        views.position(found, _reference_of(aliases, found.entity)) for found in page.records
-    ]
+    records = _shown_positions(page.records, aliases)
     return Page(records, page.total, page.page, page.per_page, page.next_mark)
+
+
+def shown_positions(
+    store: Store, records: Sequence[Record[StoredPosition]]
+) -> list[Record[Position]]:
+    """Return positions as the list shows them."""
+    return _shown_positions(records, repository.read_warehouse_aliases(store))
+
+
+def _shown_positions(
+    records: Sequence[Record[StoredPosition]], aliases: WarehouseAliases
+) -> list[Record[Position]]:
+    return [views.position(found, _reference_of(aliases, found.entity)) for found in records]
 
 
 def _read_position(store: Store, number: int) -> tuple[Record[StoredPosition], WarehouseAliases]:

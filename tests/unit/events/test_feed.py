@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from shared.kernel.db.actions import MAX_ACTIONS
+from shared.kernel.db.facets import pair_id
 from shared.kernel.db.items import PART_SIZE, unpack
 from shared.kernel.db.outbox_item import NotedChanges, VersionChange
 from shared.kernel.events.feed import (
@@ -69,7 +70,10 @@ def test_a_chain_as_long_as_a_batch_of_the_stream_is_ordered() -> None:
 
 def test_a_chunk_of_the_most_entries_or_changes_fits_in_an_item() -> None:
     most = range(10**11, 10**11 + MAX_ACTIONS)
-    changes = [VersionChange("warehouse_position", number, 10**9, 10**9 + 1) for number in most]
+    changes = [
+        VersionChange("stock_level", number, 10**9, 10**9 + 1, pair_id(number, number))
+        for number in most
+    ]
     wide = [_entry(f"evt_{number:032x}", *changes) for number in range(200)]
     small = [_entry(f"evt_{number:032x}", _of_product(number, None, 1)) for number in range(2_000)]
     for entries, count in ((wide, 40), (small, 500)):

@@ -1,0 +1,204 @@
+"""Use cases of followers of the feed of changes."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from shared.integration.changes.listed_objects import LISTED_OBJECTS, Reader
+from shared.integration.changes.models import (
+    ChangeActor,
+    ChangesFrame,
+    ChangesLinks,
+    ChangesMeta,
+    ChangesParameters,
+    FeedTransaction,
+    LatestPosition,
+    ObjectChecksum,
+    Operation,
+    ResourceChange,
+)
+from shared.kernel.db.outbox_item import CHANGES_SINCE, ResourceId, VersionChange
+from shared.kernel.db.parallel import map_concurrently
+from shared.kernel.errors import Gone, Problem, UnservedTable, ValidationFailed
+from shared.kernel.events.feed import FeedEntry, FeedHead, read_head, read_page
+from shared.kernel.json_text import dumps
+
+_PATH = "/changes"
+_MOST_RESOURCES = 1_000
+"""Resources that a page shows, unless one transaction has more."""
+_MOST_BYTES = 3_000_000
+"""Bytes of the resources of a page, unless one transaction has more; a response has 6 MB."""
+
+type _Rows = Mapping[tuple[str, ResourceId], dict[str, Any]]
+"""Object and id of the record → what the list shows of it."""
+type _Shown = tuple[FeedEntry, Sequence[VersionChange]]
+"""An entry, and those of its changes that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesPage:
+    """A page of the feed, and what stands beside it."""
+
+    transactions: Sequence[FeedTransaction]
+    frame: ChangesFrame
+
+
+def list_changes(reader: Reader, parameters: ChangesParameters) -> ChangesPage:
+    """Return what was committed behind a position, as far as the caller may read its objects.
+
+    Raises:
+        Gone: The position is of another epoch, or what follows it has expired.
+        ValidationFailed: The position was never given.
+        UnservedTable: The table has no feed yet.
+    """
+    head, after = _head(reader), parameters.after
+    if parameters.epoch not in {None, head.epoch}:
+        raise _gone(head, f"The feed of epoch {parameters.epoch}", "replaced by a new one")
+    if after > head.position:
+        message = f"the last position is {head.position}; {after} was never given"
+        raise ValidationFailed([Problem("after", message)])
+    entries: Sequence[FeedEntry] | None = ()
+    if after < head.position:
+        entries = read_page(reader.store, head, after, parameters.per_page)
+    if entries is None:
+        raise _gone(head, f"What follows position {after}", "deleted after 92 days")
+    visible = _visible(reader, parameters.objects)
+    shown: Sequence[_Shown] = [
+        (entry, [one for one in entry.changes if one.object in visible]) for entry in entries
+    ]
+    rows: _Rows | None = None
+    if parameters.include:
+        shown = _limited(shown, len, _MOST_RESOURCES)
+        found = _read_rows(reader, (change for _, changes in shown for change in changes))
+        shown = _limited(shown, lambda changes: _size(found, changes), _MOST_BYTES)
+        rows = found
+    last = shown[-1][0].position if shown else after
+    transactions = [_transaction(reader, one, changes, rows) for one, changes in shown if changes]
+    return ChangesPage(transactions, _frame(reader, parameters, head, last))
+
+
+def latest_position(reader: Reader) -> LatestPosition:
+    """Return the end of the feed with the checksums of the objects that the caller may read.
+
+    Raises:
+        UnservedTable: The table has no feed yet.
+    """
+    head = _head(reader)
+    visible = _visible(reader, None)
+    return LatestPosition(
+        position=head.position,
+        epoch=head.epoch,
+        checksums={
+            name: ObjectChecksum(count=count, sum=str(total))
+            for name, (count, total) in (
+                (name, head.checksums.get(name, (0, 0))) for name in visible
+            )
+        },
+    )
+
+
+def _head(reader: Reader) -> FeedHead:
+    store = reader.store
+    store.ensure_version(CHANGES_SINCE, "The feed of changes")
+    head = read_head(store)
+    if head is None or not head.is_complete:
+        raise UnservedTable(
+            f"The feed of changes of {store.slug} has not started yet; an operator starts it with"
+            " `stowage tenant upgrade`."
+        )
+    return head
+
+
+def _gone(head: FeedHead, what: str, how: str) -> Gone:
+    """Return the refusal of a follower that has to start again from a snapshot."""
+    latest = {"position": head.position, "epoch": head.epoch}
+    return Gone(what, f"{how}; start again from a snapshot", {"latest": latest})
+
+
+def _visible(reader: Reader, wanted: Sequence[str] | None) -> list[str]:
+    """Return the objects that were asked for and that the caller may read."""
+    return [
+        name
+        for name, one in LISTED_OBJECTS.items()
+        if (wanted is None or name in wanted) and one.may_read(reader)
+    ]
+
+
+def _limited(
+    shown: Sequence[_Shown], weight: Callable[[Sequence[VersionChange]], int], most: int
+) -> Sequence[_Shown]:
+    """Return the leading entries whose changes weigh at most `most` together; at least one."""
+    total = 0
+    for index, (_, changes) in enumerate(shown):
+        total += weight(changes)
+        if index and total > most:
+            return shown[:index]
+    return shown
+
+
+def _size(rows: _Rows, changes: Sequence[VersionChange]) -> int:
+    return sum(len(dumps(rows[key])) for key in map(_key, changes) if key in rows)
+
+
+def _key(change: VersionChange) -> tuple[str, ResourceId]:
+    return change.object, change.record_id
+
+
+def _read_rows(reader: Reader, changes: Iterable[VersionChange]) -> _Rows:
+    """Return what the lists show of the changed resources that exist."""
+    ids: dict[str, dict[ResourceId, None]] = {}
+    for change in changes:
+        ids.setdefault(change.object, {})[change.record_id] = None
+    found = map_concurrently(lambda name: LISTED_OBJECTS[name].rows(reader, ids[name]), list(ids))
+    return {
+        (name, number): row
+        for name, rows in zip(ids, found, strict=True)
+        for number, row in rows.items()
+    }
+
+
+def _transaction(
+    reader: Reader, entry: FeedEntry, changes: Sequence[VersionChange], rows: _Rows | None
+) -> FeedTransaction:
+    kind, name = entry.actor
+    return FeedTransaction(
+        position=entry.position,
+        committed_at=entry.committed_at,
+        request_id=entry.request_id,
+        actor=ChangeActor(type=kind, id=name),
+        changes=[_change(reader, one, rows) for one in changes],
+    )
+
+
+def _change(reader: Reader, change: VersionChange, rows: _Rows | None) -> ResourceChange:
+    shown = ResourceChange(
+        object=change.object,
+        id=change.id,
+        # The tombstone of a deleted resource has the version after its last one.
+        version=(change.before or 0) + 1 if change.after is None else change.after,
+        operation=_operation(change),
+        href=LISTED_OBJECTS[change.object].href(reader, change),
+    )
+    if rows is None:
+        return shown
+    return shown.model_copy(update={"resource": rows.get(_key(change))})
+
+
+def _operation(change: VersionChange) -> Operation:
+    if change.before is None:
+        return "created"
+    return "deleted" if change.after is None else "updated"
+
+
+def _frame(
+    reader: Reader, parameters: ChangesParameters, head: FeedHead, last: int
+) -> ChangesFrame:
+    sent = parameters.model_dump(exclude_unset=True, exclude_none=True)
+    if "objects" in sent:
+        sent["objects"] = ",".join(sent["objects"])
+    query = urlencode({**sent, "after": last, "epoch": head.epoch})
+    return ChangesFrame(
+        links=ChangesLinks(next=f"{reader.tenant.base_url}{_PATH}?{query}"),
+        meta=ChangesMeta(after=parameters.after, last=last, latest=head.position, epoch=head.epoch),
+    )
