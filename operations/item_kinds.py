@@ -448,7 +448,12 @@ ITEM_KINDS: Mapping[str, tuple[ItemKind, ...]] = {
     ),
     "level_mark": (ItemKind(_LevelMark, "[0-9a-f]{32}", "HEAD", index=_level_mark_index),),
     "login": (ItemKind(_Login, _ID, "LOGIN"),),
-    "open": (ItemKind(_OpenWork, None, f"(entry|exit|transfer|transfer_order|return)#{_NUMBER}"),),
+    "open": (
+        ItemKind(
+            _OpenWork, None,
+            f"(entry|exit|transfer|transfer_order|return|stock_count)#{_NUMBER}",
+        ),
+    ),
     "pending_wave": (_PENDING_WAVES,),
     "provider_code": (_PARTNERS,),
     "return_ref": (_REFERENCES,),

@@ -147,7 +147,7 @@ ADVICE = {
     "conflict": Advice(
         "The current state of the resource does not allow the operation: it comes too early (a "
         "receipt is not started yet), a product is on open documents, stock is not available.",
-        "Product BRICK is on open documents and cannot be deleted.",
+        "Product BRICK is on open documents or counts and cannot be deleted.",
         "Read the resource again and decide. Repeating the same request gives the same error until "
         "the state changes.",
     ),

@@ -35,6 +35,7 @@ from shared.warehouse.warehouses import repository as warehouses
 
 _ENDED = {
     "return": {"dispositioned", "cancelled"},
+    "stock_count": {"posted", "cancelled"},
     "transfer": {"transferred"},
     "transfer_order": {"closed", "cancelled"},
 }
@@ -179,7 +180,8 @@ def _present(value: Any) -> Any:
 def register_item(kind: str, number: int, entity: Any) -> Item | None:
     """Return the item of an entity in the register of open work; None if it is not open.
 
-    Of a transfer it has the products only: a transfer has no ids of its positions.
+    Of a transfer it has the products only: a transfer has no ids of its positions. Of a count it
+    has the warehouse only: the products are those of its lines, which are other entities.
     """
     if kind in {"entry", "exit"}:
         if not entity.is_open:
@@ -187,6 +189,8 @@ def register_item(kind: str, number: int, entity: Any) -> Item | None:
         named = entity.named
     elif entity.status in _ENDED[kind]:
         return None
+    elif kind == "stock_count":
+        named = {"warehouse": [entity.warehouse_id]}
     else:
         named = {"product": [line.product_id for line in entity.lines]}
         if kind == "transfer_order":

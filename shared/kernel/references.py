@@ -57,12 +57,29 @@ def register_item(kind: str, number: int, ids_by_facet: Mapping[str, Iterable[in
     """Return the register item of an open record."""
     ids = {facet: set(numbers) for facet, numbers in ids_by_facet.items()}
     present = {facet: numbers for facet, numbers in ids.items() if numbers}
-    return {PARTITION_KEY: REGISTER, SORT_KEY: f"{kind}#{number}", **present}
+    return item_at(_register_key(kind, number), **present)
+
+
+def add_references(
+    tx: Transaction, kind: str, number: int, ids_by_facet: Mapping[str, Iterable[int]]
+) -> None:
+    """Add entities to the register item of an open record; StaleRead if it is no longer open."""
+    additions = ", ".join(f"#{facet} :{facet}" for facet in ids_by_facet)
+    tx.update(
+        _register_key(kind, number), f"ADD {additions}",
+        condition=f"attribute_exists({PARTITION_KEY})", as_read=True,
+        names={f"#{facet}": facet for facet in ids_by_facet},
+        values={f":{facet}": set(numbers) for facet, numbers in ids_by_facet.items()},
+    )  # fmt: skip
 
 
 def release_references(tx: Transaction, kind: str, number: int) -> None:
     """Delete the register item of a record that is no longer open."""
-    tx.delete((REGISTER, f"{kind}#{number}"))
+    tx.delete(_register_key(kind, number))
+
+
+def _register_key(kind: str, number: int) -> Key:
+    return (REGISTER, f"{kind}#{number}")
 
 
 def is_registered(store: Store, facet: str, number: int) -> bool:

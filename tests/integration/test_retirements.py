@@ -20,6 +20,7 @@ type Send = tuple[str, str, Mapping[str, Any] | None]
 
 _LINE = {"item_code": "BRICK", "qty": 1}
 _DOCUMENT = {"doc_date": "2026-03-01", "partner_code": "P-1", "warehouse_code": "SHOP"}
+_COUNTED = {"item_code": "BRICK", "qty": 1}
 _MOVE = {"item_code": "BRICK", "qty": 1, "from_bin": "A-01", "to_bin": "B-01"}
 
 _CREATIONS: Mapping[str, Send] = {
@@ -54,6 +55,11 @@ _CREATIONS: Mapping[str, Send] = {
             "reason": "Counted",
         },
     ),
+    "stock_count": (
+        "POST", "/counts", {"warehouse_code": "YARD", "positions": ["B-01"]},
+    ),
+    "line of a count": ("POST", "/counts/1/lines", {**_COUNTED, "bin_code": "A-01"}),
+    "line of a count elsewhere": ("POST", "/counts/1/lines", {**_COUNTED, "bin_code": "B-01"}),
     "return": (
         "POST", "/returns",
         {
@@ -86,6 +92,7 @@ _NAMES = {
     "product is deleted": {
         "entry",
         "exit",
+        "line of a count",
         "pick_face",
         "return",
         "stock",
@@ -101,7 +108,14 @@ _NAMES = {
         "return",
         "transfer_order",
     },
-    "position is deleted": {"entry at a position", "pick_face", "stock", "transfer"},
+    "position is deleted": {
+        "entry at a position",
+        "line of a count elsewhere",
+        "pick_face",
+        "stock",
+        "stock_count",
+        "transfer",
+    },
 }
 """The creations that name the master data. A rename differs from a deletion only at its end."""
 _PAIRS = [(name, retirement) for retirement, names in _NAMES.items() for name in sorted(names)]
@@ -116,7 +130,7 @@ def shards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def master_data(erp: Erp) -> Erp:
-    """The product BRICK, the warehouse YARD with two positions, and two without any."""
+    """The product BRICK, the warehouse YARD with two positions, two without any, and a count."""
     assert erp.patch("/settings", {"blind_returns": True}).status == 200
     directory.clear()
     assert erp.post("/products", {"item_code": "BRICK", "name": "Brick"}).status == 201
@@ -125,6 +139,9 @@ def master_data(erp: Erp) -> Erp:
     for bin_code in ("A-01", "B-01"):
         body = {"whs_code": "YARD", "bin_code": bin_code, "type": "storage"}
         assert erp.post("/warehouse-positions", body).status == 201
+    # A count of A-01, which is empty.
+    erp.post("/counts", {"warehouse_code": "YARD", "positions": ["A-01"]}).ok(201)
+    erp.post("/counts/1/lines", {"bin_code": "A-01", "empty": True}).ok()
     return erp
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
 
+from shared.kernel import references
 from shared.kernel.db import steps
 from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import run_all
@@ -29,12 +30,13 @@ from shared.warehouse.counts.repository import COUNT_LINES, COUNTS
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.models import RowKey
+from shared.warehouse.warehouses.models import KnownPosition
 from shared.warehouse.work.operators import read_operator
 
 _ACTIONS_PER_LINE = 3
 """The line, the check of its stock, and the item that says which count its stock is in."""
-_OTHER_ACTIONS = 2
-"""The count and its sums."""
+_OTHER_ACTIONS = 3
+"""The count, its sums, and its entry in the register of open work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,16 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
     done = dict[Key, StoredCountLine]()
 
     def step() -> CountedStock | None:
+        # The cache keeps the count for `listed`.
+        run_all(lambda: tx.fence(COUNTS.kind), lambda: COUNTS.get(tx.store, number))
         record = listed(tx, number)
         if record is None:
             return None
-        found = _found(tx, record, body)
+        position, found = _found(tx, record, body)
         left = [one for one in found if one.place not in done]
         most = max(1, (steps.STEP_ACTIONS - _OTHER_ACTIONS) // _ACTIONS_PER_LINE)
         part = left[:most]
-        changed, lines = _count(tx, record, body.bin_code or "", part)
+        changed, lines = _count(tx, record, position, part)
         if len(part) == len(left):
             return CountedStock(changed, [*done.values(), *lines.values()])
         tx.after_step(lambda: done.update(lines))
@@ -85,8 +89,8 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
 
 def _found(
     tx: Transaction, record: Record[StoredCount], body: Checked[GoodsCount]
-) -> list[_Counted]:
-    """Return what a request has counted."""
+) -> tuple[KnownPosition, list[_Counted]]:
+    """Return what a request has counted, and where."""
     count = record.entity
     codes = NamedCodes(
         products=[body.item_code],
@@ -98,9 +102,10 @@ def _found(
     base = in_base_units(body, found)
     valid = ensure_valid(base, rules.goods_problems(base, known, count.whs_code))
     ACTIONS.ensure(count, "lines")
+    position = known.positions[count.whs_code, valid.bin_code]
     if valid.empty:
-        return _empty(tx, count, valid.bin_code)
-    return _goods(tx, count, valid, known)
+        return position, _empty(tx, count, valid.bin_code)
+    return position, _goods(tx, count, valid, known)
 
 
 def _goods(
@@ -154,11 +159,11 @@ def _empty(tx: Transaction, count: StoredCount, bin_code: str) -> list[_Counted]
 
 
 def _count(
-    tx: Transaction, record: Record[StoredCount], bin_code: str, part: Sequence[_Counted]
+    tx: Transaction, record: Record[StoredCount], position: KnownPosition, part: Sequence[_Counted]
 ) -> tuple[Record[StoredCount], dict[Key, StoredCountLine]]:
     """Write the lines of what was counted; return the count, and the lines by their places."""
     count, lines = record.entity, dict[Key, StoredCountLine]()
-    empty = repository.empty_key(count.warehouse_id, bin_code)
+    empty = repository.empty_key(count.warehouse_id, position.bin_code)
     keys = [one.stock for one in part if one.stock]
     places, there, operator = run_all(
         lambda: repository.find_places(tx.store, count.id, [empty, *(one.place for one in part)]),
@@ -172,7 +177,7 @@ def _count(
     }
     unused = former.get(places.own.get(empty, 0))
     spare = unused if unused and unused.entity.product_id is None else None
-    number_of_lines, sums = count.lines, CountSums()
+    number_of_lines, sums, new_products = count.lines, CountSums(), set[int]()
     for one in part:
         before = former.get(places.own.get(one.place, 0))
         if before is None and spare:
@@ -184,6 +189,7 @@ def _count(
         if one.stock and (line is None or line.product_id is None):
             line = rules.line_of_goods(count.id, line_num, one.stock, one.item_code)
             repository.take_place(tx, one.place, count.id, line_num)
+            new_products.add(one.stock.product_id)
         assert line is not None  # noqa: S101 - an empty position has a line
         qty_there = there[one.stock] if one.stock else ZERO
         after = rules.counted(line, one.qty, qty_there, operator, tx.now)
@@ -194,6 +200,10 @@ def _count(
             COUNT_LINES.insert(tx, repository.line_id(count.id, line_num), after)
         sums += rules.sums_of(after)
         lines[one.place] = after
+    if new_products:
+        named = {"product": new_products, "position": {position.id}}
+        references.add_references(tx, COUNTS.kind, count.id, named)
+        tx.count(COUNTS.kind, {})  # the fence is checked with a counter
     stock.keep_rows(tx, keys)
     repository.add_to_sums(tx, count.id, sums)
     if count.status == "open" or number_of_lines > count.lines:

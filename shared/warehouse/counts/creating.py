@@ -8,6 +8,7 @@ between two steps.
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from shared.kernel import references
 from shared.kernel.db import steps
 from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import map_concurrently, run_all
@@ -85,7 +86,8 @@ def listed(tx: Transaction, number: int) -> Record[StoredCount] | None:
 
 
 def _new_count(tx: Transaction, draft: Checked[CountDraft]) -> StoredCount:
-    """Return the count that a draft describes, without lines."""
+    """Return the count that a draft describes, without lines, and register what it names."""
+    tx.fence(COUNTS.kind)
     whs_code, positions = draft.warehouse_code, draft.positions
     codes = NamedCodes(
         products=draft.item_codes or (),
@@ -106,8 +108,20 @@ def _new_count(tx: Transaction, draft: Checked[CountDraft]) -> StoredCount:
     warehouse = known.warehouses[valid.warehouse_code]
     seeds = _seeds(tx.store, valid, warehouse, known)
     _ensure_free(tx.store, None, seeds)
+    number = tx.next_id(COUNTS.kind)
+    to_list = [entry for _, entry, _ in seeds]
+    rows = _rows(tx.store, to_list)
+    named = {
+        "warehouse": [warehouse.id],
+        "product": [row.product_id for row in rows],
+        "position": [
+            *(row.position_id for row in rows if row.position_id is not None),
+            *(position.id for position in known.positions.values()),
+        ],
+    }
+    references.register_references(tx, COUNTS.kind, number, named)
     return StoredCount(
-        id=tx.next_id(COUNTS.kind),
+        id=number,
         status="open",
         warehouse_id=warehouse.id,
         whs_code=warehouse.whs_code,
@@ -115,10 +129,15 @@ def _new_count(tx: Transaction, draft: Checked[CountDraft]) -> StoredCount:
         assigned_to=assigned,
         due_at=valid.due_at,
         comments=valid.comments,
-        to_list=[entry for _, entry, _ in seeds],
+        to_list=to_list,
         created_at=tx.now,
         updated_at=tx.now,
     )
+
+
+def _rows(store: Store, to_list: Iterable[int | str]) -> list[StockRow]:
+    """Return the stock rows among what is to have lines."""
+    return list(stock.rows_by_id(store, (one for one in to_list if isinstance(one, int))).values())
 
 
 def _seeds(
@@ -189,11 +208,10 @@ def _add_lines(
     tx: Transaction, count: StoredCount, record: Record[StoredCount] | None
 ) -> Record[StoredCount]:
     """Add the first lines of what has none yet; `record` is the stored count, None of a new one."""
-    own = repository.SUM_SHARDS if record is None else 0
+    own = repository.SUM_SHARDS + 1 if record is None else 0  # also the register
     most = max(1, (steps.STEP_ACTIONS - own) // _ACTIONS_PER_LINE)
     part, rest = count.to_list[:most], count.to_list[most:]
-    rows = stock.rows_by_id(tx.store, [one for one in part if isinstance(one, int)])
-    seeds = list(_seeds_of((rows[one] for one in part if one in rows), count.warehouse_id))
+    seeds = list(_seeds_of(_rows(tx.store, part), count.warehouse_id))
     seeds += [_seed_of_position(count.warehouse_id, one) for one in part if isinstance(one, str)]
     try:
         known = _ensure_free(tx.store, count.id, seeds)
@@ -220,4 +238,5 @@ def cancel(tx: Transaction, record: Record[StoredCount]) -> Record[StoredCount]:
     """End a count whose differences are not posted; its stock can be in another one."""
     if record.entity.status != "counted":
         repository.close(tx, record.id)
+    references.release_references(tx, COUNTS.kind, record.id)
     return COUNTS.save(tx, record, record.entity, status="cancelled", to_list=[])

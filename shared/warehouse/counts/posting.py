@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from shared.kernel import references
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
@@ -137,6 +138,7 @@ def _end(
         ended = COUNTS.save(tx, record, record.entity, to_post=[])
     else:
         ended = COUNTS.save(tx, record, record.entity, status="posted", to_post=[])
+        references.release_references(tx, COUNTS.kind, number)
     if refused:
         tx.commit_step()
         message = f"The stock does not allow {len(refused)} differences of {count_code(number)}."

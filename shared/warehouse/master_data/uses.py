@@ -1,6 +1,6 @@
-"""What refers to master data: stock, open documents and pick faces.
+"""What refers to master data: stock, open documents, open counts and pick faces.
 
-- Every open document is in the register of `shared.kernel.references`.
+- Every open document and count is in the register of `shared.kernel.references`.
 - Every position has a count of its stock rows. Whether a product has stock is a facet of its total.
 - Every pick face is recorded at the aliases of its product and its position.
 """
@@ -25,7 +25,8 @@ ASSIGNED = "assigned"
 """Attribute of a position's alias: the set of ids of the products assigned to the position."""
 
 REFERENCING_KINDS = (
-    "entry", "exit", "pick_face", "position", "return", "stock", "transfer", "transfer_order",
+    "entry", "exit", "pick_face", "position", "return", "stock", "stock_count", "transfer",
+    "transfer_order",
 )  # fmt: skip
 """Kinds that refer to master data and call `Transaction.fence`. Positions refer to their warehouse.
 
@@ -130,7 +131,7 @@ def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refus
     if stocked:
         use = "in stock" if facet == "product" else "in use by stock"
     elif documented:
-        use = "on open documents"
+        use = "on open documents or counts"
     elif assigned:
         use = "in use by pick faces"
     if use:

@@ -76,7 +76,8 @@ def change_warehouse(
     """Change the fields sent.
 
     Raises:
-        Conflict: The code would change while the warehouse has positions or is on open documents.
+        Conflict: The code would change while the warehouse has positions or is on open documents
+            or counts.
     """
     record, positions = _read_warehouse(tx.store, number)
     before = record.entity
@@ -99,7 +100,7 @@ def delete_warehouse(tx: Transaction, number: int) -> Record[WarehouseDetail]:
     """Delete a warehouse; the map of it is `layout`'s, whose `delete_warehouse` callers use.
 
     Raises:
-        Conflict: It has positions or is on open documents.
+        Conflict: It has positions or is on open documents or counts.
     """
     record = WAREHOUSES.get(tx.store, number)
     mark = _retire_warehouse(tx, record.entity, "cannot be deleted")
@@ -119,7 +120,7 @@ def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) ->
     if positions:
         reason = f"has {positions} position{'' if positions == 1 else 's'}"
     elif is_on_document:
-        reason = "is on open documents"
+        reason = "is on open documents or counts"
     if reason:
         undo_retirement(tx, alias, mark)
         raise Conflict(f"Warehouse {warehouse.whs_code} {reason} and {what}.")

@@ -348,6 +348,37 @@ def test_stock_is_in_one_open_count_at_most(yard: WarehouseScenario, counts: Cou
         counts.cancel(first)
 
 
+@pytest.mark.parametrize("end", ["posted", "cancelled"])
+def test_what_an_open_count_names_is_neither_deleted_nor_renamed(
+    yard: WarehouseScenario, counts: CountScenario, end: str
+) -> None:
+    """CEMENT was found at B-01; F-01 was named while it was empty."""
+    yard.stock("BRICK", 10)
+    number = counts.create(positions=["A-01", "F-01"]).id
+    counts.count(number, bin_code="B-01", item_code="CEMENT", batch="L1", qty=0)
+    yard.adjust("BRICK", decrease=10).ok(201)
+    yard.erp.delete("/products/3").ok()  # the count has no line of DRILL
+
+    def answers() -> list[int]:
+        deleted = ("/products/1", "/warehouse-positions/1", "/warehouse-positions/3")
+        return [
+            *(yard.erp.delete(path).status for path in deleted),
+            yard.erp.patch("/products/2", {"item_code": "LIME"}).status,
+            yard.erp.patch("/warehouse-positions/2", {"bin_code": "B-02"}).status,
+        ]
+
+    assert answers() == [409] * 5
+
+    if end == "posted":
+        counts.count(number, item_code="BRICK", qty=0)
+        counts.count(number, bin_code="F-01", empty=True)
+        counts.finish(number)
+        counts.post(number)
+    else:
+        counts.cancel(number)
+    assert answers() == [200] * 5
+
+
 def test_posting_needs_one_approval_for_all_of_its_differences(
     yard: WarehouseScenario, counts: CountScenario
 ) -> None:

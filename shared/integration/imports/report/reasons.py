@@ -125,7 +125,7 @@ _SPANISH: Mapping[str, str] = {
         )
         for use, usado in (
             ("in stock", "en inventario"),
-            ("on open documents", "en documentos abiertos"),
+            ("on open documents or counts", "en documentos o conteos abiertos"),
             ("in use by pick faces", "en posiciones de preparación"),
         )
     },
