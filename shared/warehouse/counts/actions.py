@@ -7,8 +7,8 @@ from shared.warehouse.counts.models import CountStatus, StoredCount, count_code
 def _posting(count: StoredCount) -> str | None:
     if not count.to_post:
         return None
-    left = len(count.to_post)
-    return f"{count_code(count.id)} is being posted, {left} differences are left; post it again."
+    code, left = count_code(count.id), len(count.to_post)
+    return f"{code} is being posted, {left} of its differences are left; post it again."
 
 
 ACTIONS = ActionTable[StoredCount, CountStatus](

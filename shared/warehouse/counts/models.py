@@ -147,7 +147,7 @@ class StoredCount(Stored):
 
     `lines` is their number, from 1 on. `to_list` has what has no line yet: ids of stock rows, and
     codes of empty positions. `to_post` has the numbers of the lines whose differences are being
-    posted.
+    posted; if the stock refused some of them, `is_approved` says that they need no other approval.
     """
 
     id: int
@@ -161,6 +161,7 @@ class StoredCount(Stored):
     lines: int = 0
     to_list: list[int | str] = Field(default_factory=list, exclude_if=operator.not_)
     to_post: list[int] = Field(default_factory=list, exclude_if=operator.not_)
+    is_approved: bool = Field(default=False, exclude_if=operator.not_)
     created_at: Timestamp
     updated_at: Timestamp
 

@@ -87,7 +87,8 @@ def _begin(tx: Transaction, count: StoredCount) -> list[int]:
     numbers = range(1, count.lines + 1)
     lines = [record.entity for record in repository.read_lines(tx.store, count.id, numbers)]
     limit = settings_of(tx.company).approval_adjustment_qty
-    if limit is not None and (need := rules.approval_need(count, lines, limit)):
+    need = None if limit is None else rules.approval_need(count, lines, limit)
+    if need and not count.is_approved:
         approvals.require(tx, need)
     return rules.posting_order(lines)
 
@@ -133,15 +134,19 @@ def _end(
     sums = repository.read_sums(tx.store, [number])[number] + change
     if sums.counted < record.entity.lines:
         repository.reopen(tx, number, change)
-        ended = COUNTS.save(tx, record, record.entity, status="counting", to_post=[])
+        ended = COUNTS.save(
+            tx, record, record.entity, status="counting", to_post=[], is_approved=False
+        )
     elif refused:
-        ended = COUNTS.save(tx, record, record.entity, to_post=[])
+        ended = COUNTS.save(tx, record, record.entity, to_post=[], is_approved=True)
     else:
         ended = COUNTS.save(tx, record, record.entity, status="posted", to_post=[])
         references.release_references(tx, COUNTS.kind, number)
     if refused:
         tx.commit_step()
-        message = f"The stock does not allow {len(refused)} differences of {count_code(number)}."
+        message = (
+            f"The stock does not allow {len(refused)} of the differences of {count_code(number)}."
+        )
         problems = [refused[one] for one in sorted(refused)]
         raise Conflict(message, problems=rules.shortened(problems))
     return CountWithSums(ended, sums)

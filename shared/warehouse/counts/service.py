@@ -112,7 +112,7 @@ def recount(tx: Transaction, number: int, body: Checked[RecountedLines]) -> Coun
             sums -= rules.sums_of(one.entity)
         if is_closed and part:
             repository.reopen(tx, number, sums)
-            record = COUNTS.save(tx, record, record.entity, status="counting")
+            record = COUNTS.save(tx, record, record.entity, status="counting", is_approved=False)
         elif part:
             repository.add_to_sums(tx, number, sums)
         return CountWithSums(record, before + sums) if len(part) == len(left) else None

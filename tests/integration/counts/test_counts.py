@@ -316,7 +316,7 @@ def test_allocated_stock_refuses_its_difference_and_the_others_are_posted(
     counts.count(number, item_code="CEMENT", batch="L1", qty=3)
     counts.finish(number)
 
-    with pytest.raises(Conflict, match="does not allow 1 differences of CN-1") as refused:
+    with pytest.raises(Conflict, match="does not allow 1 of the differences of CN-1") as refused:
         counts.post(number)
 
     [problem] = refused.value.problems

@@ -127,3 +127,36 @@ def test_repeat_of_a_killed_creation_goes_on_and_answers_the_same(
     again = yard.erp.post("/counts", body, key="k")
     assert (again.text, again.headers["Idempotent-Replayed"]) == (answer.text, "true")
     assert len(yard.erp.walk("/counts")) == 1
+
+
+@pytest.mark.parametrize("reason", ["request", "movements"])
+def test_differences_that_were_refused_need_no_second_approval_unless_they_are_counted_again(
+    yard: WarehouseScenario, stack: Stack, reason: str
+) -> None:
+    yard.stock("BRICK", 10)
+    yard.stock("CEMENT", 4, batch="L1")
+    picking = yard.picking(yard.order(("BRICK", 9)))["id"]
+    yard.change_settings(approval_adjustment_qty=Decimal(1))
+    _create(yard.erp)
+    yard.erp.post("/counts/1/lines", {**_BRICK, "qty": 8}).ok()
+    cement = {"bin_code": "A-01", "item_code": "CEMENT", "batch": "L1", "qty": 1}
+    yard.erp.post("/counts/1/lines", cement).ok()
+    yard.erp.post("/counts/1/finish").ok()
+    supervisor = Erp(stack.gateway, stack.user_token(permissions="approvals.grant"))
+    number = approval_of(yard.erp.post("/counts/1/post"))
+    supervisor.post(f"/approvals/{number}/grant").ok()
+
+    assert yard.erp.post("/counts/1/post").code == "conflict"
+    assert yard.erp.post("/counts/1/post").code == "conflict"
+
+    yard.act(picking, "cancel").ok()
+    if reason == "request":
+        yard.erp.post("/counts/1/recount", {"lines": [1]}).ok()
+    else:
+        yard.change_settings(approval_adjustment_qty=None)
+        yard.adjust("BRICK", decrease=9).ok(201)
+        yard.change_settings(approval_adjustment_qty=Decimal(1))
+        assert yard.erp.post("/counts/1/post").ok()["status"] == "counting"
+    yard.erp.post("/counts/1/lines", {**_BRICK, "qty": 15}).ok()
+    yard.erp.post("/counts/1/finish").ok()
+    assert yard.erp.post("/counts/1/post").code == "approval_required"
