@@ -1,5 +1,7 @@
 """Counts: what lies in a warehouse is counted, and the differences are posted."""
 
+from typing import Any
+
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.caller import Caller
@@ -15,6 +17,7 @@ from shared.warehouse.counts.models import (
     CountDraft,
     CountedLines,
     CountParameters,
+    CountWithSums,
     GoodsCount,
     RecountedLines,
     StoredCount,
@@ -36,6 +39,11 @@ _WRITE: OperationOptions = {
 def _sees_expected(caller: Caller) -> bool:
     """Return whether a caller sees what is expected in a blind count."""
     return caller.kind == "client" or _MANAGE in caller.permissions
+
+
+def _changed(request: Request[Any], count: CountWithSums) -> ChangedCount:
+    """Return the view of a count after a change."""
+    return views.changed_count(count, sees_expected=_sees_expected(request.caller))
 
 
 @routes.read(
@@ -68,8 +76,7 @@ def list_counts(store: Store, request: Request[None, CountParameters]) -> ListRe
 )
 def create_count(tx: Transaction, request: Request[Checked[CountDraft]]) -> ResourceResponse:
     """Create a count of positions, of a zone or of products."""
-    count = service.create_count(tx, request.body)
-    view = views.changed_count(count, sees_expected=_sees_expected(request.caller))
+    view = _changed(request, service.create_count(tx, request.body))
     return ResourceResponse(view, 201, f"/counts/{view.id}")
 
 
@@ -118,9 +125,7 @@ def count_stock(tx: Transaction, request: Request[Checked[GoodsCount]]) -> Resou
 )
 def finish_count(tx: Transaction, request: Request) -> ResourceResponse:
     """Record that all lines of a count are counted."""
-    count = service.finish_count(tx, request.id)
-    view = views.changed_count(count, sees_expected=_sees_expected(request.caller))
-    return ResourceResponse(view)
+    return ResourceResponse(_changed(request, service.finish_count(tx, request.id)))
 
 
 @routes.write(
@@ -133,9 +138,7 @@ def finish_count(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def recount(tx: Transaction, request: Request[Checked[RecountedLines]]) -> ResourceResponse:
     """Let lines be counted again."""
-    count = service.recount(tx, request.id, request.body)
-    view = views.changed_count(count, sees_expected=_sees_expected(request.caller))
-    return ResourceResponse(view)
+    return ResourceResponse(_changed(request, service.recount(tx, request.id, request.body)))
 
 
 @routes.write(
@@ -154,8 +157,7 @@ def recount(tx: Transaction, request: Request[Checked[RecountedLines]]) -> Resou
 def post_count(tx: Transaction, request: Request) -> ResourceResponse:
     """Adjust the stock by the differences of a count."""
     count = service.post_count(tx, request.id, lambda row: holders_of(tx.store, row))
-    view = views.changed_count(count, sees_expected=_sees_expected(request.caller))
-    return ResourceResponse(view)
+    return ResourceResponse(_changed(request, count))
 
 
 @routes.write(
@@ -167,6 +169,4 @@ def post_count(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def cancel_count(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel a count that is not posted."""
-    count = service.cancel_count(tx, request.id)
-    view = views.changed_count(count, sees_expected=_sees_expected(request.caller))
-    return ResourceResponse(view)
+    return ResourceResponse(_changed(request, service.cancel_count(tx, request.id)))

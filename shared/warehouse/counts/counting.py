@@ -1,6 +1,6 @@
 """Count lines: several people at once, each line an item of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
@@ -12,7 +12,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.unit_quantities import in_base_units
@@ -170,7 +170,11 @@ def _count(
         lambda: stock.quantities_of(tx.store, keys),
         lambda: read_operator(tx),
     )
-    _ensure_free(count, part, places.others)
+    rules.ensure_free(
+        (rules.line_of_goods(count.id, 0, one.stock, one.item_code), places.others[one.place])
+        for one in part
+        if one.stock and one.place in places.others
+    )
     former = {
         one.entity.line_num: one
         for one in repository.read_lines(tx.store, count.id, sorted(set(places.own.values())))
@@ -209,15 +213,3 @@ def _count(
     if count.status == "open" or number_of_lines > count.lines:
         record = COUNTS.save(tx, record, count, status="counting", lines=number_of_lines)
     return record, lines
-
-
-def _ensure_free(count: StoredCount, part: Sequence[_Counted], others: Mapping[Key, int]) -> None:
-    taken = [
-        Problem("", f"{rules.stock_text(line)} is in {count_code(others[one.place])}")
-        for one in part
-        if one.place in others and one.stock
-        for line in [rules.line_of_goods(count.id, 0, one.stock, one.item_code)]
-    ]
-    if taken:
-        message = f"A stock is in one open count at most: {taken[0].message}."
-        raise Conflict(message, problems=rules.shortened(taken))

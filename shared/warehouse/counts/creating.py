@@ -27,7 +27,6 @@ from shared.warehouse.counts.models import (
     CountWithSums,
     StoredCount,
     StoredCountLine,
-    count_code,
 )
 from shared.warehouse.counts.repository import COUNT_LINES, COUNTS
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
@@ -193,14 +192,7 @@ def _seed_of_position(warehouse_id: int, bin_code: str) -> _Seed:
 def _ensure_free(store: Store, number: int | None, seeds: Sequence[_Seed]) -> set[Key]:
     """Return the places that have a line already; raise Conflict if some are in other counts."""
     places = repository.find_places(store, number, map(_place, seeds))
-    taken = [
-        Problem("", f"{rules.stock_text(line)} is in {count_code(places.others[key])}")
-        for key, _, line in seeds
-        if key in places.others
-    ]
-    if taken:
-        message = f"A stock is in one open count at most; {len(taken)} are in others."
-        raise Conflict(message, problems=rules.shortened(taken))
+    rules.ensure_free((line, places.others[key]) for key, _, line in seeds if key in places.others)
     return set(places.own)
 
 

@@ -166,6 +166,11 @@ class StoredCount(Stored):
     updated_at: Timestamp
 
     @property
+    def line_nums(self) -> range:
+        """The numbers of its lines."""
+        return range(1, self.lines + 1)
+
+    @property
     def assigned_id(self) -> int | None:
         """The id of the user whom it is assigned to."""
         return self.assigned_to.id if self.assigned_to else None

@@ -84,8 +84,8 @@ def post_count(
 
 def _begin(tx: Transaction, count: StoredCount) -> list[int]:
     """Return the numbers of the lines to be posted; use the approval that they need."""
-    numbers = range(1, count.lines + 1)
-    lines = [record.entity for record in repository.read_lines(tx.store, count.id, numbers)]
+    records = repository.read_lines(tx.store, count.id, count.line_nums)
+    lines = [record.entity for record in records]
     limit = settings_of(tx.company).approval_adjustment_qty
     need = None if limit is None else rules.approval_need(count, lines, limit)
     if need and not count.is_approved:

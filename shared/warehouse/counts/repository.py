@@ -66,11 +66,10 @@ def line_id(number: int, line_num: int) -> int:
 
 
 def read_lines(
-    store: Store, number: int, line_nums: Iterable[int], *, eventually: bool = False
+    store: Store, number: int, line_nums: Iterable[int]
 ) -> list[Record[StoredCountLine]]:
     """Read lines of a count in the order of `line_nums`."""
-    ids = (line_id(number, one) for one in line_nums)
-    return COUNT_LINES.get_many(store, ids, eventually=eventually)
+    return COUNT_LINES.get_many(store, (line_id(number, one) for one in line_nums))
 
 
 # The sums over the lines of a count

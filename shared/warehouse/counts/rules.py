@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from shared.kernel.errors import Problem
+from shared.kernel.errors import Conflict, Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, given_fields, invalid_fields, of_valid_fields
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
@@ -106,6 +106,16 @@ def stock_text(line: StoredCountLine) -> str:
     lot = f" batch {line.batch_num}" if line.batch_num else ""
     serial = f" serial {line.serial_number}" if line.serial_number else ""
     return f"{line.item_code}{lot}{serial} at {line.bin_code}"
+
+
+def ensure_free(taken: Iterable[tuple[StoredCountLine, int]]) -> None:
+    """Raise Conflict if there are lines whose stock is in other counts, given with their ids."""
+    problems = [
+        Problem("", f"{stock_text(line)} is in {count_code(other)}") for line, other in taken
+    ]
+    if problems:
+        message = f"A stock is in one open count at most: {problems[0].message}."
+        raise Conflict(message, problems=shortened(problems))
 
 
 # Counting

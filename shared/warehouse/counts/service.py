@@ -3,7 +3,7 @@
 `creating`, `counting` and `posting` have the others.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.kernel.db import steps
@@ -46,7 +46,7 @@ class CountWithLines:
 def get_count(store: Store, number: int) -> CountWithLines:
     """Return a count with its lines."""
     record = COUNTS.get(store, number)
-    lines = [one.entity for one in repository.read_lines(store, number, _numbers(record.entity))]
+    lines = [one.entity for one in repository.read_lines(store, number, record.entity.line_nums)]
     return CountWithLines(record, lines, sum(map(rules.sums_of, lines), CountSums()))
 
 
@@ -81,14 +81,10 @@ def finish_count(tx: Transaction, number: int) -> CountWithSums:
 
 
 def _refuse(store: Store, count: StoredCount, left: int) -> None:
-    lines = (one.entity for one in repository.read_lines(store, count.id, _numbers(count)))
+    lines = (one.entity for one in repository.read_lines(store, count.id, count.line_nums))
     message = f"{left} of {count.lines} lines of {count_code(count.id)} are not counted."
     problems = rules.uncounted_problems(lines)
     raise Conflict(message, problems=rules.shortened(problems))
-
-
-def _numbers(count: StoredCount) -> Iterable[int]:
-    return range(1, count.lines + 1)
 
 
 def recount(tx: Transaction, number: int, body: Checked[RecountedLines]) -> CountWithSums:
