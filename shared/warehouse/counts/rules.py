@@ -151,8 +151,11 @@ def goods_problems(
 def _required_problems(body: Checked[GoodsCount]) -> Iterator[Problem]:
     if body.item_code is None:
         yield Problem("item_code", "is required, unless empty is true")
-    is_uncounted = "unit" in invalid_fields(body)  # then it has no quantity
-    if body.qty is None and not body.serials and not is_uncounted:
+    # Goods whose unit is invalid have no quantity.
+    has_quantity = (
+        body.qty is not None or body.serials or invalid_fields(body) & {"unit", "serials"}
+    )
+    if not has_quantity:
         yield Problem("qty", "is required, unless serials are given or empty is true")
 
 

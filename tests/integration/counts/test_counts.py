@@ -218,6 +218,7 @@ def test_invalid_goods_are_refused_with_all_problems(
     assert problems(item_code="HAULAGE", qty=1) == {"item_code"}
     assert problems(item_code="CEMENT", qty=1) == {"batch"}
     assert problems(item_code="DRILL", serials=["S1", "S2"], qty=1) == {"qty"}
+    assert problems(item_code="DRILL", serials=["S1", ""]) == {"serials.1"}
     assert problems(item_code="BRICK", empty=True, qty=1) == {"item_code", "qty"}
     assert problems(item_code="BRICK", qty=1, unit="BOX") == {"unit"}
 
