@@ -69,8 +69,12 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
     done = dict[Key, StoredCountLine]()
 
     def step() -> CountedStock | None:
-        # The cache keeps the count for `listed`.
-        run_all(lambda: tx.fence(COUNTS.kind), lambda: COUNTS.get(tx.store, number))
+        # The cache keeps the count for `listed`, and the user for `_count`.
+        run_all(
+            lambda: tx.fence(COUNTS.kind),
+            lambda: COUNTS.get(tx.store, number),
+            lambda: read_operator(tx),
+        )
         record = listed(tx, number)
         if record is None:
             return None
@@ -114,8 +118,12 @@ def _goods(
     product = known.products[body.item_code or ""]
     possible = rules.goods_keys(body, product.id, count.warehouse_id)
     keys = [key for several in possible for key in several]
+    places = [
+        repository.empty_key(count.warehouse_id, body.bin_code),  # for `_count`
+        *map(repository.place_key, keys),
+    ]
     own, there = run_all(
-        lambda: repository.find_places(tx.store, count.id, map(repository.place_key, keys)).own,
+        lambda: repository.find_places(tx.store, count.id, places).own,
         lambda: stock.quantities_of(tx.store, keys),
     )
     chosen = (
