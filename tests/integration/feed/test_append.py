@@ -293,7 +293,7 @@ def test_twenty_writers_and_relays_that_die_leave_no_gap(
     feed.assert_complete()
 
 
-@pytest.mark.parametrize(("count", "most"), [(1, 1 + 4), (90, 1 + 0.2)])
+@pytest.mark.parametrize(("count", "most"), [(1, 1 + 4), (100, 1 + 0.12)])
 def test_appending_costs_few_write_units_for_each_transaction(
     feed: FeedScenario, aws_faults: AwsFaults, count: int, most: float
 ) -> None:
