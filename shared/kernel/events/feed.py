@@ -8,11 +8,11 @@ writes two items:
   last entry, and for each kind of object the number of those that exist and the sum of their
   versions;
 - a *chunk*: the new entries, one for each transaction, under the position of the first, with the
-  ids of their items of the outbox and the time.
+  ids of their items of the outbox and the latest time at which an entry up to there began.
 
-Before that, the relay reads which entries were appended since the oldest of its own was committed.
-What another relay appends meanwhile changes the head, so that the condition fails and the relay
-reads again. So an entry is appended once, whoever appends it and however often.
+Before that, the relay reads the chunks up to one whose entries all began before its own. What
+another relay appends meanwhile changes the head, so that the condition fails and the relay reads
+again. So an entry is appended once, whoever appends it and however often.
 
 A feed is of one table, and begins with an *epoch*, the time of its beginning in milliseconds. A
 head of another table, which a restore has copied, is not continued, and neither are entries about
@@ -62,8 +62,8 @@ _MOST_CHANGES = 4_000
 CLOCKS_MS = 10_000
 """Longest difference between the clocks of two functions."""
 _FIRST_CHUNKS = 4
-"""Chunks that are read first to see what was appended lately; each further read has four times as
-many."""
+"""Chunks that are read first to see what is in the feed; each further read has four times as many.
+"""
 _KEYS = 100
 """Keys that one BatchGetItem takes."""
 STREAM_MS = 12 * 3_600_000
@@ -115,7 +115,7 @@ class FeedEntry:
 class FeedHead:
     """The end of a feed: the position of its last entry, and what exists there.
 
-    `epoch` is when the feed began, in milliseconds, `appended_ms` the time of the last append.
+    `epoch` is when the feed began, in milliseconds. No entry began later than `newest_ms`.
     While the feed of a table with contents begins, it is not complete: the checksums are only the
     differences that its entries have made.
     """
@@ -123,21 +123,25 @@ class FeedHead:
     epoch: int
     position: int
     checksums: Checksums
-    appended_ms: int = field(default=0, compare=False)
+    newest_ms: int = field(default=0, compare=False)
     is_complete: bool = True
 
-    def after(self, noted: Sequence[NotedChanges]) -> "FeedHead":
+    def after(self, entries: Sequence[UnappendedEntry]) -> "FeedHead":
         """Return the head after further entries."""
         sums = dict(self.checksums)
-        for change in (change for one in noted for change in one.changes):
+        for change in (change for one in entries for change in one.noted.changes):
             count, total = sums.get(change.object, (0, 0))
             for version, sign in ((change.before, -1), (change.after, 1)):
                 if version is not None:
                     count += sign
                     total += sign * checksum(change.object, change.id, version)
             sums[change.object] = (count, total % _MODULUS)
-        position = self.position + len(noted)
-        return replace(self, position=position, checksums=sums, appended_ms=now_ms())
+        return replace(
+            self,
+            position=self.position + len(entries),
+            checksums=sums,
+            newest_ms=max([self.newest_ms, *(one.began_ms for one in entries)]),
+        )
 
 
 def checksum(noun: str, name: ResourceId, version: int) -> int:
@@ -165,7 +169,7 @@ def head_item(table: str, head: FeedHead) -> Item:
         epoch=head.epoch,
         position=head.position,
         checksums=_packed(head),
-        appended_ms=head.appended_ms,
+        newest_ms=head.newest_ms,
         **({} if head.is_complete else {_BEGINNING: True}),
     )
 
@@ -185,7 +189,7 @@ def read_head(store: Store) -> FeedHead | None:
         int(item["epoch"]),
         int(item["position"]),
         sums,
-        int(item["appended_ms"]),
+        int(item["newest_ms"]),
         is_complete=_BEGINNING not in item,
     )
 
@@ -252,7 +256,7 @@ def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
     waiting, attempt = _waiting(store, head, entries), 0
     compared: FeedHead | None = None
     while waiting:
-        since = min(one.began_ms for one in waiting) - CLOCKS_MS
+        since = min(one.began_ms for one in waiting)
         found = _appended(store, head, compared.position if compared else 0, since)
         if found is not None:
             compared = head
@@ -260,7 +264,7 @@ def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
             batch = _first_batch(waiting)
             if not batch:
                 return
-            after = head.after([one.noted for one in batch])
+            after = head.after(batch)
             try:
                 actions = _actions(store, head, after, batch)
                 store.client.transact_write_items(TransactItems=actions)
@@ -297,12 +301,12 @@ def _waiting(
 def _appended(store: Store, head: FeedHead, after: int, since: int) -> set[str] | None:
     """Return the ids of entries between the position `after` and the head.
 
-    Those are left out that were appended before `since`, in milliseconds. None if an item cannot
-    be read yet.
+    Those are left out that precede all that began at `since`, in milliseconds, or later. None if an
+    item cannot be read yet.
     """
     found = set[str]()
     end, limit = head.position, _FIRST_CHUNKS
-    while end > after and head.appended_ms >= since:
+    while end > after and head.newest_ms >= since:
         low, high = _chunk_key(head.epoch, after + 1)[1], _chunk_key(head.epoch, end)[1]
         page = _query(store, low, high, Limit=limit, ScanIndexForward=False)
         if not page.items:
@@ -312,7 +316,7 @@ def _appended(store: Store, head: FeedHead, after: int, since: int) -> set[str] 
             first = _first_position(item)
             if first + len(names) - 1 != end:
                 return None
-            if item["appended_ms"] < since:
+            if item["newest_ms"] < since:
                 return found
             found.update(names)
             end = first - 1
@@ -402,10 +406,10 @@ def _update(store: Store, head: FeedHead, after: FeedHead) -> dict[str, Any]:
     return {
         "TableName": store.table,
         "Key": key_attributes(HEAD_KEY),
-        "UpdateExpression": "SET #position = :after, #sums = :sums, #appended = :appended",
+        "UpdateExpression": "SET #position = :after, #sums = :sums, #newest = :newest",
         "ConditionExpression": "#position = :before AND #epoch = :epoch",
         "ExpressionAttributeNames": {
-            "#position": "position", "#sums": "checksums", "#appended": "appended_ms",
+            "#position": "position", "#sums": "checksums", "#newest": "newest_ms",
             "#epoch": "epoch",
         },
         "ExpressionAttributeValues": {
@@ -413,7 +417,7 @@ def _update(store: Store, head: FeedHead, after: FeedHead) -> dict[str, Any]:
             ":after": encode(after.position),
             ":epoch": encode(head.epoch),
             ":sums": encode(_packed(after)),
-            ":appended": encode(after.appended_ms),
+            ":newest": encode(after.newest_ms),
         },
     }  # fmt: skip
 
@@ -435,7 +439,7 @@ def _chunk(after: FeedHead, batch: Sequence[UnappendedEntry]) -> Item:
         _chunk_key(after.epoch, after.position - len(batch) + 1),
         entries=b"".join(pack(dumps(content))),
         ids=b"".join(bytes_of(one.id) for one in batch),
-        appended_ms=after.appended_ms,
+        newest_ms=after.newest_ms,
         **{EXPIRY: now_ms() // 1000 + CHUNK_SECONDS},
     )
 
@@ -455,7 +459,7 @@ def read_entries(store: Store, head: FeedHead, after: int) -> Iterator[FeedEntry
     wanted = _chunk_key(head.epoch, after + 1)[1]
     holding = _query(store, low, wanted, Limit=1, ScanIndexForward=False)
     first = holding.items[0][SORT_KEY] if holding.items else low
-    is_kept = head.appended_ms > now_ms() - CHUNK_SECONDS * 1000
+    is_kept = head.newest_ms > now_ms() - CHUNK_SECONDS * 1000
     start: dict[str, Any] = {}
     attempt = 0
     while True:

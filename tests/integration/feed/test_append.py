@@ -193,7 +193,25 @@ def test_an_entry_is_found_behind_many_that_were_appended_since(feed: FeedScenar
     feed.assert_complete()
 
 
-def test_only_what_was_appended_since_the_commit_is_read_before(
+def test_an_entry_is_appended_once_whatever_the_clocks_of_relays(
+    feed: FeedScenario, clock: Clock
+) -> None:
+    clock.advance(60)  # what is as old as the feed is recognized by its mark
+    for number in (1, 2, 3):
+        feed.create(number)
+        clock.advance(1)
+    items = feed.items()
+    for item, ahead in zip(items, (0, -120, 120), strict=True):
+        clock.advance(ahead)
+        feed.relay([item])
+        clock.advance(-ahead)
+    for item in items:
+        assert feed.relay([item]) == []
+    assert feed.head.position == 3
+    feed.assert_complete()
+
+
+def test_only_chunks_that_may_have_an_entry_are_read_before_it_is_appended(
     feed: FeedScenario, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     feed.create(1)

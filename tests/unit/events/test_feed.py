@@ -44,8 +44,7 @@ def test_sums_are_those_of_the_versions_that_exist_whatever_the_order_modulo_2_t
     total = sum(checksum("product", number, version) for number, version in expected)
     assert total > 2**64
     for ordered in (changes, changes[::-1]):
-        notes = [_entry("e", change).noted for change in ordered]
-        head = FeedHead(1, 7, {}).after(notes)
+        head = FeedHead(1, 7, {}).after([_entry(f"evt_{0:032x}", change) for change in ordered])
         assert (head.epoch, head.position) == (1, 77)
         assert head.checksums == {"product": (30, total % 2**64)}
 
@@ -79,5 +78,5 @@ def test_a_chunk_of_the_most_entries_or_changes_fits_in_an_item() -> None:
     for entries, count in ((wide, 40), (small, 500)):
         batch = _first_batch(entries)
         assert len(batch) == count
-        chunk = _chunk(FeedHead(1, 0, {}).after([one.noted for one in batch]), batch)
+        chunk = _chunk(FeedHead(1, 0, {}).after(batch), batch)
         assert len(unpack([chunk["entries"]])) + len(chunk["ids"]) < PART_SIZE
