@@ -348,13 +348,13 @@ def _with_previous(store: Store, entries: Sequence[UnappendedEntry]) -> list[Una
     found = {one.id: one for one in entries}
     known = set(found)
     oldest = now_ms() - STREAM_MS
-    added = list(entries)
-    while added:
-        wanted = {name for one in added for name in one.noted.previous} - known
+    latest = list(entries)
+    while latest:
+        wanted = {name for one in latest for name in one.noted.previous} - known
         known |= wanted
         recent = {name for name in wanted if milliseconds_of(name) > oldest}
-        added = list(_read_unmarked(store, recent))
-        found |= {one.id: one for one in added}
+        latest = list(_read_unmarked(store, recent))
+        found |= {one.id: one for one in latest}
     return in_order(found.values())
 
 
