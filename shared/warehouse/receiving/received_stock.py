@@ -119,9 +119,8 @@ class ReceivedStock:
             roll_back = self._posting.changes.savepoint()
             try:
                 draft = self._moved(at, arrival, possible, checks=checks)
-            except (ValidationFailed, Conflict) as error:
+            except (ValidationFailed, Conflict) as error:  # before anything is moved
                 self.refused[at] = error
-                roll_back()
                 continue
             possible += 1
             if full is None and self.received and not self._has_room_for(at, checks=checks):
