@@ -214,6 +214,24 @@ def test_approved_receipt_of_the_most_serials_keeps_the_margin(erp: Erp, stack: 
     assert receiving.act(number, "cancel").status == 200
 
 
+@pytest.mark.parametrize("who", ["the caller", "another user"])
+@pytest.mark.usefixtures("sizes")
+def test_receipt_of_approved_lines_keeps_the_margin(who: str, erp: Erp, stack: Stack) -> None:
+    yard, codes = _yard(erp, _LINES)
+    receiving, by_caller = ReceivingScenario(erp, yard), who == "the caller"
+    goods = [{"item_code": code, "qty": 1} for code in codes]
+    path = f"/receipts/{receiving.started(receiving.order(*goods))}/lines"
+    lines = {"lines": [{**one, "qty": 2, "approve": by_caller} for one in goods]}
+    chief = Erp(stack.gateway, stack.user_token(permissions="entries.manage approvals.grant"))
+    if by_caller:
+        answer = chief.post(path, lines)
+    else:
+        number = erp.post(path, lines, key="k").json()["error"]["approval_id"]
+        chief.post(f"/approvals/{number}/grant").ok()
+        answer = erp.post(path, lines, key="k")
+    assert len(answer.data["approvals"]) == _LINES
+
+
 @pytest.mark.usefixtures("sizes")
 def test_picking_of_the_most_serials_and_orders_keeps_the_margin(erp: Erp) -> None:
     yard, codes = _yard(erp, MAX_DOCUMENTS)

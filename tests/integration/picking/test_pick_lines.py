@@ -273,6 +273,32 @@ def test_repeat_of_a_killed_request_goes_on_and_answers_the_same(
     assert sum(one["qty"] for one in moved) == (9 if body == "lines" else 10)
 
 
+@pytest.mark.usefixtures("small_steps")
+def test_repeat_of_a_killed_request_names_what_was_left_out_before(
+    yard: WarehouseScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    number = _started(yard)
+    send = partial(_send, yard, number, *_lines(), key="k")
+
+    picked = list[Response]()
+
+    def interfere_or_die() -> None:
+        if picked:
+            die()
+        picked.append(yard.pick(number, "CEMENT", 1, batch="L1"))
+
+    fault = at_calls("TransactWriteItems", {1, 4}, before=interfere_or_die)
+    assert aws_faults.kills(fault, send)
+    clock.advance(6)
+
+    answer = send()
+
+    assert [one["line"] for one in answer.json()["unapplied"]] == [1]
+    assert sorted(_picked(answer)) == [
+        ("BRICK", "A-01", 4), ("BRICK", "B-01", 1), ("CEMENT", "A-01", 1), ("DRILL", "A-01", 1),
+    ]  # fmt: skip
+
+
 def test_concurrent_requests_pick_each_line_once(yard: WarehouseScenario, stack: Stack) -> None:
     number = _started(yard)
 
@@ -311,6 +337,30 @@ def test_serials_of_lines_are_exchanged_with_another_picking(yard: WarehouseScen
     assert answer.data["lines"][0]["serials"] == ["S-3", "S-4"]
     shown = yard.erp.get(f"/pickings/{other['id']}").data["lines"]
     assert shown[0]["serials"] == ["S-1", "S-2"]
+
+
+def test_line_that_is_left_out_exchanges_no_serials(
+    yard: WarehouseScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 14)  # the first line, or the others
+    yard.stock("BRICK", 2)
+    yard.stock_serials("S-1", "S-2", "S-3", "S-4", "S-5", "S-6", "S-7", "S-8")
+    number = yard.started(yard.order(("DRILL", 6), ("BRICK", 2)))
+    other = yard.picking(yard.order(("DRILL", 1)))
+
+    def interfere() -> None:
+        yard.adjust("DRILL", decrease=1, serial="S-8").ok(201)
+
+    own = {**_DRILL, "qty": 4, "serials": ["S-1", "S-2", "S-3", "S-4"]}
+    exchanged = {**_DRILL, "qty": 2, "serials": ["S-7", "S-8"]}
+    with aws_faults.faulty(at_calls("TransactWriteItems", {1}, before=interfere)):
+        answer = _send(yard, number, own, exchanged, _BRICK)
+
+    [left_out] = answer.json()["unapplied"]
+    assert left_out["line"] == 1
+    assert left_out["message"].startswith("DRILL at A-01: serial S-8 is not available")
+    assert sorted(_picked(answer)) == [("BRICK", "A-01", 2), ("DRILL", "A-01", 4)]
+    assert yard.erp.get(f"/pickings/{other['id']}").data["lines"][0]["serials"] == ["S-7"]
 
 
 def _many(count: int) -> Sequence[str]:

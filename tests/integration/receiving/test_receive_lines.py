@@ -220,6 +220,25 @@ def test_approval_is_asked_for_once_and_holds_for_all_lines(
 
 
 @pytest.mark.usefixtures("small_steps")
+def test_approval_holds_for_the_quantities_that_it_was_granted_for(
+    receiving: ReceivingScenario, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    number = _started(receiving)
+    send = partial(_send, receiving, number, _BRICK, {**_CEMENT, "qty": 5}, key="k")
+    _supervisor(stack).post(f"/approvals/{approval_of(send())}/grant").ok()
+
+    def interfere() -> None:
+        receiving.receive(number, 1, item_code="CEMENT", batch="L1").ok()
+
+    with aws_faults.faulty(at_calls("TransactWriteItems", {1}, before=interfere)):
+        answer = send()
+
+    [left_out] = answer.json()["unapplied"]
+    assert left_out["message"].startswith("CEMENT at B-01: 6 of CEMENT would be received, 4 order")
+    assert answer.data["approvals"] == []
+
+
+@pytest.mark.usefixtures("small_steps")
 def test_repeat_of_a_killed_request_keeps_its_approval(
     receiving: ReceivingScenario, stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
@@ -240,6 +259,7 @@ def test_repeat_of_a_killed_request_keeps_its_approval(
     assert answer.data["lines"][1]["expiry_date"] == "2030-01-31"
 
 
+@pytest.mark.usefixtures("small_steps")
 def test_lines_that_a_supervisor_approves_are_recorded(
     receiving: ReceivingScenario, stack: Stack
 ) -> None:
