@@ -498,7 +498,7 @@ def read_page(store: Store, head: FeedHead, after: int, most: int) -> list[FeedE
         if found and found[-1].position > after:
             break
         # A Query may show the last chunk later than the head.
-        is_kept = head.appended_ms > now_ms() - CHUNK_SECONDS * 1000
+        is_kept = head.newest_ms > now_ms() - CHUNK_SECONDS * 1000
         if not is_kept or _query(store, wanted, high, Limit=1).items:
             return None
         attempt = store.back_off(attempt)
