@@ -9,6 +9,7 @@ from shared.integration.webhooks.http_client import AttemptResult
 from shared.integration.webhooks.rules import MAX_FAILURES
 from tests.aws_calls import Watch
 from tests.cases import each_case
+from tests.clock import Clock
 from tests.expanded_template import expanded_of
 from tests.iam import Access, Policy, allows
 from tests.integration.roles import ARNS, Roles, concerns
@@ -19,6 +20,8 @@ from tests.webhook_scenario import (
     SentRequest,
     WebhookScenario,
     respond_500,
+    run_relay,
+    stream_batch,
 )
 
 _ROLE = "WebhookDataRole"
@@ -211,9 +214,17 @@ _NEEDED = {
 
 
 def test_a_removed_permission_is_detected(
-    webhooks: WebhookScenario, roles: Roles, watch: Watch, request: pytest.FixtureRequest
+    webhooks: WebhookScenario,
+    roles: Roles,
+    watch: Watch,
+    clock: Clock,
+    request: pytest.FixtureRequest,
 ) -> None:
+    clock.advance(60)  # what is as old as the feed is recognized by its mark
+    webhooks.create_product(MAX_FAILURES + 1)
+    batch = stream_batch(webhooks.stack.outbox_items("acme"))
     _failing_deliveries(webhooks)
+    run_relay(batch)  # a repeat looks for its entries in the feed
 
     @each_case(
         ("handler", "removed"),
