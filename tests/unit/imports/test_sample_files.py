@@ -37,8 +37,6 @@ MODELS: Mapping[ImportKind, type[BaseModel]] = {
 }
 KINDS: Mapping[str, ImportKind] = {
     "products.xlsx": "products",
-    "products.csv": "products",
-    "orders.xlsx": "exit_documents",
     "orders.csv": "exit_documents",
     "opening-stock.csv": "stock_counts",
     "purchases-windows-1252.csv": "entry_documents",
@@ -76,7 +74,7 @@ def known_products() -> Mapping[str, KnownProduct]:
             by_serial=body["man_ser_num"],
             in_stock=body["inventory_item"],
         )
-        for number, body in enumerate(bodies("products.csv"))
+        for number, body in enumerate(bodies("products.xlsx"))
     }
 
 
@@ -132,13 +130,8 @@ def problems(name: str) -> list[tuple[int, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["products", "orders"])
-def test_both_formats_have_the_same_contents(name: str) -> None:
-    assert bodies(f"{name}.xlsx") == bodies(f"{name}.csv")
-
-
 def test_the_files_have_the_documented_sizes() -> None:
-    assert len(bodies("products.csv")) == 2000
+    assert len(bodies("products.xlsx")) == 2000
     assert len(bodies("orders.csv")) == 300
     assert 1150 <= len(read("orders.csv").rows) <= 1250
     assert len(bodies("purchases-windows-1252.csv")) == 60
@@ -151,7 +144,7 @@ def test_every_row_is_valid(name: str) -> None:
 
 
 def test_the_products_are_new_to_acme_and_use_its_categories() -> None:
-    catalog = bodies("products.csv")
+    catalog = bodies("products.xlsx")
     existing = acme("products.csv")
     for field in ("item_code", "name", "barcode"):
         new = [body[field] for body in catalog if field in body]
@@ -195,7 +188,7 @@ def test_sample_orders_have_references_addresses_and_metadata() -> None:
     assert all(order["metadata"].keys() == {"route"} for order in shipped)
     lines = [line for body in bodies("purchases-windows-1252.csv") for line in body["lines"]]
     assert all(line["metadata"].keys() == {"centro_coste"} for line in lines)
-    assert len({body["metadata"]["erp_id"] for body in bodies("products.csv")}) == 2000
+    assert len({body["metadata"]["erp_id"] for body in bodies("products.xlsx")}) == 2000
 
 
 def test_purchases_are_formatted_as_by_windows_in_spain() -> None:
