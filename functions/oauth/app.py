@@ -22,6 +22,7 @@ from functions.oauth.request import (
     read_form,
 )
 from shared.http.envelope import HttpResponse, error_body, to_gateway
+from shared.http.request import traceparent_of
 from shared.identity.auth import client_grants, signing, tokens
 from shared.identity.auth.client_grants import IssuedTokens, OAuthError
 from shared.identity.auth.key_ring import key_ring
@@ -164,7 +165,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     # with a custom domain, the path also contains the base path of the domain
     path = event["path"].partition("/v1")[2]
     route = path if path in _ROUTES else "unknown"
-    bind(request_id=request_id, route=route)
+    bind(request_id=request_id, route=route, traceparent=traceparent_of(event))
     began = time.monotonic()
     try:
         with span(route, route=route, request_id=request_id):

@@ -21,7 +21,7 @@ from shared.http.envelope import HttpResponse, error_response, path_of, request_
 from shared.http.idempotency import AlreadyAnswered, IdempotencyClaim
 from shared.http.ignored import ignored_fields, ignored_parameters
 from shared.http.rate_limit import limiter, present_cost
-from shared.http.request import Request, headers_of
+from shared.http.request import Request, headers_of, traceparent_of
 from shared.http.results import file_to_http, list_to_http, resource_to_http, shown_by
 from shared.http.routes import (
     DeferredRoutes,
@@ -109,7 +109,7 @@ class ApiHandler:
 
     def __call__(self, event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
         """Answer one event of the gateway's proxy integration."""
-        bind(request_id=request_id_of(event))
+        bind(request_id=request_id_of(event), traceparent=traceparent_of(event))
         began = perf_counter()
         response = self._handle(event, context)
         log_response(

@@ -8,6 +8,7 @@ from typing import Any
 
 from shared.kernel.errors import ServiceError
 from shared.kernel.json_text import dumps, loads
+from shared.kernel.observability import traceparent
 
 _MAX_BODY = 5_900_000
 """Bytes; Lambda refuses responses above 6 291 456 bytes with headers and escapes."""
@@ -87,10 +88,12 @@ _PREFIXES = ("/api/v1", "/v1")
 
 def to_gateway(response: HttpResponse, event: Mapping[str, Any]) -> dict[str, Any]:
     """Write the response in the form of the gateway's proxy integration."""
+    trace = traceparent()
     headers = {
         "Content-Type": "application/json",
         "Cache-Control": "no-store",
         "X-Request-Id": request_id_of(event),
+        **({"traceparent": trace} if trace else {}),
         **SECURITY_HEADERS,
         **response.headers,
     }

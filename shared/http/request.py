@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 import zlib
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ _MAX_BODY = 1_048_576
 _MAX_EVENT = 6_291_456
 """Bytes that Lambda accepts, and to which a packed form may be unpacked."""
 _GZIP = b"\x1f\x8b"
+_TRACEPARENT = r"([0-9a-f]{2})-(([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2})(-.*)?"
+"""Version, then trace, parent and flags, then what a later version adds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,21 @@ class Request[Body = None, Parameters = None]:
         if not is_id or int(text) == 0:
             raise NoId(text, self.path.split("/")[1])
         return int(text)
+
+
+def traceparent_of(event: Mapping[str, Any]) -> str | None:
+    """Return the trace of the caller, as W3C Trace Context writes it; None if it has none.
+
+    A header in another form is as if it was not sent, as the specification asks. A later version
+    begins like version 00 and may have more.
+    """
+    sent = headers_of(event).get("traceparent")
+    match = re.fullmatch(_TRACEPARENT, sent, re.ASCII | re.DOTALL) if sent else None
+    if match is None:
+        return None
+    version, fields, trace, parent, more = match.groups()
+    is_known = version != "ff" and not (version == "00" and more)
+    return f"00-{fields}" if is_known and trace.strip("0") and parent.strip("0") else None
 
 
 def headers_of(event: Mapping[str, Any]) -> dict[str, str]:

@@ -126,13 +126,26 @@ def _consumed(wanted: Callable[[str], bool] = lambda _: True) -> dict[str, float
         }
 
 
-def bind(*, request_id: str, route: str | None = None, tenant: str | None = None) -> None:
+def bind(
+    *,
+    request_id: str,
+    route: str | None = None,
+    tenant: str | None = None,
+    traceparent: str | None = None,
+) -> None:
     """Start an invocation: its log lines get these keys instead of the last ones.
+
+    `traceparent` is the trace of the caller, None if it has none.
 
     Metrics get only the function as a dimension, because CloudWatch bills each combination of
     dimensions; log queries count by route and tenant.
     """
-    keys = {"request_id": request_id, "route": route, "tenant": tenant}
+    keys = {
+        "request_id": request_id,
+        "route": route,
+        "tenant": tenant,
+        "traceparent": traceparent,
+    }
     _formatter.clear_state()
     _formatter.append_keys(**{key: value for key, value in keys.items() if value is not None})
     _collected.clear()
@@ -149,6 +162,11 @@ def add_to_log(**keys: str | None) -> None:
 def request_id() -> str | None:
     """Return the request id of this invocation; None outside of an invocation."""
     return _bound("request_id")
+
+
+def traceparent() -> str | None:
+    """Return the trace of the caller of this invocation; None if it has none."""
+    return _bound("traceparent")
 
 
 def bound_tenant() -> str | None:

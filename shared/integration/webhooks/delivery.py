@@ -187,6 +187,8 @@ def _attempt(
         "Content-Type": "application/json",
         **signature_headers(task.event, body, _active_secrets(task.tenant, webhook), began // 1000),
     }
+    if state.event and state.event.traceparent:
+        headers["traceparent"] = state.event.traceparent
     with _slow_endpoint_timer(store, webhook.id) if state.health.quick else nullcontext():
         result = post_event(webhook.url, body, headers, localhost=config().webhook_localhost)
     ended = now_ms()

@@ -31,6 +31,7 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.kinds import AnyEventKind, EventKind
 from shared.kernel.json_text import dumps, loads
+from shared.kernel.observability import traceparent
 
 _RETENTION_SECONDS = 31 * 86_400
 """Time to live of a relayed entry: one day longer than the log of its deliveries."""
@@ -81,6 +82,11 @@ class StoredEvent:
         """Time of the change."""
         created_at: Instant = self.item["created_at"]
         return created_at
+
+    @property
+    def traceparent(self) -> str | None:
+        """Trace of the request that made the change; None if it had none."""
+        return self.item.get("traceparent")
 
     @property
     def attributes(self) -> Any:
@@ -168,6 +174,7 @@ def raise_event(tx: Transaction, event: Event, *, only_subscription: int | None 
         "status": event.status,
         "href": event.href,
         "only": only_subscription,
+        "traceparent": traceparent(),
         "attributes": attributes if fits else None,
     }
     entry = tx.outbox.with_room(size) or tx.outbox.add()
