@@ -25,6 +25,7 @@ from shared.kernel.aws import client
 _ARTIFACT_BUCKET = "stowage-artifacts"
 _PARAMETERS = (
     "Architecture={} WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1"
+    " DocsBase={}"
     " Dashboard=false"  # the emulator has no saved queries
 )
 _WAIT_SECONDS = 600
@@ -55,7 +56,7 @@ def deploy(server: Server) -> bool:
                 *("--template-file", str(BUILD / "template.yaml")),
                 *("--s3-bucket", _ARTIFACT_BUCKET, "--region", REGION),
                 "--parameter-overrides",
-                _PARAMETERS.format(architecture()),
+                _PARAMETERS.format(architecture(), server.endpoint),
                 *("--tags", f"{DIGEST_TAG}={digest}"),
             ],
             cwd=ROOT,

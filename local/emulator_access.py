@@ -4,6 +4,7 @@ MiniStack serves everybody who reaches its port, whatever the access key, and an
 all origins. The wrapper lets pass
 
 - requests to the API that the template deploys, which checks its tokens itself,
+- requests of the page of errors, to which the `doc_url` of errors leads,
 - requests that are signed with the access key of the run or of a session that the emulator issued:
   in headers, in the query of a presigned URL, or in a form that is uploaded to a bucket.
 
@@ -12,8 +13,10 @@ Web pages may only send requests to their own address, and to a bucket whose COR
 
 import hmac
 import json
+import re
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -22,10 +25,13 @@ from ministack.core.router import detect_service
 from ministack.services import s3, sts
 
 from local.request_checks import host_refusal, origin_refusal
-from local.settings import AccessKey
+from local.settings import ROOT, AccessKey
 
 _API = "/_aws/execute-api/"
 _READY = "/_ministack/ready"
+_ERRORS = "/errors"
+_ERRORS_PAGE = ROOT / "docs" / "reference" / "errors.md"
+_ANCHOR = re.compile(r"&lt;a id=&quot;(\w+)&quot;&gt;&lt;/a&gt;")
 _FORBIDDEN = 403
 _POLICY_VIOLATION = 1008
 """Close code of a WebSocket."""
@@ -112,6 +118,8 @@ class ProtectedApp:
         refusal = host_refusal(request.values("host"), self.port) or _page_refusal(request)
         if refusal:
             await _refuse(send, refusal)
+        elif request.path == _ERRORS and request.method == "GET":
+            await _answer(send, 200, {"Content-Type": "text/html; charset=utf-8"}, _errors_page())
         elif request.needs_no_key:
             await self.app(request.scope, receive, send)
         elif request.method == "OPTIONS" and "origin" in request.headers:
@@ -128,6 +136,12 @@ class ProtectedApp:
         else:
             with_cors = _with_cors_of_bucket(request, send)
             await self.app(request.scope, _replay(messages, receive), with_cors)
+
+
+def _errors_page() -> bytes:
+    """Return the page of errors as it is written, with its anchors."""
+    text = _ANCHOR.sub(r'<a id="\1"></a>', escape(_ERRORS_PAGE.read_text(encoding="utf-8")))
+    return f"<!doctype html><title>Errors</title><pre>{text}</pre>".encode()
 
 
 def _page_refusal(request: _Request) -> str | None:

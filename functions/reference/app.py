@@ -1,7 +1,9 @@
 """The description of the interface, open to everyone.
 
-GET /openapi.json   the OpenAPI document
-GET /docs           the same for people; what the page loads lies below it
+GET /openapi.json        the OpenAPI document
+GET /docs                the same for people; what the page loads lies below it
+GET /docs/postman.json   the same as a Postman collection
+GET /docs/llms.txt       the pages for those who write programs, as text: they lie below /docs, too
 
 Everyone can request these files without a token, and AWS charges for every byte that is sent. Large
 ones are therefore sent compressed: those of the page always, because all browsers accept gzip, the
@@ -29,6 +31,9 @@ from shared.kernel.observability import bind, log_response
 
 _FILES = Path(__file__).parent
 
+_PAGES = ("guides", "reference")
+"""Folders of pages."""
+
 _METHODS = ("GET", "HEAD")
 
 _SECONDS = 3600
@@ -51,7 +56,16 @@ class _File:
 
 
 _ROUTES: Mapping[str, _File] = {
-    "/openapi.json": _File("openapi.json", "application/json", is_negotiated=True),
+    "/openapi.json": _File("reference/openapi.json", "application/json", is_negotiated=True),
+    "/docs/postman.json": _File("reference/postman.json", "application/json", is_negotiated=True),
+    "/docs/llms.txt": _File("page/llms.txt", "text/plain; charset=utf-8", is_negotiated=True),
+    **{
+        f"/docs/{folder}/{path.name}": _File(
+            f"{folder}/{path.name}", "text/plain; charset=utf-8", is_negotiated=True
+        )
+        for folder in _PAGES
+        for path in sorted((_FILES / folder).glob("*.md"))
+    },
     "/docs": _File("page/index.html", "text/html; charset=utf-8"),
     "/docs/start.js": _File("page/start.js", "text/javascript; charset=utf-8"),
     "/docs/style.css": _File("page/style.css", "text/css; charset=utf-8"),

@@ -110,7 +110,29 @@ def function_body(method: str, path: str) -> str:
     return body
 
 
-@pytest.mark.parametrize("path", ["/docs/nothing", "/docs/../app.py", "/docs/app.py"])
+def test_pages_that_llms_txt_lists_are_served_as_text(reader: Erp) -> None:
+    index = reader.get("/docs/llms.txt")
+    assert index.headers["Content-Type"] == "text/plain; charset=utf-8"
+    links = re.findall(r"\]\(([^)]+)\)", index.text)
+    assert {"guides/integrating.md", "reference/errors.md", "../openapi.json"} <= {*links}
+    for link in links:
+        answer = reader.get("/openapi.json" if link.startswith("..") else f"/docs/{link}")
+        assert answer.status == 200, link
+        if link.endswith(".md"):
+            assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+            assert answer.text == (ROOT / "docs" / link).read_text()
+
+
+def test_postman_collection_is_the_committed_one(reader: Erp) -> None:
+    answer = reader.get("/docs/postman.json", headers={"Accept-Encoding": "gzip"})
+    assert answer.json() == json.loads((ROOT / "docs" / "reference" / "postman.json").read_text())
+    assert answer.sent_bytes < 50_000
+
+
+_NO_PAGES = ["/docs/operating/deploy.md", "/docs/guides", "/docs/guides/pictures/home.webp"]
+
+
+@pytest.mark.parametrize("path", ["/docs/nothing", "/docs/../app.py", "/docs/app.py", *_NO_PAGES])
 def test_other_files_are_404(reader: Erp, path: str) -> None:
     answer = reader.get(path)
     assert (answer.status, answer.code) == (404, "not_found")

@@ -1,4 +1,4 @@
-"""Write openapi.json and interface-operations.md of docs/reference/, or check them."""
+"""Write what docs/reference/ has of the interface, or check it."""
 
 import sys
 import tomllib
@@ -6,15 +6,17 @@ import tomllib
 from tools.generated import ROOT, write_or_check
 from tools.json_lines import json_lines
 from tools.openapi.document import build
+from tools.openapi.postman import collection
 from tools.openapi.table import table
 
 
 def texts() -> dict[str, str]:
     """Return the content of each generated file by its path."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    document = json_lines(build(project["version"]))
+    document = build(project["version"])
     return {
-        "docs/reference/openapi.json": document + "\n",
+        "docs/reference/openapi.json": json_lines(document) + "\n",
+        "docs/reference/postman.json": json_lines(collection(document), depth=4) + "\n",
         "docs/reference/interface-operations.md": table(),
     }
 

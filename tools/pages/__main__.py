@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.generated import ROOT, write_or_check
+from tools.pages.llms import llms
 from tools.pages.markers import names, replaced
 from tools.pages.parts import PARTS
 
@@ -25,7 +26,8 @@ def texts() -> dict[str, str]:
     pages = {path: path.read_text(encoding="utf-8") for path in sorted(_pages())}
     if unused := PARTS.keys() - {name for text in pages.values() for name in names(text)}:
         raise ValueError(f"No page has the parts {sorted(unused)}.")
-    return {str(path.relative_to(ROOT)): replaced(text, PARTS) for path, text in pages.items()}
+    written = {str(path.relative_to(ROOT)): replaced(text, PARTS) for path, text in pages.items()}
+    return {**written, "functions/reference/page/llms.txt": llms(written["docs/README.md"])}
 
 
 if __name__ == "__main__":

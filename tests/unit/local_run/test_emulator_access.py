@@ -18,6 +18,7 @@ from ministack.services import s3, sts
 
 from local.emulator_access import ProtectedApp
 from local.settings import REGION, AccessKey
+from shared.kernel.errors import CODES
 
 PORT = 4566
 BASE = f"http://127.0.0.1:{PORT}"
@@ -300,3 +301,11 @@ def test_websockets_are_refused(emulator: Emulator) -> None:
     scope = {"type": "websocket", "path": API, "headers": [(b"host", b"127.0.0.1:4566")]}
     asyncio.run(emulator.protected(scope, None, send))
     assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+def test_page_of_errors_has_the_anchors_of_doc_url(emulator: Emulator) -> None:
+    page = emulator.send("GET", "/errors")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert '<a id="stale_state"></a>' in page.text
+    assert page.text.count("<a id=") == len(CODES)
+    emulator.refuses("POST", "/errors")
