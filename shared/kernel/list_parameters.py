@@ -1,6 +1,6 @@
 """The query parameters that lists share, and their conversion into a ListQuery."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Protocol, Self
 
 from pydantic import (
@@ -10,11 +10,14 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
+    ValidationError,
     ValidationInfo,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
     field_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from shared.kernel.calendar_days import first_instant, last_instant
 from shared.kernel.db.collection import Collection
@@ -24,7 +27,7 @@ from shared.kernel.db.indexes import Range
 from shared.kernel.db.lists.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor, Mark
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
-from shared.kernel.db.lists.plan import ListQuery
+from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import MAX_WORDS, SEARCH, words_of
 from shared.kernel.db.store import Store
@@ -62,6 +65,70 @@ type IdParameter = Annotated[Integer, Field(ge=1, le=MAX_ID)]
 """An id in a query."""
 
 
+MAX_IDS = 100
+"""Ids in a query: as many as one call reads."""
+
+
+def _ids(value: object) -> tuple[int, ...]:
+    texts = value.split(",") if isinstance(value, str) else [""]
+    for place, text in enumerate(texts, 1):
+        digits = text if text.isascii() and text.isdigit() else ""
+        if not digits.strip("0") or len(digits) > len(str(MAX_ID)):
+            raise PydanticCustomError(
+                "ids",
+                "must be ids separated by commas; entry {place} is not one from 1 to {most}",
+                {"place": place, "most": MAX_ID},
+            )
+    ids = tuple(dict.fromkeys(map(int, texts)))
+    if len(ids) > MAX_IDS:
+        raise PydanticCustomError(
+            "ids", "has {count} ids; at most {most} are read", {"count": len(ids), "most": MAX_IDS}
+        )
+    return ids
+
+
+type Ids = Annotated[
+    tuple[int, ...],
+    BeforeValidator(_ids),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {"type": "integer", "minimum": 1, "maximum": MAX_ID},
+            "minItems": 1,
+            "maxItems": MAX_IDS,
+        }
+    ),
+]
+"""Ids in a query, separated by commas."""
+
+
+def _several(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    texts = value.split(",") if isinstance(value, str) else value
+    try:
+        return tuple(dict.fromkeys(validate(texts)))
+    except ValidationError as error:
+        # The problem is one of the parameter, not of an entry of it.
+        wrong = error.errors(include_url=False, include_input=False)[0]
+        expected = wrong.get("ctx", {}).get("expected", "")
+        raise PydanticKnownError("literal_error", {"expected": expected}) from None
+
+
+type OneOf[V] = Annotated[tuple[V, ...], WrapValidator(_several)]
+"""Values in a query, separated by commas; an entity that matches has one of them."""
+
+
+type Values = str | tuple[str, ...] | None
+"""The value of a filter by equality, or several, of which an entity has one; None for no filter."""
+
+
+def _texts(value: object) -> Values:
+    if isinstance(value, tuple):
+        found = tuple(facet_text(one) or "" for one in value)
+        return found[0] if len(found) == 1 else found
+    assert value is None or isinstance(value, str | int)  # noqa: S101 - what filters are
+    return facet_text(value)
+
+
 _NO_FILTERS = frozenset({"page", "per_page", "sort", "cursor"})
 """Parameters of lists that are no filters."""
 
@@ -96,7 +163,7 @@ class ListParameters(BaseModel):
         | None
     ) = None
 
-    def filters(self, **facets: str | None) -> dict[str, str | None]:
+    def filters(self, **facets: str | None) -> dict[str, Values]:
         """Return the filters by equality, by facet.
 
         A facet has the name of its parameter, unless `facets` has another; None for no filter.
@@ -104,7 +171,7 @@ class ListParameters(BaseModel):
         shared = {*ListParameters.model_fields, *PeriodParameters.model_fields, SEARCH}
         names = {name: facets.get(name, name) for name in type(self).model_fields}
         return {
-            facet: facet_text(getattr(self, name))
+            facet: _texts(getattr(self, name))
             for name, facet in names.items()
             if facet and name not in shared
         }
@@ -117,7 +184,7 @@ class ListParameters(BaseModel):
     def list_query(
         self: Self,
         *,
-        equal: dict[str, str | None],
+        equal: Mapping[str, Values],
         contains: dict[str, str | None] | None = None,
         search: str | None = None,
         between: dict[str, Range] | None = None,
@@ -125,8 +192,14 @@ class ListParameters(BaseModel):
     ) -> ListQuery:
         """Return the query; a filter whose value is None is left out.
 
-        `search` are the words that the facet SEARCH must contain.
+        In `equal`, a facet may have several values, of which entities have one. `search` are the
+        words that the facet SEARCH must contain.
         """
+        values = {
+            name: (found,) if isinstance(found, str) else found
+            for name, found in equal.items()
+            if found is not None
+        }
         parts: dict[str, tuple[str, ...]] = {
             name: (text,) for name, text in (contains or {}).items() if text is not None
         }
@@ -145,7 +218,9 @@ class ListParameters(BaseModel):
             descending=self.sort.startswith("-"),
             page=self.page,
             per_page=self.per_page,
-            equal={name: text for name, text in (equal or {}).items() if text is not None},
+            equal={name: one for name, (one, *more) in values.items() if not more},
+            among={name: texts for name, texts in values.items() if len(texts) > 1},
+            ids=getattr(self, "ids", None),
             contains=parts,
             between=ranges,
             moving=moving or {},
@@ -164,7 +239,13 @@ class ListParameters(BaseModel):
         return Page(shown, len(found), self.page, self.per_page, next_mark)
 
 
-class PeriodParameters(ListParameters):
+class KeyedParameters(ListParameters):
+    """Parameters of a list whose rows have ids by which they are stored."""
+
+    ids: Ids | None = None
+
+
+class PeriodParameters(KeyedParameters):
     """Parameters of a list with `from` and `to`: days of creation, both inclusive."""
 
     first_day: Day | None = Field(default=None, alias="from")

@@ -78,7 +78,7 @@ class _Comparison:
             if place not in present:
                 yield f"{where}: parameter {place} removed"
             else:
-                schemas = parameter["schema"], present[place]["schema"]
+                schemas = parameter["schema"], _of_one_value(present[place])
                 yield from self._schemas(*schemas, f"{where}: parameter {place}", sent=True)
         for place, parameter in present.items():
             if parameter.get("required") and not former.get(place, {}).get("required"):
@@ -192,6 +192,16 @@ def _resolve(document: Node, node: Node) -> Node:
 
 def _place(parameter: Node) -> str:
     return f"{parameter['name']} ({parameter['in']})"
+
+
+def _of_one_value(parameter: Node) -> Node:
+    """Return the schema of a parameter; if it takes several values, that of one, which is enough.
+
+    Only `explode: false` sends one value as before, whatever stands beside it.
+    """
+    schema: Node = parameter["schema"]
+    takes_several = schema.get("type") == "array" and parameter.get("explode") is False
+    return schema["items"] if takes_several else schema
 
 
 def _access(old: Node, new: Node, where: str) -> Iterator[str]:

@@ -44,7 +44,7 @@ COUNT_LIST = spec.Listed(
         date-time: due_at? created_at updated_at
     """),
     filters={
-        "status": spec.among("status", _STATUSES, wrong=("", "Open", "ended"), narrow=True),
+        "status": spec.one_of("status", _STATUSES, wrong=("", "Open", "ended")),
         "warehouse": by_warehouse("warehouse_code"),
         "assigned_to": spec.Filter(
             lambda count: (str(_user(count)), str(_user(1)), "999999999"),

@@ -98,11 +98,10 @@ def _type(values: Sequence[str], wrong: Sequence[str]) -> spec.Filter:
 _FILTERS = {
     "external_ref": spec.equal("external_ref", _reference),
     "card_code": spec.equal("card_code", _partner),
-    "status": spec.among(
+    "status": spec.one_of(
         "status",
         ("open", "assigned", "partial-complete", "completed", "closed"),
         wrong=("", "Open", "pending"),
-        narrow=True,
     ),
     "source": spec.among(
         "source", ("import", "api", "web", "sap"), wrong=("", "API", "fax"), narrow=True

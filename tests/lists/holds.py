@@ -58,7 +58,7 @@ HOLD_LIST = spec.Listed(
     """),
     # The rows are years old, so those that are active have expired.
     filters={
-        "status": spec.among("status", _STATUSES, wrong=("", "open", "Used"), narrow=True),
+        "status": spec.one_of("status", _STATUSES, wrong=("", "open", "Used")),
         "external_ref": spec.equal("external_ref", _reference),
         "warehouse": by_warehouse("warehouse_code"),
         "item_code": spec.Filter(

@@ -50,7 +50,7 @@ IMPORT_LIST = spec.Listed(
         date-time: committed_at?
     """),
     filters={
-        "status": spec.among("status", _STATUSES, wrong=("", "Uploaded", "done"), narrow=True),
+        "status": spec.one_of("status", _STATUSES, wrong=("", "Uploaded", "done")),
         "kind": spec.among("kind", _KINDS, wrong=("", "product", "Products"), narrow=True),
     },
 )

@@ -104,7 +104,7 @@ PACKING_ORDER_LIST = spec.Listed(
         date-time: packed_at? shipped_at? created_at updated_at
     """),
     filters={
-        "status": spec.among("status", _ORDER_STATUSES, wrong=("", "Open", "closed"), narrow=True),
+        "status": spec.one_of("status", _ORDER_STATUSES, wrong=("", "Open", "closed")),
         "warehouse": by_warehouse("warehouse_code"),
         "exit_document_id": spec.equal_id("exit_document_id", lambda number: 1 + number // 2),
     },
@@ -127,7 +127,7 @@ HANDLING_UNIT_LIST = spec.Listed(
     filters={
         "sscc": spec.equal("sscc", _sscc),
         "packing_order_id": spec.equal_id("packing_order_id", lambda number: 1 + number // 3),
-        "status": spec.among("status", _UNIT_STATUSES, wrong=("", "Open", "packed"), narrow=True),
+        "status": spec.one_of("status", _UNIT_STATUSES, wrong=("", "Open", "packed")),
         "tracking_number": spec.equal("tracking_number", _tracking_number),
     },
 )

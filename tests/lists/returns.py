@@ -54,7 +54,7 @@ RETURN_LIST = spec.Listed(
         date-time: received_at? dispositioned_at? created_at updated_at
     """),
     filters={
-        "status": spec.among("status", _STATUSES, wrong=("", "Expected", "open"), narrow=True),
+        "status": spec.one_of("status", _STATUSES, wrong=("", "Expected", "open")),
         "warehouse": by_warehouse("warehouse_code"),
         "exit_document_id": spec.equal_id("exit_document_id", lambda number: number | 1),
         "external_ref": spec.equal("external_ref", _reference),

@@ -6,7 +6,7 @@ nullable fields are repeated here, so that a difference between specification an
 
 import operator
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -101,6 +101,7 @@ class Listed:
         hidden_values: Values of row n that are filtered by but not shown.
         related_items: Stages the items that its rows refer to.
         aliases: Keys of the alias items of a row.
+        by_ids: Whether it has the parameter `ids`.
         bounded: Whether it is limited to few rows, so that its cost is not measured.
     """
 
@@ -121,6 +122,7 @@ class Listed:
     hidden_values: Callable[[int], Mapping[str, Any]] = lambda _: {}
     related_items: Callable[[Transaction], None] = lambda _: None
     aliases: Callable[[Any], Sequence[Key]] = lambda _: ()
+    by_ids: bool = True
     bounded: bool = False
 
     @property
@@ -164,9 +166,28 @@ def _shared(listed: Listed, times: Times) -> Iterator[tuple[str, Filter]]:
             selective=True,
         )
 
+    if listed.by_ids:
+        yield "ids", _ids(listed)
     if listed.period:
         yield "from", period(lambda count: count, operator.ge)
         yield "to", period(lambda _: 1, operator.le)
+
+
+MAX_IDS = 100
+"""Most ids that a query may have."""
+
+
+def _ids(listed: Listed) -> Filter:
+    def some(numbers: Iterable[int]) -> str:
+        return ",".join(str(listed.id_of(number)) for number in numbers)
+
+    return Filter(
+        # Those of rows that do not exist are left out; a row is shown once.
+        lambda count: (some((count // 2 or 1, 10**6, 1, 1)), some(range(1, MAX_IDS + 1))),
+        lambda row, text: str(listed.row_id(row)) in text.split(","),
+        (*INVALID_IDS, "1,", "1,x", "1 ,2", "1;2", "\u0661", some(range(1, MAX_IDS + 2))),
+        selective=True,
+    )
 
 
 def fields(text: str) -> dict[str, str]:
@@ -221,6 +242,17 @@ def among(path: str, values: Sequence[str], *, wrong: Sequence[str], narrow: boo
     """Return a filter by a field with a few possible values."""
     return Filter(
         lambda _: values, lambda row, value: str(value_at(row, path)) == value, wrong, narrow
+    )
+
+
+def one_of(path: str, values: Sequence[str], *, wrong: Sequence[str]) -> Filter:
+    """Return a filter by a field with a few possible values, of which several may be given."""
+    several = [",".join(some) for some in (values[:2], values[::2], values[:0:-1])]
+    return Filter(
+        lambda _: (*values, *several),
+        lambda row, text: str(value_at(row, path)) in text.split(","),
+        (*wrong, f"{values[0]},", f",{values[0]}", f"{values[0]},{wrong[-1]}", f"{values[0]} "),
+        selective=True,
     )
 
 

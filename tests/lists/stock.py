@@ -98,7 +98,7 @@ STOCK_LIST = spec.Listed(
         "bin_code": spec.equal("position.bin_code", bin_code),
         "batch": spec.equal("batch_num", lambda number: _batch(number | 1)),
         "serial": spec.equal("serial_number", lambda number: _serial(number | 1)),
-        "status": spec.among("status", ("in", "out"), wrong=("", "IN", "away"), narrow=True),
+        "status": spec.one_of("status", ("in", "out"), wrong=("", "IN", "away")),
         "inventory_status": spec.among(
             "inventory_status", _INVENTORY_STATUSES, wrong=("", "Damaged", "free"), narrow=False
         ),
@@ -171,6 +171,7 @@ _LEVEL_SORTS = spec.sorted_by("item_code updated_at")
 _WAREHOUSE_IDS = {code: number for number, code in WAREHOUSE_CODES.items()}
 
 LEVEL_LIST = spec.Listed(
+    by_ids=False,
     path="/stock-levels",
     collection=LEVELS,
     make=lambda number, times: _level(
@@ -189,6 +190,7 @@ LEVEL_LIST = spec.Listed(
 )
 
 TOTAL_LIST = spec.Listed(
+    by_ids=False,
     path="/stock-levels",
     fixed_query={"totals": "true"},
     collection=TOTALS,

@@ -80,7 +80,7 @@ TRANSFER_ORDER_LIST = spec.Listed(
         date-time: due_at? dispatched_at? received_at? closed_at? created_at updated_at
     """),
     filters={
-        "status": spec.among("status", _STATUSES, wrong=("", "Draft", "open"), narrow=True),
+        "status": spec.one_of("status", _STATUSES, wrong=("", "Draft", "open")),
         "from_warehouse": by_warehouse("from.code"),
         "to_warehouse": by_warehouse("to.code"),
         "external_ref": spec.equal("external_ref", _reference),

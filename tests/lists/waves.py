@@ -47,7 +47,7 @@ WAVE_LIST = spec.Listed(
         date-time: cutoff_at? released_at? created_at?! updated_at?!
     """),
     filters={
-        "status": spec.among("status", _STATUSES, wrong=("", "Draft", "started"), narrow=True),
+        "status": spec.one_of("status", _STATUSES, wrong=("", "Draft", "started")),
         "warehouse": by_warehouse("warehouse_code"),
     },
 )

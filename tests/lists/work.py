@@ -96,7 +96,7 @@ def _document_id(row: spec.Row, value: str) -> bool:
 
 
 _FILTERS = {
-    "status": spec.among("status", _STATUSES, wrong=("", "Pending", "open"), narrow=True),
+    "status": spec.one_of("status", _STATUSES, wrong=("", "Pending", "open")),
     "external_ref": spec.Filter(
         lambda count: (_reference(count // 2 | 1), _reference(count), "no such value"),
         _external_ref,
@@ -175,7 +175,7 @@ TRANSFER_LIST = spec.Listed(
         date-time: created_at?! updated_at?!
     """),
     filters={
-        "status": spec.among("status", _TRANSFER_STATUSES, wrong=("", "started"), narrow=True),
+        "status": spec.one_of("status", _TRANSFER_STATUSES, wrong=("", "started")),
         "from_warehouse": by_warehouse("from_whs_code"),
         "to_warehouse": by_warehouse("to_whs_code"),
     },

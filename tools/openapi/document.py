@@ -59,6 +59,8 @@ _PARAMETERS: Mapping[str, str] = {
     "updated_since": "Only items changed at or after this instant.",
     "cursor": "Continues after the page whose `links.next` contains it; `page` and `per_page` are"
     " not needed with it. Do not construct it. The cursor of another list, filter or sort is 422.",
+    "ids": "Only items with these ids, at most 100 separated by commas, in the order of the list."
+    " An id that names nothing finds nothing.",
     "search": "Words that are all part of code or name, in any order, ignoring case and accents.",
     "warehouse": "Only items of the warehouse with exactly this code (`whs_code`).",
     "from_warehouse": "Only items from the warehouse with exactly this code.",
@@ -351,7 +353,8 @@ def _parameters(operation: Operation) -> list[Schema]:
                 "name": name,
                 "in": "query",
                 "description": schema.pop("description", _PARAMETERS.get(name))
-                or f"Only items with exactly this `{name}`.",
+                or _exactly(name, schema),
+                **({"explode": False} if schema.get("type") == "array" else {}),
                 "schema": schema,
             }
             for name, schema in query_parameters(operation.parameters).items()
@@ -364,6 +367,12 @@ def _parameters(operation: Operation) -> list[Schema]:
     if declared.honours_if_match(operation):
         found.append(_parameter("IfMatch"))
     return found
+
+
+def _exactly(name: str, schema: Schema) -> str:
+    if schema.get("type") == "array":
+        return f"Only items with one of these values of `{name}`, separated by commas."
+    return f"Only items with exactly this `{name}`."
 
 
 def _parameter(name: str) -> Schema:

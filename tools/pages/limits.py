@@ -26,7 +26,7 @@ from shared.kernel import fields, list_parameters, metadata
 from shared.kernel.db import claim, facets, items
 from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.lists import bounds as list_bounds
-from shared.kernel.db.lists import plan as list_plan
+from shared.kernel.db.lists import query as list_query
 from shared.kernel.db.lists.cursor import MAX_PER_PAGE
 from shared.kernel.db.records import MAX_PARTS
 from shared.kernel.events import outbox
@@ -205,6 +205,7 @@ def _requests() -> str:
 | body of a token route | {MAX_BODY_BYTES // 1024} kB | 413 `payload_too_large` |
 | response | {round(envelope._MAX_BODY / 1_000_000)} MB | 413 `payload_too_large` |
 | problems in `errors` | {_plain(envelope._MAX_PROBLEMS)} | the rest is left out |
+| `ids` of a list | {list_parameters.MAX_IDS} | 422 |
 | rows of a page, `per_page` | 1 to {MAX_PER_PAGE}; default {_PAGE_SIZE} | treated as {MAX_PER_PAGE} |
 | `cursor` | {_longest_cursor()} characters | 422 |
 | a filter, `search` | {_longest(fields.Term)} characters | 422 |
@@ -312,7 +313,7 @@ def _bounds() -> str:
 | `attributes` of an event | {outbox.MAX_ATTRIBUTES // 1000} kB | An event is part of the transaction of its change. | `attributes` is null |
 | revocations of tokens at the same time | {_plain(revocations.SOFT_LIMIT)} | They are in the item of the tenant, 80 kB, which every request needs. | a client or user is revoked as a whole; above {_plain(revocations.HARD_LIMIT)}, all tokens of the company |
 | revocations of tokens of one client or user | {revocations.PER_SUBJECT} | One credential must not use up those of its company. | the client or user is revoked as a whole |
-| `page` of a list | {_plain(list_plan._MAX_OFFSET_PAGES)} | Bookmarks hold the offset in 12 digits. | treated as {_plain(list_plan._MAX_OFFSET_PAGES)}, an empty page |
+| `page` of a list | {_plain(list_query._MAX_OFFSET_PAGES)} | Bookmarks hold the offset in 12 digits. | treated as {_plain(list_query._MAX_OFFSET_PAGES)}, an empty page |
 | ids of a filtered list that is kept for its next pages | {_plain(bookmarks._CHUNK)} per item | Compressed, 30 000 ids of 24 digits have 363 kB. A longer list takes several items. | nothing |
 | `search` | the first {facets._SEARCHED_LENGTH} characters of a name and code | Every index entry carries them. | the rest is not found |
 | words of `search` | 20 | They are compared in one condition of 4 KB. | 422 |

@@ -10,7 +10,7 @@ from shared.identity.auth.scopes import PERMISSIONS, Permission
 from shared.identity.users.totp import DIGITS
 from shared.identity.webhook_deactivation import DeactivateWebhooks
 from shared.kernel.fields import Email, Identifier, Input, Name, Note, Stored, Timestamp, distinct
-from shared.kernel.list_parameters import Integer, ListParameters, Search
+from shared.kernel.list_parameters import Integer, KeyedParameters, ListParameters, Search
 
 MAX_ROLES = 20
 """Most roles of a user."""
@@ -197,7 +197,7 @@ class SessionParameters(ListParameters):
     sort: Literal["created_at", "-created_at"] = "-created_at"
 
 
-class UserParameters(ListParameters):
+class UserParameters(KeyedParameters):
     """Query parameters of the list of users."""
 
     sort: Literal[
@@ -246,7 +246,7 @@ class StoredRole(Role):
     tokens_from: int = 0
 
 
-class RoleParameters(ListParameters):
+class RoleParameters(KeyedParameters):
     """Query parameters of the list of roles."""
 
     sort: Literal[

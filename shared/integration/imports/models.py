@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from shared.integration.imports.languages import Language
 from shared.kernel.fields import Input, Line, Stored, Timestamp
-from shared.kernel.list_parameters import PeriodParameters
+from shared.kernel.list_parameters import OneOf, PeriodParameters
 from shared.kernel.uploaded_file import MAX_FILE_NAME, UploadedFile
 
 type ImportKind = Literal[
@@ -242,7 +242,7 @@ class ImportParameters(PeriodParameters):
     """Query parameters of the list of imports."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    status: ImportStatus | None = None
+    status: OneOf[ImportStatus] | None = None
     kind: ImportKind | None = None
 
 

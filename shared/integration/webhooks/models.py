@@ -10,7 +10,7 @@ from shared.integration.webhooks.target_urls import MAX_URL_LENGTH, InvalidTarge
 from shared.kernel.config import config
 from shared.kernel.events.kinds import EVENT_KINDS, AnyEventKind, EventKind
 from shared.kernel.fields import WHOLE_NUMBER, Input, Stored, Timestamp, distinct
-from shared.kernel.list_parameters import ListParameters
+from shared.kernel.list_parameters import KeyedParameters, ListParameters, OneOf
 
 DEFAULT_OVERLAP_HOURS = 24
 """Hours for which the previous secret still signs after a rotation, by default."""
@@ -158,7 +158,7 @@ class NewWebhook(Webhook):
     secret: str
 
 
-class WebhookParameters(ListParameters):
+class WebhookParameters(KeyedParameters):
     """Parameters of the list of subscriptions."""
 
     sort: Literal["id", "-id"] = "id"
@@ -210,5 +210,5 @@ class DeliveryParameters(ListParameters):
     """Parameters of the list of deliveries."""
 
     sort: Literal["created_at", "-created_at"] = "-created_at"
-    status: DeliveryStatus | None = None
+    status: OneOf[DeliveryStatus] | None = None
     event: AnyEventKind | None = None

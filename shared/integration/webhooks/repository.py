@@ -7,6 +7,7 @@ the events of the active ones, and one health item per subscription.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -36,6 +37,7 @@ from shared.kernel.db.items import (
 )
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
+from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY, index_keys, index_name
 from shared.kernel.db.transaction import Transaction
@@ -345,18 +347,21 @@ def recent_deliveries(
     store: Store, webhook: int, parameters: DeliveryParameters
 ) -> list[StoredDelivery]:
     """Return the newest deliveries of a subscription, newest first, filtered by status."""
-    status = parameters.status
-    if status is None or status == _SUCCEEDED:
-        items = _newest(store, f"delivery#{id_text(webhook)}", PARTITION_KEY)
-    else:
+    wanted = parameters.status
+
+    def read(status: str | None) -> list[Item]:
+        if status in {None, _SUCCEEDED}:
+            return _newest(store, f"delivery#{id_text(webhook)}", PARTITION_KEY)
         partition_name, _ = index_keys(_STATUS_INDEX)
         partition = f"delivery#{id_text(webhook)}#{status}"
         entries = _newest(store, partition, partition_name, IndexName=index_name(_STATUS_INDEX))
-        keys = [key_of(entry) for entry in entries]
-        found = store.get_many(keys)
-        items = [found[key] for key in keys if key in found]
-    logged = [parsed.delivery for item in items if (parsed := parse_delivery(item))]
-    return [delivery for delivery in logged if status in {None, delivery.status}]
+        return [*store.get_many(map(key_of, entries)).values()]
+
+    read_items = map_concurrently(read, [*(wanted or (None,))])
+    items = {key_of(item): item for one in read_items for item in one}
+    logged = [parsed.delivery for item in items.values() if (parsed := parse_delivery(item))]
+    logged.sort(key=attrgetter("id"), reverse=True)
+    return [one for one in logged if wanted is None or one.status in wanted][:MAX_LISTED]
 
 
 def _newest(store: Store, partition: str, name: str, **index: str) -> list[Item]:

@@ -19,7 +19,6 @@ from shared.kernel.db.facets import (
 from shared.kernel.db.indexes import (
     AnyLookup,
     IndexBySort,
-    IndirectLookup,
     Lookup,
     Partition,
     counted,
@@ -101,10 +100,8 @@ class EntityItems[E: Stored]:
             found = self.facets(entity).items()
             return {name: value for name, value in found if name not in newer}
 
-        def is_known(lookup: Lookup | IndirectLookup) -> bool:
-            if isinstance(lookup, Lookup):
-                return newer.isdisjoint((lookup.index, lookup.order))
-            return lookup.facet not in newer and is_known(self.index_lookups[lookup.facet])
+        def is_known(lookup: Lookup) -> bool:
+            return newer.isdisjoint((lookup.index, lookup.order))
 
         return replace(
             self,

@@ -1,6 +1,6 @@
 """How a collection declares where the entities with a value of a facet are found."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from shared.kernel.db.facets import ID, Facets, id_text, sort_text
@@ -86,21 +86,8 @@ class Lookup:
         return entry(self.index, partition, sort_key)
 
 
-@dataclass(frozen=True, slots=True)
-class IndirectLookup:
-    """The values of another facet, with an index, that lead to the few entities with a value.
-
-    Attributes:
-        facet: The other facet.
-        values: Returns its values.
-    """
-
-    facet: str
-    values: Callable[[str], Iterable[str]]
-
-
 type Aliases = Callable[[str], list[Key]]
 """Returns the keys of the alias items that lead from a value of a facet to its entities."""
 
-type AnyLookup = Lookup | IndirectLookup | Aliases
+type AnyLookup = Lookup | Aliases
 """What leads to the few entities with a value of a facet."""

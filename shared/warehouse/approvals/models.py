@@ -11,7 +11,7 @@ from shared.identity.audit.models import Actor
 from shared.kernel.db.unit_of_work import Prefetched
 from shared.kernel.errors import ApprovalRequired
 from shared.kernel.fields import Input, Note, Stored, Timestamp
-from shared.kernel.list_parameters import PeriodParameters
+from shared.kernel.list_parameters import OneOf, PeriodParameters
 
 type Stage = Literal["pending", "granted", "denied", "used"]
 """The stored status."""
@@ -166,4 +166,4 @@ class ApprovalParameters(PeriodParameters):
     """Query parameters of the list of approvals."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    status: ApprovalStatus | None = None
+    status: OneOf[ApprovalStatus] | None = None

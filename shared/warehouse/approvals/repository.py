@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
-from shared.kernel.db.indexes import Partition
+from shared.kernel.db.indexes import Partition, Range
 from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
@@ -40,17 +40,22 @@ def list_approvals(
     store: Store, parameters: ApprovalParameters, now_ms: int
 ) -> Page[StoredApproval]:
     """Read a page of approvals with their status at `now_ms`."""
-    status = parameters.status
-    equal: dict[str, str | None] = {"group": status}
-    moving: dict[str, tuple[str | None, str | None]] = {}
+    wanted = parameters.status or ()
+    unexpired = [one for one in wanted if one in {"pending", "granted"}]
+    ended = [one for one in wanted if one in {"denied", "used"}]
+    equal: dict[str, tuple[str, ...]] = {}
+    moving: dict[str, Range] = {}
     unless = None
-    if status == "expired":
-        equal = {"group": "open"}
+    if wanted:
+        equal["group"] = (*(["open"] if len(ended) < len(wanted) else []), *ended)
+    if "expired" in wanted:
+        # What has another of these statuses, or expired early, whenever it was created.
         moving = {"created_at": (None, rules.latest_expired(now_ms))}
-        unless = ("stage", "expired")
-    elif status in {"pending", "granted"}:
-        equal = {"group": "open", "stage": status}
+        unless = ("stage", wanted)
+    elif unexpired:
         moving = {"created_at": (rules.oldest_unexpired(now_ms), None)}
+        unless = ("group", tuple(ended)) if ended else None
+        equal["stage"] = wanted
     days = parameters.created(store.company.timezone)
     query = parameters.list_query(equal=equal, between=days, moving=moving)
     return read_page(store, APPROVALS, replace(query, unless=unless))

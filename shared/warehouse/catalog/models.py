@@ -26,7 +26,7 @@ from shared.kernel.fields import (
     Unit,
     Word,
 )
-from shared.kernel.list_parameters import ListParameters, Search, Text
+from shared.kernel.list_parameters import KeyedParameters, Search, Text
 from shared.kernel.metadata import Metadata, MetadataChange, stored_metadata
 from shared.warehouse.gs1.numbers import gtin_problem
 
@@ -285,7 +285,7 @@ class Category(Stored):
     updated_at: Timestamp
 
 
-class ProductParameters(ListParameters):
+class ProductParameters(KeyedParameters):
     """Parameters of the list of products."""
 
     sort: Literal[
@@ -299,7 +299,7 @@ class ProductParameters(ListParameters):
     search: Search | None = None
 
 
-class CategoryParameters(ListParameters):
+class CategoryParameters(KeyedParameters):
     """Parameters of the list of product categories."""
 
     sort: Literal["name", "-name"] = "name"

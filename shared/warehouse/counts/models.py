@@ -25,7 +25,7 @@ from shared.kernel.fields import (
     distinct,
     exactly_one_of,
 )
-from shared.kernel.list_parameters import IdParameter, PeriodParameters, Text
+from shared.kernel.list_parameters import IdParameter, OneOf, PeriodParameters, Text
 from shared.warehouse.stock.models import ShelfStatus
 from shared.warehouse.work.models import Operator
 
@@ -285,6 +285,6 @@ class CountParameters(PeriodParameters):
     """Query parameters of the list of counts."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    status: CountStatus | None = None
+    status: OneOf[CountStatus] | None = None
     warehouse: Text | None = None
     assigned_to: IdParameter | None = Field(default=None, description="The id of a user.")

@@ -25,7 +25,7 @@ from shared.kernel.fields import (
     StoredDay,
     Timestamp,
 )
-from shared.kernel.list_parameters import ListParameters, Text
+from shared.kernel.list_parameters import KeyedParameters, OneOf, Text
 from shared.kernel.metadata import (
     LineMetadata,
     LineMetadataChange,
@@ -352,11 +352,11 @@ class ExitDocumentDetail(ExitDocument):
     actions: list[str]
 
 
-class _DocumentParameters(ListParameters):
+class _DocumentParameters(KeyedParameters):
     external_ref: Text | None = None
     type: str | None = None
     card_code: Text | None = None
-    status: DocumentStatus | None = None
+    status: OneOf[DocumentStatus] | None = None
     source: Source | None = None
     due_to: Day | None = None
 

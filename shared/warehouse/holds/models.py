@@ -17,7 +17,7 @@ from shared.kernel.fields import (
     Timestamp,
     exactly_one_of,
 )
-from shared.kernel.list_parameters import PeriodParameters, Text
+from shared.kernel.list_parameters import OneOf, PeriodParameters, Text
 from shared.warehouse.catalog.models import CountedLine, UnitGoods
 
 MAX_LINES = 100
@@ -124,7 +124,7 @@ class HoldParameters(PeriodParameters):
     sort: Literal[
         "created_at", "-created_at", "updated_at", "-updated_at", "expires_at", "-expires_at"
     ] = "-created_at"
-    status: HoldStatus | None = None
+    status: OneOf[HoldStatus] | None = None
     external_ref: Text | None = None
     warehouse: Text | None = None
     item_code: Text | None = Field(

@@ -1,5 +1,7 @@
 """The items of holds. Keys and indexes: see docs/internals/storage.md."""
 
+from dataclasses import replace
+
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, facets_of, joined
@@ -43,13 +45,15 @@ HOLDS = Collection(
 
 def list_holds(store: Store, parameters: HoldParameters, now_ms: int) -> Page[StoredHold]:
     """Read a page of holds with their status at `now_ms`."""
-    status, item_code = parameters.status, parameters.item_code
-    equal = parameters.filters(status="stage", warehouse="whs_code", item_code=None)
+    wanted, item_code = parameters.status or (), parameters.item_code
+    equal = parameters.filters(status=None, warehouse="whs_code", item_code=None)
     moving: dict[str, Range] = {}
-    if status == "active":
+    ended = [one for one in wanted if one in {"used", "released"}]
+    if wanted:
+        equal["stage"] = (*(["active"] if len(ended) < len(wanted) else []), *ended)
+    if "expired" not in wanted and "active" in wanted:
         moving = {"expires_at": (rules.first_unexpired(now_ms), None)}
-    elif status == "expired":
-        equal["stage"] = "active"
+    elif "expired" in wanted and "active" not in wanted:
         moving = {"expires_at": (None, rules.last_expired(now_ms))}
     query = parameters.list_query(
         equal=equal,
@@ -57,4 +61,5 @@ def list_holds(store: Store, parameters: HoldParameters, now_ms: int) -> Page[St
         between=parameters.created(store.company.timezone),
         moving=moving,
     )
-    return read_page(store, HOLDS, query)
+    unless = ("stage", tuple(ended)) if moving and ended else None
+    return read_page(store, HOLDS, replace(query, unless=unless))

@@ -21,7 +21,13 @@ from shared.kernel.fields import (
     distinct,
     exactly_one_of,
 )
-from shared.kernel.list_parameters import IdParameter, ListParameters, PeriodParameters, Text
+from shared.kernel.list_parameters import (
+    IdParameter,
+    KeyedParameters,
+    OneOf,
+    PeriodParameters,
+    Text,
+)
 from shared.warehouse.catalog.models import GoodsDraft
 from shared.warehouse.documents.models import ExitDocument, ShippedLine, ShippedRest
 from shared.warehouse.work.models import Operator
@@ -58,7 +64,8 @@ class PackingOrderDraft(Input):
     model_config = exactly_one_of("exit_document_id", "picking_ids")
 
     exit_document_id: Identifier | None = Field(
-        default=None, description="Packs all finalized pickings of the document."
+        default=None,
+        description="Id of an exit document, all finalized pickings of which are packed.",
     )
     picking_ids: (
         Annotated[
@@ -334,16 +341,16 @@ class PackingOrderParameters(PeriodParameters):
     """Parameters of the list of packing orders; `warehouse` is a warehouse code."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    status: PackingStatus | None = None
+    status: OneOf[PackingStatus] | None = None
     warehouse: Text | None = None
     exit_document_id: IdParameter | None = None
 
 
-class UnitParameters(ListParameters):
+class UnitParameters(KeyedParameters):
     """Parameters of the list of handling units."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
     sscc: Text | None = None
     packing_order_id: IdParameter | None = None
-    status: UnitStatus | None = None
+    status: OneOf[UnitStatus] | None = None
     tracking_number: Text | None = None

@@ -16,7 +16,7 @@ from shared.kernel.fields import (
     Stored,
     Timestamp,
 )
-from shared.kernel.list_parameters import Integer, ListParameters, Search, Text
+from shared.kernel.list_parameters import Integer, KeyedParameters, Search, Text
 from shared.kernel.metadata import Metadata, MetadataChange
 
 _MAX_DOCUMENT_ID = 2**53 - 1
@@ -108,7 +108,7 @@ class Provider(Stored):
     updated_at: Timestamp
 
 
-class _PartnerParameters(ListParameters):
+class _PartnerParameters(KeyedParameters):
     sort: Literal[
         "id", "-id", "name", "-name", "created_at", "-created_at", "updated_at", "-updated_at"
     ] = "id"

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from shared.kernel.fields import Code, Input, Measure, Number, Stored, Timestamp
-from shared.kernel.list_parameters import IdParameter, ListParameters, Text
+from shared.kernel.list_parameters import IdParameter, KeyedParameters, Text
 
 
 class PickFaceDraft(Input):
@@ -36,7 +36,7 @@ class PickFace(Stored):
     updated_at: Timestamp
 
 
-class PickFaceParameters(ListParameters):
+class PickFaceParameters(KeyedParameters):
     """Parameters of the list of pick faces."""
 
     sort: Literal["id", "-id", "updated_at", "-updated_at"] = "id"

@@ -1,6 +1,7 @@
 """The items of pickings. Keys and indexes: see docs/internals/storage.md."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from shared.kernel.db.collection import SHARES, Collection
 from shared.kernel.db.facets import (
@@ -75,15 +76,25 @@ PICKINGS = Collection(
 def list_pickings(store: Store, parameters: PickingParameters) -> Page[StoredPicking]:
     """Read a page of pickings; `from` and `to` are days of the company."""
     equal, contains = parameters.filters(), dict[str, str | None]()
-    if equal["external_ref"] is not None and (number := equal.pop("document_id")):
-        # The pickings with a reference are looked up by it, whichever of their documents has it.
-        contains["document_ids"] = joined([number])
+    number, reference = parameters.document_id, parameters.external_ref
+    collection = PICKINGS
+    if number is not None and (reference or parameters.ids):
+        # Pickings that are found otherwise, whichever of their documents has the id.
+        equal["document_id"], contains["document_ids"] = None, joined([id_text(number)])
+    if reference is not None and parameters.ids:
+        equal["external_ref"], contains["external_refs"] = None, joined([reference])
+        collection = replace(PICKINGS, facets=_facets_with_references)
     query = parameters.list_query(
         equal=equal,
         contains=contains,
         between=parameters.created(store.company.timezone),
     )
-    return read_page(store, PICKINGS, by_rank(query))
+    return read_page(store, collection, by_rank(query))
+
+
+def _facets_with_references(picking: StoredPicking) -> Facets:
+    references = (one.external_ref for one in picking.documents)
+    return {**_picking_facets(picking), "external_refs": joined(filter(None, references))}
 
 
 def pending_pickings(store: Store, whs_code: str) -> list[PendingPicking]:

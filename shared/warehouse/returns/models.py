@@ -20,7 +20,7 @@ from shared.kernel.fields import (
     Stored,
     Timestamp,
 )
-from shared.kernel.list_parameters import IdParameter, PeriodParameters, Text
+from shared.kernel.list_parameters import IdParameter, OneOf, PeriodParameters, Text
 from shared.kernel.metadata import LineMetadata, Metadata, stored_metadata
 from shared.warehouse.catalog.models import CountedLine, GoodsDraft
 from shared.warehouse.documents.models import Source
@@ -68,8 +68,8 @@ class ReturnDraft(Input):
 
     exit_document_id: Identifier | None = Field(
         default=None,
-        description="The exit document with which the goods left. Null for a blind return, which"
-        " the company's setting `blind_returns` must allow.",
+        description="Id of the exit document with which the goods left. Null for a blind return,"
+        " which the company's setting `blind_returns` must allow.",
     )
     external_ref: Reference | None = None
     warehouse_code: Code | None = Field(
@@ -310,7 +310,7 @@ class ReturnParameters(PeriodParameters):
     """Parameters of the list of returns."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    status: ReturnStatus | None = None
+    status: OneOf[ReturnStatus] | None = None
     warehouse: Text | None = Field(
         default=None, description="Code of the warehouse where the goods arrive."
     )

@@ -17,7 +17,14 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.fields import ZERO, Day, Number, Stored, StoredDay, Timestamp
-from shared.kernel.list_parameters import IdParameter, ListParameters, PeriodParameters, Text
+from shared.kernel.list_parameters import (
+    IdParameter,
+    KeyedParameters,
+    ListParameters,
+    OneOf,
+    PeriodParameters,
+    Text,
+)
 
 type Presence = Literal["in", "out"]
 """Status of a row: `in` if it has stock, `out` if it is empty."""
@@ -349,7 +356,7 @@ class StockLevel(Stored):
 # Parameters of lists
 
 
-class StockParameters(ListParameters):
+class StockParameters(KeyedParameters):
     """Parameters of the list of stock rows."""
 
     sort: Literal[
@@ -363,7 +370,7 @@ class StockParameters(ListParameters):
     bin_code: Text | None = None
     batch: Text | None = None
     serial: Text | None = None
-    status: Presence | None = None
+    status: OneOf[Presence] | None = None
     inventory_status: InventoryStatus | None = None
     expires_to: Day | None = Field(
         default=None, description="Goods whose expiry date is this day or before it."
@@ -427,5 +434,13 @@ class MovementParameters(PeriodParameters):
     to_bin: Text | None = None
     batch: Text | None = None
     serial: Text | None = None
-    document_type: Text | None = None
-    document_id: IdParameter | None = None
+    document_type: Text | None = Field(
+        default=None, description="Only movements of this kind of work: their `document.type`."
+    )
+    document_id: IdParameter | None = Field(
+        default=None,
+        description="Only movements of the work with this `id`, their `document.id`: of a receipt,"
+        " picking, transfer, transfer order or return, or of an exit document for its dispatch."
+        " Kinds of work have ids of their own, so give `document_type`, too. Goods are picked for"
+        " an exit document by its pickings: their ids are those of the movements.",
+    )

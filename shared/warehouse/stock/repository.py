@@ -22,7 +22,7 @@ from shared.kernel.db.facets import (
     quantity_text,
     signed_quantity_text,
 )
-from shared.kernel.db.indexes import IndirectLookup, Lookup, Partition, Range
+from shared.kernel.db.indexes import Lookup, Partition, Range
 from shared.kernel.db.items import AttributeMap, Key, alias_key
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
@@ -191,11 +191,6 @@ def _movement_facets(movement: Movement) -> Facets:
     }
 
 
-def _causes_with_id(number: str) -> list[str]:
-    """Return the values of the index on causes for the work of any type with this id."""
-    return [cause_text(kind, int(number)) for kind in get_args(CauseType)]
-
-
 MOVEMENTS = Collection(
     kind="movement",
     noun="Stock movement",
@@ -213,7 +208,6 @@ MOVEMENTS = Collection(
         "to_bin": Lookup(9),
         "product_id": Lookup(3),
         "item_code": Lookup(4),
-        "document_id": IndirectLookup("document", _causes_with_id),
     },
 )
 
@@ -352,9 +346,11 @@ def list_stock(
         "unavailable_status": None if status == "available" else status,
     }
     between: dict[str, Range] = {}
+    if len(parameters.status or ()) > 1:
+        del equal["status"]  # every row has one of both
     if parameters.expires_to is not None:
         between["expiry_date"] = (FIRST_DATE, parameters.expires_to)
-        if parameters.status == "in":
+        if parameters.status == ("in",):
             del equal["status"]  # empty rows have no expiry date
     return read_page(store, STOCK, parameters.list_query(equal=equal, between=between))
 
@@ -377,11 +373,13 @@ def list_levels(store: Store, parameters: LevelParameters, now_ms: int) -> Page[
 
 def list_movements(store: Store, parameters: MovementParameters) -> Page[Movement]:
     """Return a page of the stock ledger; `from` and `to` are days of the company."""
-    equal = parameters.filters(warehouse=None)
+    equal = parameters.filters(warehouse=None, document_id=None)
     kind, document = parameters.document_type, parameters.document_id
-    if kind is not None and document is not None:
-        del equal["document_type"], equal["document_id"]
-        equal["document"] = cause_text(kind, document)
+    if document is not None:
+        # Without its type, it may be the id of work of any type.
+        kinds = get_args(CauseType) if kind is None else [kind]
+        equal["document_type"] = None
+        equal["document"] = tuple(cause_text(one, document) for one in kinds)
     query = parameters.list_query(
         equal=equal,
         contains={

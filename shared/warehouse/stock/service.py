@@ -110,7 +110,7 @@ def places_text(store: Store, row: StockRow) -> str:
     It reads a list, which may lag behind by moments, and shows the first 10 rows.
     """
     parameters = StockParameters(
-        product_id=row.product_id, batch=row.batch_num, serial=row.serial_number, status="in",
+        product_id=row.product_id, batch=row.batch_num, serial=row.serial_number, status=("in",),
         per_page=_MOST_PLACES,
     )  # fmt: skip
     page = repository.list_stock(store, parameters, None)

@@ -22,7 +22,7 @@ from shared.kernel.fields import (
     Timestamp,
     Word,
 )
-from shared.kernel.list_parameters import PeriodParameters, Text
+from shared.kernel.list_parameters import OneOf, PeriodParameters, Text
 from shared.kernel.metadata import LineMetadata, Metadata, stored_metadata
 from shared.warehouse.catalog.models import CountedLine, UnitGoods
 from shared.warehouse.stock.models import ShelfStatus
@@ -290,7 +290,7 @@ class TransferOrderParameters(PeriodParameters):
     """Parameters of the list of transfer orders."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    status: OrderStatus | None = None
+    status: OneOf[OrderStatus] | None = None
     from_warehouse: Text | None = None
     to_warehouse: Text | None = None
     external_ref: Text | None = None

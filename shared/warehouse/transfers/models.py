@@ -18,7 +18,7 @@ from shared.kernel.fields import (
     normalized,
     whole_number,
 )
-from shared.kernel.list_parameters import PeriodParameters, Text
+from shared.kernel.list_parameters import OneOf, PeriodParameters, Text
 from shared.warehouse.catalog.models import UnitGoods
 from shared.warehouse.stock.models import ShelfStatus
 from shared.warehouse.work.models import Operator
@@ -90,7 +90,7 @@ class TransferParameters(PeriodParameters):
     """Parameters of the list of transfers; the warehouses are codes."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    status: TransferStatus | None = None
+    status: OneOf[TransferStatus] | None = None
     from_warehouse: Text | None = None
     to_warehouse: Text | None = None
 

@@ -23,7 +23,7 @@ from shared.kernel.fields import (
     Timestamp,
     Word,
 )
-from shared.kernel.list_parameters import IdParameter, ListParameters, Search, Text
+from shared.kernel.list_parameters import IdParameter, KeyedParameters, Search, Text
 from shared.kernel.metadata import Metadata, MetadataChange, stored_metadata
 
 MAX_BULK = 1000
@@ -272,7 +272,7 @@ class KnownPosition:
         return product_id in self.products or (self.type == "pick_face" and not self.products)
 
 
-class WarehouseParameters(ListParameters):
+class WarehouseParameters(KeyedParameters):
     """Parameters of the list of warehouses."""
 
     sort: Literal["whs_code", "-whs_code", "name", "-name", "updated_at", "-updated_at"] = (
@@ -283,7 +283,7 @@ class WarehouseParameters(ListParameters):
     is_virtual: bool | None = None
 
 
-class PositionParameters(ListParameters):
+class PositionParameters(KeyedParameters):
     """Parameters of the list of positions."""
 
     sort: Literal[

@@ -17,7 +17,7 @@ from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Item, Key, alias_key, item_at, key_of, update_of
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
-from shared.kernel.db.lists.plan import ListQuery
+from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction

@@ -18,7 +18,7 @@ from shared.kernel.fields import (
     Stored,
     Timestamp,
 )
-from shared.kernel.list_parameters import PeriodParameters, Text
+from shared.kernel.list_parameters import OneOf, PeriodParameters, Text
 from shared.warehouse.documents.vocabulary import PRIORITIES
 from shared.warehouse.work.models import WorkStatus
 
@@ -162,5 +162,5 @@ class WaveParameters(PeriodParameters):
     """Parameters of the list of waves; `warehouse` is a code."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    status: WaveStatus | None = None
+    status: OneOf[WaveStatus] | None = None
     warehouse: Text | None = None

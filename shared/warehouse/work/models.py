@@ -2,9 +2,11 @@
 
 from typing import Literal, TypedDict
 
+from pydantic import Field
+
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.fields import Number, Stored, Timestamp
-from shared.kernel.list_parameters import IdParameter, PeriodParameters, Text
+from shared.kernel.list_parameters import IdParameter, OneOf, PeriodParameters, Text
 
 type WorkStatus = Literal[
     "pending", "started", "finalized", "synchronized", "cancelled", "reverted"
@@ -79,9 +81,14 @@ class WorkView(Stored):
 class WorkParameters(PeriodParameters):
     """The query parameters that the lists of receipts and pickings share."""
 
-    status: WorkStatus | None = None
+    status: OneOf[WorkStatus] | None = None
     external_ref: Text | None = None
-    document_id: IdParameter | None = None
+    document_id: IdParameter | None = Field(
+        default=None,
+        description="Only the work of the document with this `id`: an entry document for a receipt,"
+        " an exit document for a picking, any of its documents. Not the id of a transfer order, and"
+        " not the number or reference of a document.",
+    )
 
 
 def work_facets(work: StoredWork, document: DocumentReference | None) -> Facets:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from shared.kernel.db.lists.plan import ListQuery
+from shared.kernel.db.lists.query import ListQuery
 
 _NORMAL = 2
 

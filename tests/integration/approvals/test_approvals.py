@@ -186,6 +186,9 @@ def test_expiry_shows_at_once_in_filters_and_totals(
     assert scenario.statuses(status="expired") == [(pending, "expired")]
     assert scenario.statuses(status="pending") == [everything[2]]
     assert scenario.statuses(status="granted") == [everything[1]]
+    assert scenario.statuses(status="expired,granted") == [(pending, "expired"), everything[1]]
+    assert scenario.statuses(status="pending,used,denied") == [everything[2]]
+    assert scenario.statuses(status="granted,denied,pending") == everything[1:]
     clock.advance(60)
     expired = [(pending, "expired"), (granted, "expired")]
     assert scenario.statuses(status="expired") == expired
@@ -196,6 +199,11 @@ def test_expiry_shows_at_once_in_filters_and_totals(
         order = [pending, granted] if sort == "updated_at" else [granted, pending]
         assert [row["id"] for row in rows] == order, sort
     assert scenario.shown(pending)["updated_at"] == scenario.shown(pending)["created_at"]
+    scenario.decide(fresh, "deny")
+    denied = [(fresh, "denied")]
+    assert scenario.statuses(status="expired,denied") == [*expired, *denied]
+    assert scenario.statuses(status="granted,denied") == denied
+    assert scenario.statuses(status="pending,granted,denied,used") == denied
 
 
 def test_next_page_continues_the_list_that_the_first_one_has_shown(

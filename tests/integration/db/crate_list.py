@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, fold, id_text
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.lists.plan import ListQuery
+from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -14,12 +14,13 @@ from shared.kernel.fields import Stored
 
 
 class Crate(Stored):
-    """An entity with a name, a color, a status, an optional external reference and content."""
+    """An entity with a name, a color, a status, a grade, an optional reference and content."""
 
     id: int
     name: str
     color: str
     status: str
+    grade: str = "a"
     reference: str | None = None
     content: str = ""
     updated_at: str = ""
@@ -32,6 +33,7 @@ def facets(crate: Crate) -> Facets:
         "name": fold(crate.name),
         "color": crate.color,
         "status": crate.status,
+        "grade": crate.grade,
         "reference": crate.reference,
         "updated_at": crate.updated_at,
     }
@@ -43,7 +45,7 @@ CRATES = Collection(
     model=Crate,
     facets=facets,
     sorts={"id": 1, "updated_at": 2, "name": 3},
-    partitions={"status": Partition({"id": 4})},
+    partitions={"status": Partition({"id": 4}), "grade": Partition({"name": 6, "updated_at": 7})},
     lookups={"reference": Lookup(5)},
     volatile=frozenset({"color"}),
 )
@@ -93,7 +95,9 @@ class CrateTable:
         def wanted(crate: Crate) -> bool:
             mine = facets(crate)
             return (
-                all(mine[name] == text for name, text in query.equal.items())
+                (query.ids is None or crate.id in query.ids)
+                and all(mine[name] == text for name, text in query.equal.items())
+                and all(mine[name] in texts for name, texts in query.among.items())
                 and all(
                     text in (mine[name] or "")
                     for name, texts in query.contains.items()
@@ -101,7 +105,7 @@ class CrateTable:
                 )
                 and all(is_within(mine[name] or "", *bounds) for name, bounds in ranges.items())
                 and (
-                    (query.unless is not None and query.unless in mine.items())
+                    (query.unless is not None and mine[query.unless[0]] in query.unless[1])
                     or all(is_within(mine[name] or "", *bounds) for name, bounds in moving.items())
                 )
             )

@@ -11,7 +11,7 @@ from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.lists.bookmarks import LAG_MS
 from shared.kernel.db.lists.cursor import Cursor, InvalidCursor, Mark
 from shared.kernel.db.lists.listing import read_page
-from shared.kernel.db.lists.plan import ListQuery
+from shared.kernel.db.lists.query import ListQuery
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.integration.db.crate_list import CRATES, CrateTable

@@ -8,12 +8,13 @@ import pytest
 from shared.kernel.db.lists.bookmarks import LAG_MS
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
-from shared.kernel.db.lists.plan import ListQuery
+from shared.kernel.db.lists.query import ListQuery
 from tests.clock import Clock
 from tests.integration.db.crate_list import CRATES, Crate, CrateTable, Draft
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
 _OPEN = replace(_BY_NAME, equal={"status": "open"})
+_SOME = replace(_BY_NAME, among={"status": ("open", "lost")})
 
 
 @pytest.fixture
@@ -47,7 +48,13 @@ def _add_before(crates: CrateTable, _: Page[Crate]) -> None:
 
 @pytest.mark.parametrize(
     ("query", "change"),
-    [(_BY_NAME, _remove), (_OPEN, _remove), (_OPEN, _close), (_BY_NAME, _add_before)],
+    [
+        (_BY_NAME, _remove),
+        (_OPEN, _remove),
+        (_OPEN, _close),
+        (_SOME, _close),
+        (_BY_NAME, _add_before),
+    ],
 )
 def test_changes_after_each_page_hide_and_repeat_no_row(
     twelve_crates: CrateTable,

@@ -11,7 +11,7 @@ from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.lists.bookmarks import LAG_MS
 from shared.kernel.db.lists.listing import read_page
-from shared.kernel.db.lists.plan import ListQuery
+from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.store import key_attributes
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Recording
@@ -53,6 +53,9 @@ _NARROW: dict[str, ListQuery] = {
     "first page": ListQuery("id", descending=False, per_page=_PER_PAGE),
     "first page, newest first": ListQuery("updated_at", descending=True, per_page=_PER_PAGE),
     "one status": ListQuery("id", False, per_page=_PER_PAGE, equal={"status": "closed"}),
+    "two statuses": ListQuery(
+        "id", False, per_page=_PER_PAGE, among={"status": ("lost", "closed")}
+    ),
     "a reference": ListQuery("name", False, per_page=_PER_PAGE, equal={"reference": "R1"}),
     "updated since": ListQuery(
         "id", False, per_page=_PER_PAGE, between={"updated_at": ("2026-05-01T00:00:00.000Z", None)}
@@ -130,6 +133,7 @@ def _walk(
 _WALKS = {
     "everything": ListQuery("name", descending=True, per_page=_PER_PAGE),
     "one status": ListQuery("id", False, per_page=_PER_PAGE, equal={"status": "open"}),
+    "two statuses": ListQuery("id", False, per_page=_PER_PAGE, among={"status": ("lost", "open")}),
     "a search": ListQuery("id", False, per_page=_PER_PAGE, contains={"name": ("crate",)}),
 }
 
@@ -166,6 +170,40 @@ def test_last_page_is_read_from_the_end(crates: CrateTable, aws_faults: AwsFault
 
     assert [record.id for record in page.records] == crates.expected(last)[90:]
     assert seen.entries_examined == _PER_PAGE
+
+
+def test_pages_of_several_statuses_examine_a_page_of_each(
+    crates: CrateTable, aws_faults: AwsFaults
+) -> None:
+    crates.add(
+        {
+            "name": f"crate {number:02}",
+            "color": "red",
+            "status": ("open", "lost", "shut")[number % 3],
+        }
+        for number in range(75)
+    )
+    query = ListQuery("id", False, per_page=_PER_PAGE, among={"status": ("open", "lost", "shut")})
+    for number, most in ((1, 1), (4, 4), (8, 1)):  # the last page is read from the end
+        with aws_faults.recorded() as seen:
+            page = read_page(crates.store, CRATES, replace(query, page=number))
+        first = (number - 1) * _PER_PAGE
+        found = [record.id for record in page.records]
+        assert found == crates.expected(query)[first : first + _PER_PAGE]
+        assert page.total == 75
+        assert seen.round_trips <= 3
+        assert seen.entries_examined <= 3 * most * _PER_PAGE, number
+
+
+def test_ids_are_read_in_one_call(crates: CrateTable, aws_faults: AwsFaults) -> None:
+    _fill(crates, 90)
+    ids = (*range(90, 0, -1), 95)
+
+    with aws_faults.recorded() as seen:
+        page = read_page(crates.store, CRATES, ListQuery("name", False, per_page=50, ids=ids))
+
+    assert (page.total, [one.id for one in page.records]) == (91, list(range(1, 51)))
+    assert [one.operation for one in seen.calls] == ["BatchGetItem"]
 
 
 def _lag(table: str, show: Callable[[list[AttributeMap]], list[AttributeMap]]) -> Fault:

@@ -12,7 +12,7 @@ from shared.kernel.db.facets import id_text
 from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
-from shared.kernel.db.lists.plan import ListQuery
+from shared.kernel.db.lists.query import ListQuery
 from tests.clock import Clock
 from tests.integration.db.conftest import NewCrateTable
 from tests.integration.db.crate_list import CRATES, Crate, CrateTable
@@ -30,6 +30,7 @@ _DRAFTS = st.fixed_dictionaries(
         "name": _NAMES,
         "color": st.sampled_from(["red", "green"]),
         "status": st.sampled_from(["open", "closed"]),
+        "grade": st.sampled_from(["a", "b", "c"]),
         "reference": st.sampled_from([None, "R1", "R2"]),
     }
 )
@@ -41,9 +42,11 @@ _CHANGES = st.one_of(
     st.tuples(st.just("wait"), st.sampled_from([0.5, _LAG, 1000.0])),
     st.tuples(st.just("elsewhere"), st.none()),
 )
+_ANY = {"status": ("open", "closed")}
 _RESTRICTIONS: list[dict[str, Any]] = [
     {},
     {"equal": {"status": "open"}},
+    {"among": _ANY},
     {"equal": {"status": "lost"}},
     {"equal": {"reference": "R1"}},
     {"equal": {"status": "closed", "color": "red"}},
@@ -55,17 +58,25 @@ _RESTRICTIONS: list[dict[str, Any]] = [
     {"equal": {"status": "open"}, "moving": {"id": (None, id_text(5))}},
     {"equal": {"status": "open"}, "moving": {"id": (id_text(3), None)}},
     {"moving": {"name": (None, "b")}},
-    {"moving": {"name": (None, "b")}, "unless": ("status", "open")},
+    {"moving": {"name": (None, "b")}, "unless": ("status", ("open",))},
     {
         "equal": {"status": "open"},
         "moving": {"name": (None, "b")},
-        "unless": ("color", "green"),
+        "unless": ("color", ("green", "blue")),
     },
+    {"among": {"status": ("open", "lost")}, "contains": {"name": "r"}},
+    {"among": {"reference": ("R1", "R2")}},
+    *(
+        {"among": {"grade": ("a", "b")}, "moving": {"name": bounds}, "unless": ("grade", ("b",))}
+        for bounds in (("b", None), (None, "b"))
+    ),
+    {"ids": (3, 1, 8, 9, 99)},
+    {"ids": tuple(range(1, 12)), "equal": {"status": "open"}, "between": {"name": ("b", None)}},
 ]
 _QUERIES = st.builds(
     lambda restrictions, **rest: ListQuery(**restrictions, **rest),
     # Half of the lists are read in index order, half are gathered and sorted.
-    st.one_of(st.sampled_from(_RESTRICTIONS[:2]), st.sampled_from(_RESTRICTIONS)),
+    st.one_of(st.sampled_from(_RESTRICTIONS[:3]), st.sampled_from(_RESTRICTIONS)),
     sort=st.sampled_from(["id", "name", "updated_at"]),
     descending=st.booleans(),
     per_page=st.sampled_from([2, 3, 5, 10, 50]),
@@ -109,7 +120,10 @@ def test_pages_make_up_the_list_after_random_changes(
 
 def _crate(number: int) -> dict[str, str | None]:
     status = "open" if number % 3 else "closed"
-    return {"name": f"crate {number % 4}", "color": "red", "status": status, "reference": None}
+    return {
+        "name": f"crate {number % 4}", "color": "red", "status": status, "grade": "cab"[number % 3],
+        "reference": None,
+    }  # fmt: skip
 
 
 def _do(crates: CrateTable, clock: Clock, kind: str, what: Any) -> None:

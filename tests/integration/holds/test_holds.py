@@ -188,6 +188,20 @@ def test_list_filters_holds(yard: WarehouseScenario, clock: Clock) -> None:
     assert ids(warehouse="SHOP") == []
     assert ids(external_ref="CART-0", status="active") == []
     assert ids(external_ref="CART-0", status="expired") == [1]
+    for several, found in {
+        "active,expired": [4, 3, 1], "released,active": [4, 3, 2], "expired,released": [2, 1],
+        "used,active": [4, 3], "active,used,released,expired": [4, 3, 2, 1],
+    }.items():  # fmt: skip
+        for sort in ("created_at", "updated_at", "expires_at"):
+            # the release of the second one is the last change
+            last = [2] if sort == "updated_at" and 2 in found else []
+            order = [*(one for one in reversed(found) if one not in last), *last]
+            assert ids(status=several, sort=sort) == order, (several, sort)
+            assert ids(status=several, sort=f"-{sort}", per_page="1") == order[::-1]
+            page = yard.erp.get("/holds", query={"status": several, "sort": sort, "page": 2})
+            assert page.json()["meta"]["total"] == len(found)
+        assert ids(status=several, item_code="BRICK") == [one for one in found if one != 2]
+        assert ids(status=several, ids="1,3,9") == [one for one in found if one in {1, 3}]
 
 
 def test_hold_in_a_table_that_is_not_upgraded_is_503(yard: WarehouseScenario) -> None:

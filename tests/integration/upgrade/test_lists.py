@@ -15,7 +15,7 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import read_totals
 from shared.kernel.db.items import from_attributes
 from shared.kernel.db.lists.listing import read_page
-from shared.kernel.db.lists.plan import ListQuery
+from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.records import HEAD, SCHEMA, Record, decode_entity
 from shared.kernel.db.schema import FIRST_VERSION, TableVersion
 from shared.kernel.db.store import Store

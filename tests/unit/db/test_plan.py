@@ -1,7 +1,7 @@
 """The plan of a list: the fewest index entries that cover the filters are read."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -9,15 +9,16 @@ from shared.kernel.db.counters import Totals
 from shared.kernel.db.lists.plan import (
     AliasPlan,
     GatheredPlan,
-    ListQuery,
     OrderedPlan,
     Plan,
     SearchPlan,
     plan_list,
 )
+from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.search import SEARCH
 from shared.warehouse.catalog.repository import PRODUCTS
 from shared.warehouse.documents.repository import ENTRIES, EXITS
+from shared.warehouse.stock.models import CauseType
 from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from tests.cases import each_case
 from tests.integration.db.crate_list import CRATES
@@ -54,7 +55,8 @@ def test_list_with_an_order_of_its_own_is_read_in_this_order(
     plan = _planned(**query)
 
     assert isinstance(plan, OrderedPlan)
-    assert (plan.path.index, plan.path.partition, plan.total_name) == (index, partition, total)
+    assert (plan.path.index, plan.path.partition) == (index, partition)
+    assert list(plan.total_names) == [total]
 
 
 @each_case(
@@ -103,9 +105,9 @@ def test_all_but_the_newest_are_read_in_order_and_the_newest_counted() -> None:
     plan = _planned(sort="id", **until)
 
     assert isinstance(plan, OrderedPlan)
-    assert (plan.path.bounds, plan.total_name) == ((None, "7"), "status=open")
-    assert plan.left_out is not None
-    assert plan.left_out.key_condition() == (
+    assert (plan.path.bounds, plan.total_names) == ((None, "7"), ["status=open"])
+    [left_out] = plan.left_out
+    assert left_out.key_condition() == (
         "P4 = :partition AND S4 >= :low",
         {":partition": "crate#status#open", ":low": "7 "},
     )
@@ -115,12 +117,12 @@ def test_all_but_the_newest_are_read_in_order_and_the_newest_counted() -> None:
 
 
 def test_entities_that_a_moving_range_does_not_leave_out_are_read_with_the_others() -> None:
-    plan = _planned(sort="name", moving={"name": (None, "b")}, unless=("status", "open"))
+    plan = _planned(sort="name", moving={"name": (None, "b")}, unless=("status", ("open",)))
 
     assert isinstance(plan, OrderedPlan)
     assert (plan.path.bounds, plan.reads) == ((None, None), 1)
-    assert plan.left_out is not None
-    assert plan.left_out.bounds == ("b ", None)
+    [left_out] = plan.left_out
+    assert left_out.bounds == ("b ", None)
 
 
 @each_case(
@@ -168,7 +170,7 @@ def test_large_partition_is_read_in_the_order_of_the_collection() -> None:
 
     assert isinstance(plan, OrderedPlan)
     assert (plan.path.index, plan.path.partition, plan.reads) == (3, "crate", 4)
-    assert plan.total_name == "status=open"
+    assert plan.total_names == ["status=open"]
 
 
 def test_small_partition_is_gathered() -> None:
@@ -212,7 +214,7 @@ def test_rows_with_stock_are_a_range_of_the_quantities(
 
     assert isinstance(plan, OrderedPlan)
     assert (plan.path.partition, plan.path.sort, plan.path.bounds) == ("stock", "qty", bounds)
-    assert plan.total_name == f"status={status}"
+    assert plan.total_names == [f"status={status}"]
 
 
 def test_filter_that_is_only_counted_reads_the_whole_in_its_order_if_many_match() -> None:
@@ -224,21 +226,58 @@ def test_filter_that_is_only_counted_reads_the_whole_in_its_order_if_many_match(
 
     many = planned(250_000)
     assert isinstance(many, OrderedPlan)
-    assert (many.path.partition, many.reads, many.total_name) == ("movement", 8, "type=pick")
+    assert (many.path.partition, many.reads, many.total_names) == ("movement", 8, ["type=pick"])
     for matching in (0, 25):
         few = planned(matching)
         assert isinstance(few, GatheredPlan)
         assert few.path.partition == "movement"
 
 
+_SOME = {"status": ("open", "shut")}
+
+
+def test_several_statuses_are_read_together_in_their_order() -> None:
+    plan = _planned(sort="id", among=_SOME)
+
+    assert isinstance(plan, OrderedPlan)
+    assert [path.partition for path in plan.paths] == ["crate#status#open", "crate#status#shut"]
+    assert plan.total_names == ["status=open", "status=shut"]
+
+
+@each_case(("matching", "planned"), [(400, OrderedPlan), (3, GatheredPlan)])
+def test_several_statuses_in_another_order_are_read_where_few_entries_are_examined(
+    matching: int, planned: type[Plan]
+) -> None:
+    counts = Totals({"n": 1000, "status=open": matching, "status=shut": 5}, 1, 0)
+    query = ListQuery("name", descending=False, among=_SOME)
+    plan = plan_list(CRATES, query, lambda: counts)
+
+    assert isinstance(plan, planned)
+    assert isinstance(plan, OrderedPlan | GatheredPlan)
+    assert [path.partition for path in plan.paths] == (
+        ["crate"] if planned is OrderedPlan else ["crate#status#open", "crate#status#shut"]
+    )
+
+
+def test_few_entries_after_a_moment_are_merged_with_whole_partitions() -> None:
+    recent = {"id": ("7", None)}
+    plan = _planned(sort="id", among=_SOME, moving=recent, unless=("status", ("shut",)))
+
+    assert isinstance(plan, OrderedPlan)
+    assert [path.partition for path in plan.paths] == ["crate#status#shut"]
+    assert plan.total_names == ["status=shut"]
+    [beside] = plan.beside
+    assert (beside.partition, beside.bounds) == ("crate#status#open", ("7", None))
+
+
 def test_work_of_any_type_with_an_id_is_looked_up_by_each_type() -> None:
-    query = ListQuery("created_at", descending=True, equal={"document_id": "000000000007"})
+    causes = tuple(f"{kind}\x1f7" for kind in get_args(CauseType))
+    query = ListQuery("created_at", descending=True, among={"document": causes})
     plan = plan_list(MOVEMENTS, query, _no_totals)
 
     assert isinstance(plan, GatheredPlan)
-    assert len(plan.others) == 5
-    assert {one.index for one in (plan.path, *plan.others)} == {7}
-    assert plan.path.partition == "movement#document#receipt\x1f7"
+    assert {one.index for one in plan.paths} == {7}
+    assert [one.partition for one in plan.paths] == [f"movement#document#{one}" for one in causes]
 
 
 @each_case(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from operations.stored_collections import COLLECTIONS
 from shared.kernel.db import schema
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.indexes import IndirectLookup, Lookup, Partition, counted
+from shared.kernel.db.indexes import Lookup, Partition, counted
 from shared.kernel.db.items import Key
 from shared.kernel.db.schema import oldest_served
 from shared.kernel.fields import Stored
@@ -55,7 +55,6 @@ CRATES = Collection(
         "label": Lookup(8, order="name"),
         "code": Lookup(9, order="color"),
         "alias": _aliases,
-        "short_name": IndirectLookup("name", lambda text: [text]),
     },
     since={4: 3, 6: 2, 7: 2, "color": 2, 8: 3, counted("shape"): 2},
 )
@@ -75,7 +74,6 @@ def test_collection_of_an_older_table_lacks_what_is_newer() -> None:
         "name": Lookup(6),
         "code": Lookup(9, order="color"),
         "alias": _aliases,
-        "short_name": CRATES.lookups["short_name"],
     }
     assert second.facets(crate) == {"name": "A", "color": "red"}
     first = CRATES.at(1)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.lists.plan import AccessPath, AliasPlan, ListQuery, SearchPlan, plan_list
+from shared.kernel.db.lists.plan import AccessPath, AliasPlan, SearchPlan, plan_list
 from shared.warehouse.stock import repository
 from shared.warehouse.stock.models import StockParameters
 from shared.warehouse.stock.repository import STOCK
@@ -14,7 +14,7 @@ from shared.warehouse.stock.repository import STOCK
 
 def access_path(monkeypatch: pytest.MonkeyPatch, filters: Mapping[str, Any]) -> AccessPath:
     """Return the entries that a list with filters reads."""
-    queries: list[ListQuery] = []
+    queries: list[Any] = []
     monkeypatch.setattr(repository, "read_page", lambda *read: queries.append(read[-1]))
     repository.list_stock(None, StockParameters.model_validate(filters), None)  # type: ignore[arg-type]
     plan = plan_list(STOCK, queries[0], lambda: Totals({}, 0, 0))

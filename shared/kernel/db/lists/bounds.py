@@ -1,7 +1,7 @@
 """How much a list request may read: what takes about three seconds."""
 
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.lists.plan import ListQuery
+from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.search import INDEXED_LENGTH, SEARCH
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.fields import Stored

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Self
 
@@ -17,6 +18,8 @@ MAX_PER_PAGE = 100
 MAX_CURSOR = 2000
 """Longest text of a cursor, in characters."""
 _MAX_PAGE = 10**9
+_SORT_KEY = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f([0-9]+)")
+_SORT_KEY_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,18 @@ class Cursor:
 
 def _is_between(value: object, low: int, high: int) -> bool:
     return type(value) is int and low <= value <= high
+
+
+def sort_key_of(mark: Mark, id_digits: int) -> str:
+    """Return a mark that is a sort key of an index.
+
+    Raises:
+        InvalidCursor: The mark is something else, which the caller may have invented.
+    """
+    key = _SORT_KEY.fullmatch(mark) if isinstance(mark, str) else None
+    if not key or len(key[1]) != id_digits or len(key[0].encode()) > _SORT_KEY_BYTES:
+        raise InvalidCursor
+    return key[0]
 
 
 class InvalidCursor(ValidationFailed):

@@ -182,7 +182,7 @@ class GatheredList[E: Stored]:
         if isinstance(plan, AliasPlan):
             aliases = self._store.get_many(plan.aliases).values()
             return self._matching_items({int(alias["id"]) for alias in aliases})
-        words = plan.words if isinstance(plan, SearchPlan) else [[plan.path, *plan.others]]
+        words = plan.words if isinstance(plan, SearchPlan) else [plan.paths]
         if not plan.reads_items:
             return self._matching_entries(words)
         ids = self._entities(words)
@@ -314,8 +314,13 @@ class GatheredList[E: Stored]:
         """
         if path.sort is None or path.bounds != (None, None):
             return False
-        equal = self._query.equal
-        names = [f"{facet}={equal[facet]}" for facet in path.covered if facet in equal]
+        query, partition = self._query, self._collection.partition
+        names = [
+            f"{facet}={value}"
+            for facet in path.covered
+            for value in query.values(facet)
+            if len(query.values(facet)) == 1 or partition(facet, value) == path.partition
+        ]
         total = self._request.totals().of(names[0] if names else None)
         return total > bounds.MAX_PAGES * PAGE_ENTRIES
 

@@ -15,7 +15,8 @@ from shared.kernel.db.items import Key
 from shared.kernel.db.lists.bookmarks import State
 from shared.kernel.db.lists.cursor import Mark
 from shared.kernel.db.lists.page import Page
-from shared.kernel.db.lists.plan import AccessPath, ListQuery
+from shared.kernel.db.lists.plan import AccessPath
+from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.parallel import once, run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import SEARCH
@@ -61,6 +62,8 @@ class ListRequest[E: Stored]:
         asked = [
             query.sort, query.descending, sorted(query.equal.items()),
             sorted(query.contains.items()), sorted(query.between.items()),
+            sorted((facet, sorted(texts)) for facet, texts in query.among.items()),
+            sorted((facet, low is None) for facet, (low, _) in query.moving.items()), query.unless,
         ]  # fmt: skip
         digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
         return f"{self.collection.kind}#{digest}"

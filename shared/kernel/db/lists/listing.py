@@ -1,6 +1,6 @@
 """Read a page of a list: as an ordered or a gathered list, whichever the plan says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,17 +9,13 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.facets import base_letters
 from shared.kernel.db.lists.gathered_list import GatheredList
+from shared.kernel.db.lists.ids import page_of_ids
 from shared.kernel.db.lists.list_request import ListRequest, ReadWith
 from shared.kernel.db.lists.ordered_list import OrderedList
 from shared.kernel.db.lists.page import Page
-from shared.kernel.db.lists.plan import (
-    AccessPath,
-    ListQuery,
-    OrderedPlan,
-    ensure_upgraded,
-    plan_list,
-)
-from shared.kernel.db.parallel import once, run_all
+from shared.kernel.db.lists.plan import AccessPath, OrderedPlan, ensure_upgraded, plan_list
+from shared.kernel.db.lists.query import ListQuery
+from shared.kernel.db.parallel import map_concurrently, once, run_all
 from shared.kernel.db.search import SEARCH, words_of
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys, index_name
@@ -45,12 +41,17 @@ def read_page[E: Stored](
         in_base_letters = words_of(base_letters(" ".join(words)))
         query = replace(query, contains={**query.contains, SEARCH: in_base_letters})
     own = [
-        f"{facet}={value}" for facet, value in query.equal.items() if collection.own_shards(facet)
+        f"{facet}={value}"
+        for facet in (*query.equal, *query.among)
+        if collection.own_shards(facet)
+        for value in query.values(facet)
     ]
     totals = once(lambda: collection.totals(store, own))
+    if query.ids is not None:
+        return page_of_ids(ListRequest(store, collection, query, totals, read_with), query.ids)
     plan = plan_list(collection, query, totals)
     if isinstance(plan, OrderedPlan) and plan.left_out:
-        name = plan.total_name or "n"
+        name = plan.total_names[0] or "n"
         count = partial(_count_left_out, store, collection, query, plan.left_out)
         totals = once(partial(_totals_without, name, totals, count))
     request = ListRequest(store, collection, query, totals, read_with)
@@ -60,29 +61,35 @@ def read_page[E: Stored](
 
 
 def _count_left_out[E: Stored](
-    store: Store, collection: Collection[E], query: ListQuery, path: AccessPath
+    store: Store, collection: Collection[E], query: ListQuery, paths: Sequence[AccessPath]
 ) -> int:
-    """Return the number of entries of `path` that do not have the value in `unless`."""
-    condition, values = path.key_condition()
+    """Return the number of entries of `paths` that do not have a value in `unless`."""
+    spared: dict[str, str] = {}
     filters: dict[str, Any] = {}
     if query.unless:
-        facet, values[":unless"] = query.unless
+        facet, texts = query.unless
+        spared = {f":unless{number}": text for number, text in enumerate(texts)}
         attribute, name = collection.facet_path(facet)
         filters = {
-            "FilterExpression": "#attribute.#name <> :unless",
+            "FilterExpression": " AND ".join(f"#attribute.#name <> {one}" for one in spared),
             "ExpressionAttributeNames": {"#attribute": attribute, "#name": name},
         }
-    entries = store.query_all(
-        IndexName=index_name(path.index),
-        KeyConditionExpression=condition,
-        values=values,
-        ProjectionExpression=index_keys(path.index)[1],
-        **filters,
-    )
-    return sum(1 for _ in entries)
+
+    def count(path: AccessPath) -> int:
+        condition, values = path.key_condition()
+        entries = store.query_all(
+            IndexName=index_name(path.index),
+            KeyConditionExpression=condition,
+            values={**values, **spared},
+            ProjectionExpression=index_keys(path.index)[1],
+            **filters,
+        )
+        return sum(1 for _ in entries)
+
+    return sum(map_concurrently(count, list(paths)))
 
 
 def _totals_without(name: str, totals: Callable[[], Totals], count: Callable[[], int]) -> Totals:
     """Return the totals, the one called `name` less by `count`; both are read concurrently."""
     found, left_out = run_all(totals, count)
-    return replace(found, counts={**found.counts, name: max(0, found.of(name) - left_out)})
+    return replace(found, counts={**found.counts, name: found.of(name) - left_out})
