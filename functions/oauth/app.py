@@ -21,7 +21,7 @@ from functions.oauth.request import (
     read_client_credentials,
     read_form,
 )
-from shared.http.envelope import HttpResponse, error_body, to_gateway
+from shared.http.envelope import HttpResponse, error_body, method_of, to_gateway
 from shared.http.request import traceparent_of
 from shared.identity.auth import client_grants, signing, tokens
 from shared.identity.auth.client_grants import IssuedTokens, OAuthError
@@ -206,8 +206,9 @@ def _route_request(event: Mapping[str, Any], path: str) -> _Response:
     if path not in _ROUTES:
         raise NotFound(f"The path {path}")
     method, handle = _ROUTES[path]
-    if event["httpMethod"] != method:
-        raise MethodNotAllowed(event["httpMethod"], [method])
+    if method_of(event) != method:
+        allowed = [method, "HEAD"] if method == "GET" else [method]
+        raise MethodNotAllowed(event["httpMethod"], allowed)
     return handle(event)
 
 

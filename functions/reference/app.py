@@ -16,7 +16,7 @@ imports no route and has no rights.
 import gzip
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from time import perf_counter
@@ -104,8 +104,7 @@ def _answer(event: Mapping[str, Any], path: str) -> HttpResponse:
         raise MethodNotAllowed(event["httpMethod"], _METHODS)
     headers = headers_of(event)
     is_compressed = _ROUTES[path].is_negotiated and _accepts_gzip(headers)
-    response = add_etag(_reply(path, is_compressed=is_compressed), headers)
-    return replace(response, body="") if event["httpMethod"] == "HEAD" else response
+    return add_etag(_reply(path, is_compressed=is_compressed), headers)
 
 
 def _accepts_gzip(headers: Mapping[str, str]) -> bool:

@@ -17,7 +17,14 @@ from pydantic import BaseModel
 
 from shared.http import conditional, idempotency
 from shared.http.call import ApiCall, path_values, raw_body, request_of
-from shared.http.envelope import HttpResponse, error_response, path_of, request_id_of, to_gateway
+from shared.http.envelope import (
+    HttpResponse,
+    error_response,
+    method_of,
+    path_of,
+    request_id_of,
+    to_gateway,
+)
 from shared.http.idempotency import AlreadyAnswered, IdempotencyClaim
 from shared.http.ignored import ignored_fields, ignored_parameters
 from shared.http.rate_limit import limiter, present_cost
@@ -142,7 +149,7 @@ class ApiHandler:
             raise Unauthenticated
         path = path_of(event)
         matches = self._match(path)
-        match = matches.get(event["httpMethod"])
+        match = matches.get(method_of(event))
         route = match.operation.name if match else None
         add_to_log(route=route, tenant=tenant.slug, kind=caller.kind, subject=caller.subject)
         deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
@@ -350,7 +357,8 @@ def _find_route(call: ApiCall) -> RouteMatch:
     ensure_unrestricted(call.caller)
     if not call.matches:
         raise NotFound(f"The path {call.path}")
-    raise MethodNotAllowed(call.method, sorted(call.matches))
+    head = {"HEAD"} if "GET" in call.matches else set()
+    raise MethodNotAllowed(call.method, sorted(call.matches.keys() | head))
 
 
 def _ensure_authorized(call: ApiCall, match: RouteMatch) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shared.http.envelope import method_of
 from shared.http.form import read_form
 from shared.http.paging import with_cursor
 from shared.http.request import Request, read_json_object, repeated_parameters
@@ -29,9 +30,8 @@ class ApiCall:
 
     @property
     def method(self) -> str:
-        """The HTTP method."""
-        method: str = self.event["httpMethod"]
-        return method
+        """The HTTP method, GET for HEAD."""
+        return method_of(self.event)
 
     @property
     def address(self) -> str:

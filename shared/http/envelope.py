@@ -100,9 +100,15 @@ def to_gateway(response: HttpResponse, event: Mapping[str, Any]) -> dict[str, An
     return {
         "statusCode": response.status,
         "headers": headers,
-        "body": response.body,
+        "body": "" if event["httpMethod"] == "HEAD" else response.body,
         "isBase64Encoded": response.is_base64,
     }
+
+
+def method_of(event: Mapping[str, Any]) -> str:
+    """Return the method of the request; HEAD is answered as GET, without the body."""
+    method: str = event["httpMethod"]
+    return "GET" if method == "HEAD" else method
 
 
 def path_of(event: Mapping[str, Any]) -> str:

@@ -32,12 +32,13 @@ def test_unknown_path_has_the_limit_headers_for_a_caller_with_a_token(acme: http
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("DELETE", "/products", "GET, POST"),
-        ("PUT", "/products", "GET, POST"),
-        ("POST", "/products/1", "DELETE, GET, PATCH, PUT"),
-        ("DELETE", "/entry-documents/1", "GET, PATCH"),
+        ("DELETE", "/products", "GET, HEAD, POST"),
+        ("PUT", "/products", "GET, HEAD, POST"),
+        ("POST", "/products/1", "DELETE, GET, HEAD, PATCH, PUT"),
+        ("DELETE", "/entry-documents/1", "GET, HEAD, PATCH"),
         ("GET", "/entry-documents/1/close", "POST"),
-        ("OPTIONS", "/warehouses", "GET, POST"),
+        ("OPTIONS", "/warehouses", "GET, HEAD, POST"),
+        ("TRACE", "/products", "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"),
     ],
 )
 def test_other_method_is_405(acme: httpx.Client, method: str, path: str, allowed: str) -> None:

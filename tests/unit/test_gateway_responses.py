@@ -21,7 +21,7 @@ _CODE_OF_TYPE = {
     "ACCESS_DENIED": "unauthenticated",
     "EXPIRED_TOKEN": "unauthenticated",
     "INVALID_SIGNATURE": "unauthenticated",
-    "MISSING_AUTHENTICATION_TOKEN": "not_found",
+    "MISSING_AUTHENTICATION_TOKEN": "method_not_allowed",
     "RESOURCE_NOT_FOUND": "not_found",
     "INVALID_API_KEY": "forbidden",
     "WAF_FILTERED": "forbidden",
@@ -42,6 +42,7 @@ _CODE_OF_TYPE = {
 
 _MESSAGE_OF_CODE = {
     "not_found": "The route does not exist.",
+    "method_not_allowed": "No route allows this method.",
     "forbidden": "The request is not allowed.",
     "payload_too_large": (
         f"The request is too large; send files above {megabytes(MAX_REQUEST_FILE_BYTES)} with"
@@ -51,6 +52,8 @@ _MESSAGE_OF_CODE = {
     "bad_request": "The request cannot be interpreted.",
     "service_unavailable": "The service is busy; try again.",
 }
+
+_METHODS = "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"
 
 _NO_TOKEN = "Send an access token in the header Authorization, after the word Bearer."
 _MESSAGE_OF_TYPE = {
@@ -111,6 +114,8 @@ def test_response_type_carries_the_headers_of_every_error(
 
     assert headers.pop("Retry-After", None) == _RETRY_AFTER_OF_TYPE.get(response_type)
     assert headers.pop("WWW-Authenticate", None) == _CHALLENGE_OF_TYPE.get(response_type)
+    is_405 = _CODE_OF_TYPE[response_type] == "method_not_allowed"
+    assert headers.pop("Allow", None) == (_METHODS if is_405 else None)
     assert headers == {
         "X-Request-Id": "$context.requestId",
         "Cache-Control": "no-store",

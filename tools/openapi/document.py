@@ -49,7 +49,7 @@ to the routes of tokens.
 
 Integration clients get a token with `client_credentials` and need the scope of a route. Users need
 its permission (`x-scope`, `x-permission`). An unsupported method on a known path is answered with
-405 and an `Allow` header; `HEAD` is supported for `/openapi.json`, `/docs` and `/console`.
+405 and an `Allow` header; `HEAD` is answered as `GET`, without the body.
 """
 
 _PARAMETERS: Mapping[str, str] = {

@@ -279,7 +279,7 @@ def test_metadata_and_key_set_contain_only_public_data() -> None:
     [
         ("GET", TOKEN, 405, "POST"),
         ("DELETE", "/v1/oauth/revoke", 405, "POST"),
-        ("POST", "/v1/.well-known/jwks.json", 405, "GET"),
+        ("POST", "/v1/.well-known/jwks.json", 405, "GET, HEAD"),
         ("POST", "/v1/oauth/tokens", 404, None),
         ("POST", "/v1/oauth/token/", 404, None),
         ("GET", "/v1/.well-known/../oauth", 404, None),

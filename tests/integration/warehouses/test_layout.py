@@ -128,7 +128,7 @@ def test_unpublished_map_is_not_found(central: Erp) -> None:
     assert central.put("/warehouses/2/layout", HALL).status == 404
     assert central.get("/warehouses/1/layoutXsvg").status == 404
     answer = central.delete(LAYOUT)
-    assert (answer.status, answer.headers["Allow"]) == (405, "GET, PUT")
+    assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD, PUT")
 
 
 def test_map_is_deleted_with_its_warehouse(
