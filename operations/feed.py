@@ -28,15 +28,14 @@ from shared.kernel.events.feed import (
     STREAM_MS,
     Checksums,
     FeedHead,
-    append,
     checksums_of,
     complete_head,
     head_item,
     latest_head,
     read_entries,
     read_head,
-    unappended,
 )
+from shared.kernel.events.feed_append import append, unappended
 from shared.kernel.events.outbox import unrelayed_entries
 
 _PAGE = 500

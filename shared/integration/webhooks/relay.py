@@ -14,7 +14,8 @@ from shared.kernel.aws import client
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db.parallel import map_concurrently
-from shared.kernel.events.feed import UnappendedEntry, append, unappended
+from shared.kernel.events.feed import UnappendedEntry
+from shared.kernel.events.feed_append import append, unappended
 from shared.kernel.events.outbox import (
     OutboxEntry,
     RedeliveryRequest,

@@ -1,8 +1,8 @@
 """The feed of changes: the transactions of a tenant in one order without gaps.
 
 Each transaction notes its changes in its item of the outbox (`shared.kernel.db.outbox_item`). The
-relay appends them after the commit, so that no position is early, late or missing. One transaction
-writes two items:
+relay appends them after the commit (`feed_append`), so that no position is early, late or missing.
+One transaction writes two items:
 
 - the *head* of the feed, on the condition that its position is as it was read: the position of the
   last entry, and for each kind of object the number of those that exist and the sum of their
@@ -22,15 +22,13 @@ another table.
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import batched, chain
+from itertools import chain
 from typing import Any
 
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.aws_errors import is_transient
-from shared.kernel.db.items import Item, Key, encode, item_at, pack, to_attributes, unpack
+from shared.kernel.db.items import Item, Key, encode, item_at, pack, unpack
 from shared.kernel.db.outbox_item import (
-    CHANGES,
     EVENT_PREFIX,
     NotedChanges,
     ResourceId,
@@ -38,12 +36,10 @@ from shared.kernel.db.outbox_item import (
     bytes_of,
     changes_of,
     milliseconds_of,
-    partition_of,
 )
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict
-from shared.kernel.events.outbox import OutboxEntry, RedeliveryRequest, parse_entry
 from shared.kernel.json_text import dumps, loads
 
 PARTITION = "feed"
@@ -53,19 +49,8 @@ _BEGINNING = "beginning"
 """Name of the attribute of the head of a feed that is not complete."""
 CHUNK_SECONDS = 92 * 86_400
 """Seconds for which entries are kept."""
-_OLDEST_MS = 90 * 86_400_000
-"""Age up to which entries are appended: whether an older one is in the feed cannot be read."""
-_MOST_ENTRIES = 500
-_MOST_CHANGES = 4_000
-"""Changes of a chunk, of 72 bytes each at most: with its entries, less than an item, uncompressed.
-"""
 CLOCKS_MS = 10_000
 """Longest difference between the clocks of two functions."""
-_FIRST_CHUNKS = 4
-"""Chunks that are read first to see what is in the feed; each further read has four times as many.
-"""
-_KEYS = 100
-"""Keys that one BatchGetItem takes."""
 STREAM_MS = 12 * 3_600_000
 """Age up to which the stream brings an entry to the relay, as the template says. Older ones that
 are not in the feed were discarded; `stowage events relay` appends them, behind later versions."""
@@ -89,14 +74,6 @@ class UnappendedEntry:
     def began_ms(self) -> int:
         """A time before the commit, in milliseconds."""
         return milliseconds_of(self.id)
-
-
-def unappended(entry: OutboxEntry) -> UnappendedEntry | None:
-    """Return the changes of an entry of the outbox; None if it has none."""
-    if isinstance(entry, RedeliveryRequest) or CHANGES not in entry.item:
-        return None
-    noted = NotedChanges.unpacked(entry.item[CHANGES])
-    return UnappendedEntry(entry.id, entry.item["created_at"], noted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +196,7 @@ def complete_head(store: Store, head: FeedHead, existing: Checksums) -> FeedHead
         if latest.is_complete:  # by an attempt whose answer was lost
             return latest
         complete = replace(latest, checksums=added(latest.checksums, existing), is_complete=True)
-        update = _update(store, latest, complete)
+        update = update_of_head(store, latest, complete)
         update["UpdateExpression"] += f" REMOVE {_BEGINNING}"
         try:
             store.client.update_item(**update)
@@ -241,167 +218,7 @@ def added(one: Checksums, other: Checksums, sign: int = 1) -> Checksums:
     return found
 
 
-def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
-    """Append entries to the feed of a tenant's table, unless they are in it.
-
-    Entries about another table are left out, and all if the table has no feed. Entries that precede
-    them and wait for the relay elsewhere are appended, too, so that the versions of a resource
-    follow each other.
-
-    Raises:
-        ServiceUnavailable: Conflicts or throttling lasted until the deadline.
-    """
-    if not (head := read_head(store)):
-        return
-    waiting, attempt = _waiting(store, head, entries), 0
-    compared: FeedHead | None = None
-    while waiting:
-        since = min(one.began_ms for one in waiting)
-        found = _appended(store, head, compared.position if compared else 0, since)
-        if found is not None:
-            compared = head
-            waiting = [one for one in waiting if one.id not in found]
-            batch = _first_batch(waiting)
-            if not batch:
-                return
-            after = head.after(batch)
-            try:
-                actions = _actions(store, head, after, batch)
-                store.client.transact_write_items(TransactItems=actions)
-            except Exception as error:
-                changed = isinstance(error, store.client.exceptions.TransactionCanceledException)
-                if not changed and not is_transient(error):
-                    raise
-            else:
-                waiting = waiting[len(batch) :]
-                compared = head = after
-                continue
-        attempt = store.back_off(attempt)
-        latest = read_head(store)
-        if latest is None or latest.epoch != head.epoch:
-            append(store, entries)
-            return
-        head = latest
-
-
-def _waiting(
-    store: Store, head: FeedHead, entries: Sequence[UnappendedEntry]
-) -> list[UnappendedEntry]:
-    """Return the entries that the feed may lack, with those that precede them, in order.
-
-    What was relayed before the feed began is in its first sums.
-    """
-    oldest = max(now_ms() - _OLDEST_MS, head.epoch - STREAM_MS)
-    own = [one for one in entries if one.noted.table == store.table and one.began_ms > oldest]
-    early = {one.id for one in own if one.began_ms < head.epoch + CLOCKS_MS}
-    unmarked = {one.id for one in _read_unmarked(store, early)}
-    return _with_previous(store, [one for one in own if one.id not in early - unmarked])
-
-
-def _appended(store: Store, head: FeedHead, after: int, since: int) -> set[str] | None:
-    """Return the ids of entries between the position `after` and the head.
-
-    Those are left out that precede all that began at `since`, in milliseconds, or later. None if an
-    item cannot be read yet.
-    """
-    found = set[str]()
-    end, limit = head.position, _FIRST_CHUNKS
-    while end > after and head.newest_ms >= since:
-        low, high = _chunk_key(head.epoch, after + 1)[1], _chunk_key(head.epoch, end)[1]
-        page = _query(store, low, high, Limit=limit, ScanIndexForward=False)
-        if not page.items:
-            return None
-        for item in page.items:
-            names = _ids_of(item)
-            first = _first_position(item)
-            if first + len(names) - 1 != end:
-                return None
-            if item["newest_ms"] < since:
-                return found
-            found.update(names)
-            end = first - 1
-        limit *= 4
-    return found
-
-
-def in_order(entries: Iterable[UnappendedEntry]) -> list[UnappendedEntry]:
-    """Return entries in their order, but each behind those whose changes precede its own."""
-    found = {one.id: one for one in entries}
-    ordered: dict[str, UnappendedEntry] = {}
-    for entry in found.values():
-        waiting = [entry]
-        while waiting:
-            needed = (found.get(one) for one in waiting[-1].noted.previous)
-            missing = next((one for one in needed if one and one.id not in ordered), None)
-            if missing:
-                waiting.append(missing)
-            else:
-                ordered.setdefault(waiting[-1].id, waiting.pop())
-    return list(ordered.values())
-
-
-def _with_previous(store: Store, entries: Sequence[UnappendedEntry]) -> list[UnappendedEntry]:
-    """Return entries and those that precede them and are not in the feed yet, in order.
-
-    They are of other partitions of the outbox, which the relay handles at the same time.
-    """
-    found = {one.id: one for one in entries}
-    known = set(found)
-    oldest = now_ms() - STREAM_MS
-    latest = list(entries)
-    while latest:
-        wanted = {name for one in latest for name in one.noted.previous} - known
-        known |= wanted
-        recent = {name for name in wanted if milliseconds_of(name) > oldest}
-        latest = list(_read_unmarked(store, recent))
-        found |= {one.id: one for one in latest}
-    return in_order(found.values())
-
-
-def _read_unmarked(store: Store, names: Iterable[str]) -> Iterator[UnappendedEntry]:
-    """Yield those of some entries of the outbox about the table that are not marked as relayed.
-
-    The relay marks an entry after its changes are in the feed.
-    """
-    for part in batched(sorted(names), _KEYS, strict=False):
-        keys = [key_attributes((partition_of(store.slug, name), name)) for name in part]
-        wanted: Mapping[str, Any] = {store.outbox: {"Keys": keys, "ConsistentRead": True}}
-        attempt = 0
-        while wanted:
-            answer = store.retry_transient_errors(partial(_read_batch, store, wanted))
-            for item in answer["Responses"].get(store.outbox, []):
-                one = None if EXPIRY in item else unappended(parse_entry(item)[1])
-                if one and one.noted.table == store.table:
-                    yield one
-            if wanted := answer["UnprocessedKeys"]:
-                attempt = store.back_off(attempt)
-
-
-def _read_batch(store: Store, wanted: Mapping[str, Any]) -> Any:
-    return store.client.batch_get_item(RequestItems=wanted)
-
-
-def _first_batch(entries: Sequence[UnappendedEntry]) -> list[UnappendedEntry]:
-    """Return the first entries, as many as one chunk takes; at least one."""
-    batch: list[UnappendedEntry] = []
-    changes = 0
-    for one in entries[:_MOST_ENTRIES]:
-        changes += len(one.noted.changes)
-        if batch and changes > _MOST_CHANGES:
-            break
-        batch.append(one)
-    return batch
-
-
-def _actions(
-    store: Store, head: FeedHead, after: FeedHead, batch: Sequence[UnappendedEntry]
-) -> list[Any]:
-    """Return the actions that append a batch: of the head, which is `after` then, and the chunk."""
-    chunk = {"TableName": store.table, "Item": to_attributes(_chunk(after, batch))}
-    return [{"Update": _update(store, head, after)}, {"Put": chunk}]
-
-
-def _update(store: Store, head: FeedHead, after: FeedHead) -> dict[str, Any]:
+def update_of_head(store: Store, head: FeedHead, after: FeedHead) -> dict[str, Any]:
     """Return the update of the head, on the condition that it is as it was read."""
     return {
         "TableName": store.table,
@@ -425,18 +242,19 @@ def _update(store: Store, head: FeedHead, after: FeedHead) -> dict[str, Any]:
 # Chunks
 
 
-def _chunk_key(epoch: int, position: int) -> Key:
+def chunk_key(epoch: int, position: int) -> Key:
+    """Return the key of the chunk whose first entry has this position."""
     return (PARTITION, f"{epoch:0{_EPOCH_DIGITS}d}#{position:0{_POSITION_DIGITS}d}")
 
 
-def _chunk(after: FeedHead, batch: Sequence[UnappendedEntry]) -> Item:
+def chunk_item(after: FeedHead, batch: Sequence[UnappendedEntry]) -> Item:
     """Return the item of the entries after whose append the feed has the head `after`."""
     content = [
         [one.committed_at, one.noted.request_id, one.noted.actor, one.noted.by_object()]
         for one in batch
     ]
     return item_at(
-        _chunk_key(after.epoch, after.position - len(batch) + 1),
+        chunk_key(after.epoch, after.position - len(batch) + 1),
         entries=b"".join(pack(dumps(content))),
         ids=b"".join(bytes_of(one.id) for one in batch),
         newest_ms=after.newest_ms,
@@ -455,15 +273,15 @@ def read_entries(store: Store, head: FeedHead, after: int) -> Iterator[FeedEntry
     """
     if after >= head.position:
         return
-    low, high = _chunk_key(head.epoch, 0)[1], _chunk_key(head.epoch, head.position)[1]
-    wanted = _chunk_key(head.epoch, after + 1)[1]
-    holding = _query(store, low, wanted, Limit=1, ScanIndexForward=False)
+    low, high = chunk_key(head.epoch, 0)[1], chunk_key(head.epoch, head.position)[1]
+    wanted = chunk_key(head.epoch, after + 1)[1]
+    holding = query_chunks(store, low, wanted, Limit=1, ScanIndexForward=False)
     first = holding.items[0][SORT_KEY] if holding.items else low
     is_kept = head.newest_ms > now_ms() - CHUNK_SECONDS * 1000
     start: dict[str, Any] = {}
     attempt = 0
     while True:
-        page = _query(store, first, high, **start)
+        page = query_chunks(store, first, high, **start)
         for item in page.items:
             for entry in _entries_of(item):
                 if entry.position > after:
@@ -487,11 +305,11 @@ def read_page(store: Store, head: FeedHead, after: int, most: int) -> list[FeedE
     Raises:
         ServiceUnavailable: The last chunk could not be read until the deadline.
     """
-    low, high = (_chunk_key(head.epoch, position)[1] for position in (0, head.position))
-    wanted = _chunk_key(head.epoch, after + 1)[1]
+    low, high = (chunk_key(head.epoch, position)[1] for position in (0, head.position))
+    wanted = chunk_key(head.epoch, after + 1)[1]
     attempt = 0
     while True:
-        holding = _query(store, low, wanted, Limit=1, ScanIndexForward=False).items
+        holding = query_chunks(store, low, wanted, Limit=1, ScanIndexForward=False).items
         if holding and int(holding[0][EXPIRY]) <= now_ms() // 1000:
             return None
         found = list(_entries_of(holding[0])) if holding else []
@@ -499,18 +317,19 @@ def read_page(store: Store, head: FeedHead, after: int, most: int) -> list[FeedE
             break
         # A Query may show the last chunk later than the head.
         is_kept = head.newest_ms > now_ms() - CHUNK_SECONDS * 1000
-        if not is_kept or _query(store, wanted, high, Limit=1).items:
+        if not is_kept or query_chunks(store, wanted, high, Limit=1).items:
             return None
         attempt = store.back_off(attempt)
     entries = [one for one in found if one.position > after]
     if len(entries) < most and (end := found[-1].position) < head.position:
         chunks = -(-(most - len(entries)) // len(found))
-        following = _query(store, _chunk_key(head.epoch, end + 1)[1], high, Limit=chunks)
+        following = query_chunks(store, chunk_key(head.epoch, end + 1)[1], high, Limit=chunks)
         entries += chain.from_iterable(map(_entries_of, following.items))
     return entries[:most]
 
 
-def _query(store: Store, low: str, high: str, **options: Any) -> Any:
+def query_chunks(store: Store, low: str, high: str, **options: Any) -> Any:
+    """Read a page of the chunks with sort keys from `low` to `high`; both are of `chunk_key`."""
     return store.query(
         KeyConditionExpression=f"{PARTITION_KEY} = :feed AND {SORT_KEY} BETWEEN :low AND :high",
         values={":feed": PARTITION, ":low": low, ":high": high},
@@ -521,18 +340,19 @@ def _query(store: Store, low: str, high: str, **options: Any) -> Any:
 
 def _entries_of(item: Item) -> Iterator[FeedEntry]:
     content = loads(unpack([item["entries"]]))
-    for position, entry in enumerate(content, _first_position(item)):
+    for position, entry in enumerate(content, first_position(item)):
         committed_at, request_id, (kind, name), by_object = entry
         changes = changes_of(by_object)
         yield FeedEntry(position, committed_at, request_id, (kind, name), changes)
 
 
-def _ids_of(item: Item) -> list[str]:
+def ids_of(item: Item) -> list[str]:
     """Return the ids of the items of the outbox of the entries of a chunk."""
     names = item["ids"]
     starts = range(0, len(names), _ID_BYTES)
     return [f"{EVENT_PREFIX}{names[at : at + _ID_BYTES].hex()}" for at in starts]
 
 
-def _first_position(item: Item) -> int:
+def first_position(item: Item) -> int:
+    """Return the position of the first entry of a chunk."""
     return int(item[SORT_KEY].partition("#")[2])

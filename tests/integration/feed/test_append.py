@@ -15,6 +15,7 @@ from shared.kernel.config import config
 from shared.kernel.db.items import item_at, to_attributes
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.events import feed as feeds
+from shared.kernel.events import feed_append
 from shared.kernel.events.feed import CHUNK_SECONDS, HEAD_KEY, FeedHead, head_item
 from shared.kernel.queue import Queue
 from tests.clock import Clock
@@ -82,7 +83,7 @@ def test_chunks_expire_after_92_days_and_the_head_never(feed: FeedScenario, cloc
 def test_every_position_is_read_from_its_chunk(
     feed: FeedScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feeds, "_MOST_ENTRIES", 3)
+    monkeypatch.setattr(feed_append, "_MOST_ENTRIES", 3)
     for number in range(1, 12):
         feed.create(number)
     feed.relay()
@@ -102,7 +103,7 @@ def test_the_last_chunk_is_waited_for(
         for _ in range(count):
             feed.create(len(feed.items()) + 1)
         feed.relay(feed.items()[-count:])
-    query = feeds._query
+    query = feeds.query_chunks
     for after in range(3):
         lagging = iter([True, True, True])
 
@@ -110,7 +111,7 @@ def test_the_last_chunk_is_waited_for(
             page = query(*arguments, **options)
             return replace(page, items=page.items[:-1]) if next(lagging, False) else page
 
-        monkeypatch.setattr(feeds, "_query", shown)
+        monkeypatch.setattr(feeds, "query_chunks", shown)
         assert [one.position for one in feed.entries(after)] == list(range(after + 1, 4))
 
 
@@ -124,13 +125,13 @@ def test_a_repeat_waits_until_it_can_read_what_was_appended(
     items = feed.items()
     for item in items:
         feed.relay([item])
-    query, lagging = feeds._query, iter([True, True])
+    query, lagging = feeds.query_chunks, iter([True, True])
 
     def shown(*arguments: Any, **options: Any) -> Any:
         page = query(*arguments, **options)
         return replace(page, items=page.items[1:]) if next(lagging, False) else page
 
-    monkeypatch.setattr(feeds, "_query", shown)
+    monkeypatch.setattr(feed_append, "query_chunks", shown)
     assert feed.relay(items) == []
     assert feed.head.position == count
 

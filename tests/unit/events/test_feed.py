@@ -11,11 +11,10 @@ from shared.kernel.db.outbox_item import NotedChanges, VersionChange
 from shared.kernel.events.feed import (
     FeedHead,
     UnappendedEntry,
-    _chunk,
-    _first_batch,
     checksum,
-    in_order,
+    chunk_item,
 )
+from shared.kernel.events.feed_append import _first_batch, in_order
 
 _NOW = "2026-11-29T12:00:00.000Z"
 
@@ -78,5 +77,5 @@ def test_a_chunk_of_the_most_entries_or_changes_fits_in_an_item() -> None:
     for entries, count in ((wide, 40), (small, 500)):
         batch = _first_batch(entries)
         assert len(batch) == count
-        chunk = _chunk(FeedHead(1, 0, {}).after(batch), batch)
+        chunk = chunk_item(FeedHead(1, 0, {}).after(batch), batch)
         assert len(unpack([chunk["entries"]])) + len(chunk["ids"]) < PART_SIZE

@@ -1,0 +1,207 @@
+"""Append the changes of transactions to the feed of a tenant, each once, in order of version."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import batched
+from typing import Any
+
+from shared.kernel.clock import now_ms
+from shared.kernel.db.aws_errors import is_transient
+from shared.kernel.db.items import to_attributes
+from shared.kernel.db.outbox_item import CHANGES, NotedChanges, milliseconds_of, partition_of
+from shared.kernel.db.store import Store, key_attributes
+from shared.kernel.db.table import EXPIRY
+from shared.kernel.events.feed import (
+    CLOCKS_MS,
+    STREAM_MS,
+    FeedHead,
+    UnappendedEntry,
+    chunk_item,
+    chunk_key,
+    first_position,
+    ids_of,
+    query_chunks,
+    read_head,
+    update_of_head,
+)
+from shared.kernel.events.outbox import OutboxEntry, RedeliveryRequest, parse_entry
+
+_OLDEST_MS = 90 * 86_400_000
+"""Age up to which entries are appended: whether an older one is in the feed cannot be read."""
+_MOST_ENTRIES = 500
+_MOST_CHANGES = 4_000
+"""Changes of a chunk, of 72 bytes each at most: with its entries, less than an item, uncompressed.
+"""
+_FIRST_CHUNKS = 4
+"""Chunks that are read first to see what is in the feed; each further read has four times as many.
+"""
+_KEYS = 100
+"""Keys that one BatchGetItem takes."""
+
+
+def unappended(entry: OutboxEntry) -> UnappendedEntry | None:
+    """Return the changes of an entry of the outbox; None if it has none."""
+    if isinstance(entry, RedeliveryRequest) or CHANGES not in entry.item:
+        return None
+    noted = NotedChanges.unpacked(entry.item[CHANGES])
+    return UnappendedEntry(entry.id, entry.item["created_at"], noted)
+
+
+def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
+    """Append entries to the feed of a tenant's table, unless they are in it.
+
+    Entries about another table are left out, and all if the table has no feed. Entries that precede
+    them and wait for the relay elsewhere are appended, too, so that the versions of a resource
+    follow each other.
+
+    Raises:
+        ServiceUnavailable: Conflicts or throttling lasted until the deadline.
+    """
+    if not (head := read_head(store)):
+        return
+    waiting, attempt = _waiting(store, head, entries), 0
+    compared: FeedHead | None = None
+    while waiting:
+        since = min(one.began_ms for one in waiting)
+        found = _appended(store, head, compared.position if compared else 0, since)
+        if found is not None:
+            compared = head
+            waiting = [one for one in waiting if one.id not in found]
+            batch = _first_batch(waiting)
+            if not batch:
+                return
+            after = head.after(batch)
+            try:
+                actions = _actions(store, head, after, batch)
+                store.client.transact_write_items(TransactItems=actions)
+            except Exception as error:
+                changed = isinstance(error, store.client.exceptions.TransactionCanceledException)
+                if not changed and not is_transient(error):
+                    raise
+            else:
+                waiting = waiting[len(batch) :]
+                compared = head = after
+                continue
+        attempt = store.back_off(attempt)
+        latest = read_head(store)
+        if latest is None or latest.epoch != head.epoch:
+            append(store, entries)
+            return
+        head = latest
+
+
+def _waiting(
+    store: Store, head: FeedHead, entries: Sequence[UnappendedEntry]
+) -> list[UnappendedEntry]:
+    """Return the entries that the feed may lack, with those that precede them, in order.
+
+    What was relayed before the feed began is in its first sums.
+    """
+    oldest = max(now_ms() - _OLDEST_MS, head.epoch - STREAM_MS)
+    own = [one for one in entries if one.noted.table == store.table and one.began_ms > oldest]
+    early = {one.id for one in own if one.began_ms < head.epoch + CLOCKS_MS}
+    unmarked = {one.id for one in _read_unmarked(store, early)}
+    return _with_previous(store, [one for one in own if one.id not in early - unmarked])
+
+
+def _appended(store: Store, head: FeedHead, after: int, since: int) -> set[str] | None:
+    """Return the ids of entries between the position `after` and the head.
+
+    Those are left out that precede all that began at `since`, in milliseconds, or later. None if an
+    item cannot be read yet.
+    """
+    found = set[str]()
+    end, limit = head.position, _FIRST_CHUNKS
+    while end > after and head.newest_ms >= since:
+        low, high = chunk_key(head.epoch, after + 1)[1], chunk_key(head.epoch, end)[1]
+        page = query_chunks(store, low, high, Limit=limit, ScanIndexForward=False)
+        if not page.items:
+            return None
+        for item in page.items:
+            names = ids_of(item)
+            first = first_position(item)
+            if first + len(names) - 1 != end:
+                return None
+            if item["newest_ms"] < since:
+                return found
+            found.update(names)
+            end = first - 1
+        limit *= 4
+    return found
+
+
+def in_order(entries: Iterable[UnappendedEntry]) -> list[UnappendedEntry]:
+    """Return entries in their order, but each behind those whose changes precede its own."""
+    found = {one.id: one for one in entries}
+    ordered: dict[str, UnappendedEntry] = {}
+    for entry in found.values():
+        waiting = [entry]
+        while waiting:
+            needed = (found.get(one) for one in waiting[-1].noted.previous)
+            missing = next((one for one in needed if one and one.id not in ordered), None)
+            if missing:
+                waiting.append(missing)
+            else:
+                ordered.setdefault(waiting[-1].id, waiting.pop())
+    return list(ordered.values())
+
+
+def _with_previous(store: Store, entries: Sequence[UnappendedEntry]) -> list[UnappendedEntry]:
+    """Return entries and those that precede them and are not in the feed yet, in order.
+
+    They are of other partitions of the outbox, which the relay handles at the same time.
+    """
+    found = {one.id: one for one in entries}
+    known = set(found)
+    oldest = now_ms() - STREAM_MS
+    latest = list(entries)
+    while latest:
+        wanted = {name for one in latest for name in one.noted.previous} - known
+        known |= wanted
+        recent = {name for name in wanted if milliseconds_of(name) > oldest}
+        latest = list(_read_unmarked(store, recent))
+        found |= {one.id: one for one in latest}
+    return in_order(found.values())
+
+
+def _read_unmarked(store: Store, names: Iterable[str]) -> Iterator[UnappendedEntry]:
+    """Yield those of some entries of the outbox about the table that are not marked as relayed.
+
+    The relay marks an entry after its changes are in the feed.
+    """
+    for part in batched(sorted(names), _KEYS, strict=False):
+        keys = [key_attributes((partition_of(store.slug, name), name)) for name in part]
+        wanted: Mapping[str, Any] = {store.outbox: {"Keys": keys, "ConsistentRead": True}}
+        attempt = 0
+        while wanted:
+            answer = store.retry_transient_errors(partial(_read_batch, store, wanted))
+            for item in answer["Responses"].get(store.outbox, []):
+                one = None if EXPIRY in item else unappended(parse_entry(item)[1])
+                if one and one.noted.table == store.table:
+                    yield one
+            if wanted := answer["UnprocessedKeys"]:
+                attempt = store.back_off(attempt)
+
+
+def _read_batch(store: Store, wanted: Mapping[str, Any]) -> Any:
+    return store.client.batch_get_item(RequestItems=wanted)
+
+
+def _first_batch(entries: Sequence[UnappendedEntry]) -> list[UnappendedEntry]:
+    """Return the first entries, as many as one chunk takes; at least one."""
+    batch: list[UnappendedEntry] = []
+    changes = 0
+    for one in entries[:_MOST_ENTRIES]:
+        changes += len(one.noted.changes)
+        if batch and changes > _MOST_CHANGES:
+            break
+        batch.append(one)
+    return batch
+
+
+def _actions(
+    store: Store, head: FeedHead, after: FeedHead, batch: Sequence[UnappendedEntry]
+) -> list[Any]:
+    """Return the actions that append a batch: of the head, which is `after` then, and the chunk."""
+    chunk = {"TableName": store.table, "Item": to_attributes(chunk_item(after, batch))}
+    return [{"Update": update_of_head(store, head, after)}, {"Put": chunk}]
