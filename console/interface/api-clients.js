@@ -9,7 +9,7 @@ const subject = {
     {"name": "client_id", "type": "text"},
     {"name": "kind", "type": "choice", "choices": ["integration", "mobile"]},
     {"name": "name", "type": "text"},
-    {"name": "scopes", "type": "array", "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "webhooks:manage", "settings:manage"]}},
+    {"name": "scopes", "type": "array", "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "changes:read", "webhooks:manage", "settings:manage"]}},
     {"name": "secrets", "type": "array", "items": {"type": "object", "fields": [{"name": "created_at", "type": "date-time"}]}},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"}
@@ -30,7 +30,7 @@ const subject = {
     {"name": "client_id", "type": "text"},
     {"name": "kind", "type": "choice", "choices": ["integration", "mobile"]},
     {"name": "name", "type": "text"},
-    {"name": "scopes", "type": "array", "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "webhooks:manage", "settings:manage"]}},
+    {"name": "scopes", "type": "array", "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "changes:read", "webhooks:manage", "settings:manage"]}},
     {"name": "secrets", "type": "array", "items": {"type": "object", "fields": [{"name": "created_at", "type": "date-time"}]}},
     {"name": "created_at", "type": "date-time"},
     {"name": "updated_at", "type": "date-time"}
@@ -44,7 +44,7 @@ const subject = {
    "body": [
     {"name": "name", "isRequired": true, "type": "text", "maxLength": 100},
     {"name": "kind", "type": "choice", "choices": ["integration", "mobile"]},
-    {"name": "scopes", "type": "array", "maxItems": 18, "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "webhooks:manage", "settings:manage"]}}
+    {"name": "scopes", "type": "array", "maxItems": 19, "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "changes:read", "webhooks:manage", "settings:manage"]}}
    ]
   },
   "PATCH /api-clients/{id}": {
@@ -52,7 +52,7 @@ const subject = {
    "name": "update_api_client",
    "body": [
     {"name": "name", "type": "text", "maxLength": 100},
-    {"name": "scopes", "type": "array", "maxItems": 18, "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "webhooks:manage", "settings:manage"]}},
+    {"name": "scopes", "type": "array", "maxItems": 19, "items": {"type": "choice", "choices": ["warehouses:read", "warehouses:write", "products:read", "products:write", "clients:read", "clients:write", "providers:read", "providers:write", "receipts:read", "receipts:write", "pickings:read", "pickings:write", "transfers:read", "transfers:write", "stocks:read", "stocks:write", "changes:read", "webhooks:manage", "settings:manage"]}},
     {"name": "deactivate_webhooks", "type": "boolean"}
    ]
   },

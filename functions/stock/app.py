@@ -52,7 +52,7 @@ def list_levels(store: Store, request: Request[None, LevelParameters]) -> ListRe
     """Return a page of stock levels."""
     now = now_ms()
     page = service.list_levels(store, request.parameters, now)
-    return ListResponse(page, views.level(store.version, now))
+    return ListResponse(page, views.level(store.version, now), lambda level: level.event_id)
 
 
 @routes.read(

@@ -30,6 +30,8 @@ def list_to_http(
     """Write a page of a list as JSON, with links from the tenant's base address."""
     page, tenant = result.page, request.tenant
     rows = [result.view(record).model_dump() for record in page.records]
+    if request.parameters.include:
+        rows = [row | result.names(record) for row, record in zip(rows, page.records, strict=True)]
     cursor = None
     if page.next_mark is not None:
         listing = listing_name(tenant.slug, path, request.parameters)

@@ -79,10 +79,19 @@ class RedirectResponse:
 
 @dataclass(frozen=True, slots=True)
 class ListResponse[E]:
-    """A page of a list, and the function that returns the view of a record; default: its entity."""
+    """A page of a list, and the function that returns the view of a record; default: its entity.
+
+    `listed_id` returns the id of a row that does not show one.
+    """
 
     page: Page[E]
     view: Callable[[Record[E]], BaseModel] = operator.attrgetter("entity")
+    listed_id: Callable[[E], int] | None = None
+
+    def names(self, record: Record[E]) -> dict[str, int]:
+        """Return the version of a row, and its id if the view has none, as the feed names them."""
+        own = {} if self.listed_id is None else {"id": self.listed_id(record.entity)}
+        return {**own, "version": record.version}
 
 
 class OperationOptions(TypedDict, total=False):

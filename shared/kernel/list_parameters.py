@@ -1,7 +1,7 @@
 """The query parameters that lists share, and their conversion into a ListQuery."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Protocol, Self
+from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import (
     AfterValidator,
@@ -129,7 +129,7 @@ def _texts(value: object) -> Values:
     return facet_text(value)
 
 
-_NO_FILTERS = frozenset({"page", "per_page", "sort", "cursor"})
+_NO_FILTERS = frozenset({"page", "per_page", "sort", "cursor", "include"})
 """Parameters of lists that are no filters."""
 
 
@@ -141,7 +141,7 @@ def _cursor(value: object) -> Cursor:
 
 
 class ListParameters(BaseModel):
-    """page, per_page, sort, updated_since and cursor; a list adds its sorts and filters.
+    """page, per_page, sort, updated_since, cursor and include; a list adds its sorts and filters.
 
     With a cursor, `shared.http` sets page and per_page to those of the cursor.
     """
@@ -162,6 +162,7 @@ class ListParameters(BaseModel):
         ]
         | None
     ) = None
+    include: Literal["version"] | None = None
 
     def filters(self, **facets: str | None) -> dict[str, Values]:
         """Return the filters by equality, by facet.

@@ -9,6 +9,7 @@ from typing import Any
 from shared.http.rate_limit import limiter
 from shared.http.routes import Operation
 from shared.identity.tenancy.directory import directory
+from shared.integration.changes.models import MAX_ENTRIES
 from tests.bench import seed
 from tests.bench.bench_stack import bench_stack, token_request
 from tests.bench.report import Table
@@ -138,6 +139,10 @@ def _reads(stack: Stack, routes: Mapping[str, Operation]) -> Iterator[RouteReque
         path = operation.path.format(id=number, kind="products", delivery=delivery)
         read = partial(erp.get, path)
         yield RouteRequest(name, erp, read, 200)
+        if name == "GET /changes":
+            seed.fill_feed(stack.store())
+            page = partial(erp.get, path, query={"per_page": MAX_ENTRIES})
+            yield RouteRequest(f"{name}, {MAX_ENTRIES} transactions", erp, page, 200)
         if not operation.is_list or operation.path in _ONE_PAGE:
             continue
         following = erp.get(path).json()["links"]["next"]

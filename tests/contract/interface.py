@@ -157,6 +157,8 @@ IMPLIED: Mapping[str, Access] = _read("""
     GET     /products/{id}/packaging          products:read     -
     PUT     /products/{id}/packaging          products:write    inventory.manage
     GET     /stock-levels                     stocks:read       -
+    GET     /changes                          changes:read      -
+    GET     /changes/latest                   changes:read      -
     GET     /stock-movements                  stocks:read       -
     GET     /stock-movements/{id}             stocks:read       -
     POST    /stock-adjustments                stocks:write      inventory.manage

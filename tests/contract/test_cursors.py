@@ -62,6 +62,15 @@ def test_default_page_and_size_beside_a_cursor_mean_nothing(filled: FilledList) 
     assert _ids(filled, filled.get(query)) == filled.expected({})[10:20]
 
 
+def test_versions_may_be_asked_for_from_any_page_on(filled: FilledList) -> None:
+    if filled.spec.fixed_query:  # totals have no versions
+        return
+    second = filled.get({"cursor": _first_cursor(filled), "include": "version"})
+    assert _ids(filled, second) == filled.expected({})[10:20]
+    third = filled.erp.follow(second.json()["links"]["next"])
+    assert all("version" in row for row in (*second.data, *third.data))
+
+
 @each_case("other", [{"page": 3}, {"per_page": 11}, {"sort": "other"}])
 def test_cursor_of_another_page_is_refused(filled: FilledList, other: dict[str, object]) -> None:
     filled.forget()

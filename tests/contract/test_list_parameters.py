@@ -25,6 +25,7 @@ def invalid_values_of(listing: FilledList) -> dict[str, tuple[str, ...]]:
         "per_page": INVALID_PAGES,
         "sort": ("color", "", "-", f"--{sorts[0]}", f"+{sorts[0]}", sorts[0].upper(), "phone"),
         "updated_since": NO_MOMENT,
+        "include": ("resource", "", "VERSION"),
     }
 
 
@@ -32,7 +33,7 @@ def test_specifications_have_every_filter(list_name: str) -> None:
     """A filter without an entry in `tests/lists` is tested by nothing else."""
     path = LISTS[list_name].path
     specs = [spec for spec in LISTS.values() if spec.path == path]
-    shared = {"page", "per_page", "cursor", "sort", "updated_since", "from", "to", "ids"}
+    shared = {"page", "per_page", "cursor", "sort", "updated_since", "from", "to", "include", "ids"}
     filters = operations()[f"GET {path}"].parameter_names - shared
     assert filters == {name for spec in specs for name in (*spec.filters, *spec.fixed_query)}
 

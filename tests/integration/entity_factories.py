@@ -317,7 +317,7 @@ def address_of(path: str, erp: Erp, store: Store) -> str:
         return path.format(**example.prepared(erp))
     if "{kind}" in path:
         return path.format(kind="products")
-    if path == "/settings":
+    if path in {"/settings", "/changes", "/changes/latest"}:
         return path
     number = create_entity(path.partition("/{")[0], erp, store)
     published = EXAMPLES.get(f"PUT {path.removesuffix('.svg')}")

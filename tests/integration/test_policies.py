@@ -33,6 +33,7 @@ OAUTH = "functions.oauth.app.lambda_handler"
 AUTHORIZER = "functions.authorizer.app.lambda_handler"
 SETTINGS = "functions.settings.app.lambda_handler"
 IMPORTS = "functions.imports.app.lambda_handler"
+CHANGES = "functions.changes.app.lambda_handler"
 LABELS = "functions.labels.app.lambda_handler"
 FALLBACK = "functions.fallback.app.lambda_handler"
 WEBHOOKS = "functions.webhooks.app.lambda_handler"
@@ -113,6 +114,7 @@ def test_every_function_may_assume_its_data_role_only(roles: Roles) -> None:
         "ImportDataRole": {IMPORTS, WORKER},
         "SettingsDataRole": {SETTINGS},
         "LabelsDataRole": {LABELS},
+        "ChangesDataRole": {CHANGES},
         "FallbackDataRole": {FALLBACK},
         "SignInDataRole": {OAUTH},
         "ExpiredStockDataRole": {"functions.expired_stock.app.lambda_handler"},
@@ -128,6 +130,14 @@ def test_unknown_paths_reach_the_counters_of_requests_only(roles: Roles) -> None
 
 def test_labels_write_the_counters_of_requests_only(roles: Roles) -> None:
     reached = _reached(roles, "LabelsDataRole")
+    assert {one for one in reached if one[0] not in _READS} == {("UpdateItem", "rate#client#1")}
+    assert {key for action, key in reached if action in _READS} == {
+        "product#1", "user#1", "rate#client#1", "audit#1", "webhooks",
+    }  # fmt: skip
+
+
+def test_changes_write_the_counters_of_requests_only(roles: Roles) -> None:
+    reached = _reached(roles, "ChangesDataRole")
     assert {one for one in reached if one[0] not in _READS} == {("UpdateItem", "rate#client#1")}
     assert {key for action, key in reached if action in _READS} == {
         "product#1", "user#1", "rate#client#1", "audit#1", "webhooks",

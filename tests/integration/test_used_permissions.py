@@ -16,6 +16,7 @@ from tests import clock as clocks
 from tests.aws_calls import Made, Watch
 from tests.clock import Clock
 from tests.expired_stock_run import RUN, run_expired_stock, set_time
+from tests.feed_scenario import FeedScenario
 from tests.gateway import Erp
 from tests.iam import Access, Statement, unused
 from tests.integration.roles import ARNS, Roles
@@ -41,6 +42,7 @@ from tests.webhook_scenario import RELAY, WebhookScenario, run_relay, stream_bat
 OAUTH = "functions.oauth.app.lambda_handler"
 SETTINGS = "functions.settings.app.lambda_handler"
 FALLBACK = "functions.fallback.app.lambda_handler"
+CHANGES = "functions.changes.app.lambda_handler"
 LABELS = "functions.labels.app.lambda_handler"
 
 _BY_LAMBDA = {
@@ -190,6 +192,24 @@ def test_labels_use_their_rights(stack: Stack, roles: Roles, watch: Watch) -> No
     for route in _routes("labels"):
         call_route(route, stack, watch.paused)
     _assert_all_are_used(roles, watch, LABELS, "LabelsDataRole")
+
+
+def test_changes_use_their_rights(
+    webhooks: WebhookScenario, roles: Roles, watch: Watch, clock: Clock
+) -> None:
+    feed = FeedScenario.started(webhooks)
+    clock.advance(1)
+    WarehouseScenario.with_master_data(webhooks.erp, "YARD").stock("BRICK", 5)
+    webhooks.subscribe()
+    body = EXAMPLES["POST /api-clients"].body
+    assert webhooks.erp.post("/api-clients", body).status == 201
+    for entries in feed.items():
+        feed.relay([entries])
+    shown = webhooks.erp.get("/changes", query={"include": "resource"}).data
+    objects = {change["object"] for one in shown for change in one["changes"]}
+    assert objects > {"product", "api_client", "stock", "stock_level", "webhook", "warehouse"}
+    assert webhooks.erp.get("/changes/latest").status == 200
+    _assert_all_are_used(roles, watch, CHANGES, "ChangesDataRole")
 
 
 def test_run_of_expired_goods_uses_its_rights(

@@ -58,7 +58,7 @@ def operation_id(operation: Operation) -> str:
     """
     parts = operation.path.strip("/").replace(".", "-").split("/")
     words = [part.replace("-", "_") for part in parts if not part.startswith("{")]
-    if operation.is_list:
+    if operation.is_list or (operation.responds_with_list and not operation.writes):
         return "_".join(["list", *map(_singular, words[:-1]), words[-1]])
     verb, _, rest = words[-1].partition("_")
     if verb in _ACTIONS:

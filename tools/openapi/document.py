@@ -61,6 +61,7 @@ _PARAMETERS: Mapping[str, str] = {
     " not needed with it. Do not construct it. The cursor of another list, filter or sort is 422.",
     "ids": "Only items with these ids, at most 100 separated by commas, in the order of the list."
     " An id that names nothing finds nothing.",
+    "include": "`version` adds its version to each row, as the feed of changes names it.",
     "search": "Words that are all part of code or name, in any order, ignoring case and accents.",
     "warehouse": "Only items of the warehouse with exactly this code (`whs_code`).",
     "from_warehouse": "Only items from the warehouse with exactly this code.",
@@ -208,7 +209,26 @@ def build(version: str) -> Schema:
     for operation in operations:
         if operation.finds_existing and not isinstance(operation.response, str):
             _add_found(described["components"]["schemas"], operation.response.__name__)
+    for operation in operations:
+        if operation.is_list and not isinstance(operation.response, str):
+            _add_version(described["components"]["schemas"][operation.response.__name__])
     return described
+
+
+def _add_version(row: Schema) -> None:
+    """Add to the row of a list what `include=version` adds, as fields that need not be there."""
+    added = {name: {"type": "integer", "description": text} for name, text in _INCLUDED.items()}
+    row["properties"] = row["properties"] | {
+        name: one
+        for name, one in added.items()
+        if name == "version" or "id" not in row["properties"]
+    }
+
+
+_INCLUDED = {
+    "id": "Id of the row in the feed of changes; only in lists with `include=version`.",
+    "version": "Version of the resource; only in lists with `include=version`.",
+}
 
 
 def _add_found(schemas: dict[str, Schema], name: str) -> None:
@@ -273,6 +293,7 @@ _TAGS: Mapping[str, str] = {
     "Warehouse positions": "Places in a warehouse where stock lies, also created in bulk.",
     "Pick faces": "Positions from which products are picked regularly.",
     "Waves": "Groups of pickings that are released and worked together.",
+    "Changes": "Everything that was committed, in one order, for copies that are provably equal.",
     "Webhooks": "Subscriptions to events, and the log of their deliveries.",
     "Receipts": "The work of receiving the goods of an entry document.",
     "Counts": "What lies in a warehouse is counted, and the differences are posted.",
@@ -446,7 +467,9 @@ def _content(operation: Operation, wrappers: Wrappers) -> Schema:
     if operation.is_list:
         return wrappers.page(name, shown, operation.path)
     if operation.responds_with_list:
-        return wrappers.created_list(name, shown)
+        model = operation.beside
+        beside = (model, example(model)) if model else None
+        return wrappers.whole_list(name, shown, beside)
     return wrappers.single(name, shown, warns=operation.may_warn, beside=operation.beside)
 
 

@@ -69,6 +69,7 @@ ENVELOPES: Mapping[str, Schema] = {
                 "type": "integer",
                 "description": "approval_required: the approval that a supervisor decides",
             },
+            "latest": ref("LatestOfFeed"),
         },
         "required": ["code", "message", "doc_url", "request_id"],
     },
@@ -81,6 +82,10 @@ ENVELOPES: Mapping[str, Schema] = {
             "upgrade_url": _URI,
         },
         description="limit_reached: the limit, and the plan that raises it.",
+    ),
+    "LatestOfFeed": strict(
+        {"position": _NUMBER, "epoch": _NUMBER},
+        description="gone at /changes: the end of the feed.",
     ),
     "Problem": strict(
         {"field": _TEXT, "message": _TEXT},
@@ -197,11 +202,17 @@ class Wrappers:
             wrapper = f"{name}ResponseWith{beside.__name__}"
         return body(self._named(wrapper, schema), {"data": example})
 
-    def created_list(self, name: str, example: Any) -> Schema:
-        """Return the content `{data: array}` of everything that was created."""
-        data = {"type": "array", "items": ref(name)}
-        schema = strict({"data": data}, description=f"Every {name} that was created.")
-        return body(self._named(f"{name}ListResponse", schema), {"data": [example]})
+    def whole_list(
+        self, name: str, example: Any, beside: tuple[type[BaseModel], Any] | None
+    ) -> Schema:
+        """Return the content `{data: array}`, also with the fields of `beside` and its example."""
+        properties: Schema = {"data": {"type": "array", "items": ref(name)}}
+        others: Schema = {}
+        if beside:
+            model, others = beside
+            properties |= component_schemas([], [model])[model.__name__]["properties"]
+        schema = strict(properties, description=f"A list of {name}.")
+        return body(self._named(f"{name}ListResponse", schema), {"data": [example], **others})
 
     def page(self, name: str, example: Any, path: str) -> Schema:
         """Return the content `{data, links, meta}` of a list."""

@@ -15,6 +15,7 @@ from shared.identity.tenancy import directory, revocations
 from shared.identity.tenancy.tenant import PLANS, TOTAL_REQUESTS, WEBHOOKS, LimitName, Tenant
 from shared.identity.users import code_checks, passwords, sessions
 from shared.identity.users.models import MAX_ROLES
+from shared.integration.changes import models as changes
 from shared.integration.imports import models as imports
 from shared.integration.imports import service as imports_service
 from shared.integration.imports import worker as import_worker
@@ -29,7 +30,7 @@ from shared.kernel.db.lists import bounds as list_bounds
 from shared.kernel.db.lists import query as list_query
 from shared.kernel.db.lists.cursor import MAX_PER_PAGE
 from shared.kernel.db.records import MAX_PARTS
-from shared.kernel.events import outbox
+from shared.kernel.events import feed, outbox
 from shared.kernel.spreadsheets import table as spreadsheet
 from shared.warehouse.approvals import rules as approvals
 from shared.warehouse.catalog import models as catalog
@@ -64,6 +65,7 @@ from tools.template_file import read, resources
 
 _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60
 _PAGE_SIZE = list_parameters.ListParameters.model_fields["per_page"].default
+_CHANGES = changes.ChangesParameters.model_fields["per_page"].default
 _WINDOW = f"{attempts.WINDOW // _MINUTE} minute"
 _LONG_WINDOW = f"{attempts.LONG_WINDOW // _MINUTE} minutes"
 _LIMITED = "429 `rate_limited`"
@@ -207,6 +209,7 @@ def _requests() -> str:
 | problems in `errors` | {_plain(envelope._MAX_PROBLEMS)} | the rest is left out |
 | `ids` of a list | {list_parameters.MAX_IDS} | 422 |
 | rows of a page, `per_page` | 1 to {MAX_PER_PAGE}; default {_PAGE_SIZE} | treated as {MAX_PER_PAGE} |
+| transactions of a page of [`/changes`](../guides/changes.md) | 1 to {changes.MAX_ENTRIES}; default {_CHANGES} | treated as {changes.MAX_ENTRIES} |
 | `cursor` | {_longest_cursor()} characters | 422 |
 | a filter, `search` | {_longest(fields.Term)} characters | 422 |
 | Idempotency-Key | 1 to 255 printable ASCII characters | 400 `bad_request` |
@@ -373,6 +376,7 @@ def _retention() -> str:
 |---|---|
 | deliveries of webhooks | {webhook_repository.RETENTION_DAYS} days |
 | events in the outbox, after they were relayed | {outbox._RETENTION_SECONDS // _DAY} days |
+| entries of the [feed of changes](../guides/changes.md) | {feed.CHUNK_SECONDS // _DAY} days |
 | files of imports, error reports and dropped files, also rejected ones | {_kept_days("ImportBucket", "ImportWorkBucket")} days |
 | responses under an Idempotency-Key | {claim.WINDOW_SECONDS // _HOUR} hours |
 | backups (point-in-time recovery), also of a deleted tenant | 35 days |

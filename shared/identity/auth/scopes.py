@@ -20,6 +20,7 @@ Scope = Literal[
     "transfers:write",
     "stocks:read",
     "stocks:write",
+    "changes:read",
     "webhooks:manage",
     "settings:manage",
 ]
@@ -51,6 +52,7 @@ SCOPES: Mapping[Scope, str] = {
     "stocks:read": "Read stock, stock levels, stock movements, holds and counts.",
     "stocks:write": "Make stock adjustments and holds, create, carry out and post counts, and with"
     " products:write import inventory counts.",
+    "changes:read": "Follow the changes of everything that the other scopes of the token may read.",
     "webhooks:manage": "Manage all webhook subscriptions and their deliveries, and so read"
     " everything that has events, such as products, stock and documents.",
     "settings:manage": "Administer the company: read and change its settings, its API clients, its"

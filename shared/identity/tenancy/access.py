@@ -55,6 +55,7 @@ ACCESSES: Mapping[str, Sequence[_Part]] = {
     "requests": ("count",),
     "labels": ("read", "count"),
     "relay": ("read", "write", "earlier changes"),
+    "changes": ("read", "count", "control"),
     "warehouse": ("read", "write", "events", "control"),
     "imports": ("read", "write", "events", "control", "files"),
     "settings": ("read", "write users", "events", "control"),

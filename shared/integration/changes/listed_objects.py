@@ -42,8 +42,8 @@ def _detail(change: VersionChange) -> str:
     return f"/{change.id}"
 
 
-def _in_list_only(_change: VersionChange) -> None:
-    return None
+def _in_list(change: VersionChange) -> str:
+    return f"?ids={change.id}"
 
 
 def _levels_of_product(change: VersionChange) -> str:
@@ -58,8 +58,7 @@ class ListedObject:
     `collection` and `view` are names of attributes of modules below `shared`. Without `view`, the
     list shows the entities as they are. Where the view depends on more than the record, `view_for`
     returns it. `read` returns those that exist of the given ids; default: from `collection`.
-    `place` returns what follows `path` in the address of a resource, None if only the list shows
-    it.
+    `place` returns what follows `path` in the address of a resource.
     """
 
     path: str
@@ -68,7 +67,7 @@ class ListedObject:
     view: str | None = None
     view_for: Callable[[Reader, Records], View] | None = None
     read: Callable[[Store, Collection[Any]], Records] | None = None
-    place: Callable[[VersionChange], str | None] = _detail
+    place: Callable[[VersionChange], str] = _detail
     permission: str | None = None
     feature: str | None = None
     module: str | None = None
@@ -88,26 +87,29 @@ class ListedObject:
             return False
         return True
 
-    def href(self, reader: Reader, change: VersionChange) -> str | None:
-        """Return the address of a resource; None if only the list shows it."""
-        place = self.place(change)
-        return f"{reader.tenant.base_url}{self.path}{place}" if place else None
+    def href(self, reader: Reader, change: VersionChange) -> str:
+        """Return the address of a resource."""
+        return f"{reader.tenant.base_url}{self.path}{self.place(change)}"
 
     def rows(self, reader: Reader, ids: Collection[ResourceId]) -> dict[ResourceId, dict[str, Any]]:
-        """Return what the list shows of the resources that exist, with their versions, by id.
+        """Return what the list shows with `include=version` of the resources that exist, by id.
 
         `ids` are the ids of their records.
         """
+        listed_id = None
         if self.read:
             records = self.read(reader.store, ids)
         else:
-            found = _attribute(self.collection).get_many(reader.store, ids)
-            records = {record.id: record for record in found}
+            collection = _attribute(self.collection)
+            records = {one.id: one for one in collection.get_many(reader.store, ids)}
+            listed_id = collection.listed_id
         view = self._view(reader, records)
-        return {
-            number: view(record).model_dump() | {"version": record.version}
-            for number, record in records.items()
-        }
+        rows: dict[ResourceId, dict[str, Any]] = {}
+        for number, record in records.items():
+            row = view(record).model_dump()
+            own = {"id": listed_id(record.entity)} if listed_id else {}
+            rows[number] = row | own | {"version": record.version}
+        return rows
 
     def _view(self, reader: Reader, records: Records) -> View:
         if self.view_for:
@@ -258,7 +260,7 @@ LISTED_OBJECTS: Mapping[str, ListedObject] = {
         "stocks:read",
         "warehouse.stock.repository:STOCK",
         view_for=_stock,
-        place=_in_list_only,
+        place=_in_list,
     ),
     "stock_level": ListedObject(
         "/stock-levels",

@@ -8,8 +8,8 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
+    SerializeAsAny,
+    WithJsonSchema,
 )
 from pydantic_core import PydanticCustomError
 
@@ -33,10 +33,16 @@ def _known(names: list[str]) -> list[str]:
     return names
 
 
-type ObjectNames = Annotated[list[str], BeforeValidator(_names), AfterValidator(_known)]
+type ObjectNames = Annotated[
+    list[str],
+    BeforeValidator(_names),
+    AfterValidator(_known),
+    WithJsonSchema({"type": "string"}),
+]
 """Names of objects in a query, separated by commas."""
 
 type Position = Annotated[Integer, Field(ge=0, le=10**15 - 1)]
+"""A position of the feed, or its epoch."""
 
 
 class ChangesParameters(BaseModel):
@@ -44,16 +50,32 @@ class ChangesParameters(BaseModel):
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
-    after: Position = 0
-    epoch: Position | None = None
+    after: Position = Field(
+        default=0, description="Only transactions behind this position; 0 is the beginning."
+    )
+    epoch: Position | None = Field(
+        default=None,
+        description="The epoch that `after` is of. If a new one has begun since: 410 gone.",
+    )
     per_page: Annotated[
         Integer, Field(ge=1), AfterValidator(lambda number: min(number, MAX_ENTRIES))
-    ] = 100
-    objects: ObjectNames | None = None
-    include: Literal["resource"] | None = None
+    ] = Field(
+        default=100,
+        description=f"Most transactions of a page. Values above {MAX_ENTRIES} are treated as"
+        f" {MAX_ENTRIES}. A page may have fewer, also when more follow.",
+    )
+    objects: ObjectNames | None = Field(
+        default=None,
+        description="Only changes of these objects, separated by commas, such as"
+        " `product,stock_level`.",
+    )
+    include: Literal["resource"] | None = Field(
+        default=None,
+        description="`resource` adds to each change what the list shows of the resource now.",
+    )
 
 
-type Operation = Literal["created", "updated", "deleted"]
+type ChangeOperation = Literal["created", "updated", "deleted"]
 
 
 class ChangeActor(Stored):
@@ -63,27 +85,32 @@ class ChangeActor(Stored):
     id: str | None
 
 
+def _with_resource(schema: dict[str, Any]) -> None:
+    schema["properties"]["resource"] = {"type": ["object", "null"]}
+
+
 class ResourceChange(Stored):
     """A change of a resource.
 
-    `version` is its version after the change; a deletion counts as one. `href` is its address; null
-    if the interface shows it in its list only. `resource` is what the list shows of it now, with
-    its version of now: null if it does not exist any more, absent unless it is asked for.
+    `version` is its version after the change; a deletion counts as one. `href` is its address.
     """
+
+    model_config = ConfigDict(json_schema_extra=_with_resource)
 
     object: str
     id: int | str
     version: int
-    operation: Operation
-    href: str | None
-    resource: dict[str, Any] | None = None
+    operation: ChangeOperation
+    href: str
 
-    @model_serializer(mode="wrap")
-    def _without_what_is_absent(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        shown: dict[str, Any] = handler(self)
-        if "resource" not in self.model_fields_set:
-            del shown["resource"]
-        return shown
+
+class ShownChange(ResourceChange):
+    """A change with what the list shows of the resource now, with its version of now.
+
+    `resource` is null if the resource does not exist any more.
+    """
+
+    resource: dict[str, Any] | None
 
 
 class FeedTransaction(Stored):
@@ -93,7 +120,7 @@ class FeedTransaction(Stored):
     committed_at: Timestamp
     request_id: str | None
     actor: ChangeActor
-    changes: list[ResourceChange]
+    changes: list[SerializeAsAny[ResourceChange]]
 
 
 class ChangesLinks(Stored):

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from shared.integration.changes.listed_objects import LISTED_OBJECTS, Reader
 from shared.integration.changes.models import (
     ChangeActor,
+    ChangeOperation,
     ChangesFrame,
     ChangesLinks,
     ChangesMeta,
@@ -15,8 +16,8 @@ from shared.integration.changes.models import (
     FeedTransaction,
     LatestPosition,
     ObjectChecksum,
-    Operation,
     ResourceChange,
+    ShownChange,
 )
 from shared.kernel.db.outbox_item import CHANGES_SINCE, ResourceId, VersionChange
 from shared.kernel.db.parallel import map_concurrently
@@ -182,10 +183,10 @@ def _change(reader: Reader, change: VersionChange, rows: _Rows | None) -> Resour
     )
     if rows is None:
         return shown
-    return shown.model_copy(update={"resource": rows.get(_key(change))})
+    return ShownChange(**shown.__dict__, resource=rows.get(_key(change)))
 
 
-def _operation(change: VersionChange) -> Operation:
+def _operation(change: VersionChange) -> ChangeOperation:
     if change.before is None:
         return "created"
     return "deleted" if change.after is None else "updated"

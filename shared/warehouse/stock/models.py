@@ -393,7 +393,8 @@ class LevelParameters(ListParameters):
     warehouse: Text | None = None
     totals: bool | None = Field(
         default=None,
-        description="Return one row per product, summed over all warehouses. Not with `warehouse`.",
+        description="Return one row per product, summed over all warehouses. Not with `warehouse`"
+        " or `include`.",
     )
     sellable_below: (
         Annotated[Decimal, BeforeValidator(_limit), WithJsonSchema({"type": "number"})] | None
@@ -417,6 +418,10 @@ class LevelParameters(ListParameters):
     def _exclude_warehouse(cls, totals: bool | None, others: ValidationInfo) -> bool | None:  # noqa: FBT001
         if totals and others.data.get("warehouse"):
             raise PydanticCustomError("totals", "must not be combined with warehouse")
+        if totals and others.data.get("include"):
+            raise PydanticCustomError(
+                "totals", "have no version: must not be combined with include"
+            )
         return totals
 
 

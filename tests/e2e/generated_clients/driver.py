@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any
 
 from stowage_client import AuthenticatedClient
+from stowage_client.api.changes import list_changes
 from stowage_client.api.entry_documents import (
     create_entry_document,
     get_entry_document,
@@ -129,6 +130,12 @@ def main() -> None:
     )
     assert changed.data.barcode == "4006381"
     assert _ITEM in read_all_products(client)
+    rows = data(list_products.sync_detailed(client=client, include="version")).data
+    assert all(isinstance(row.version, int) for row in rows)
+    feed = data(list_changes.sync_detailed(client=client, per_page=1))
+    (entry,) = feed.data
+    assert (entry.position, feed.meta.last) == (1, 1)
+    assert all(isinstance(change.id, int | str) for change in entry.changes)
     unknown = error(get_product.sync_detailed(999_999_999, client=client), 404)
     assert unknown.error.code is ErrorCode.NOT_FOUND
     invalid = error(create_product.sync_detailed(client=client, body=ProductCreate(name="")), 422)

@@ -23,6 +23,7 @@ FUNCTIONS = [
 ]
 _READS = {
     "CatalogFunction": "/products",
+    "ChangesFunction": "/changes",
     "DocumentsFunction": "/exit-documents",
     "ImportsFunction": "/imports",
     "LabelsFunction": "/handling-units/1/label",

@@ -1,0 +1,1 @@
+"""Handler of the routes of the feed of changes."""
