@@ -4,7 +4,6 @@ from typing import Any
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
-from shared.kernel.caller import Caller
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
@@ -36,14 +35,9 @@ _WRITE: OperationOptions = {
 }
 
 
-def _sees_expected(caller: Caller) -> bool:
-    """Return whether a caller sees what is expected in a blind count."""
-    return caller.kind == "client" or _MANAGE in caller.permissions
-
-
 def _changed(request: Request[Any], count: CountWithSums) -> ChangedCount:
     """Return the view of a count after a change."""
-    return views.changed_count(count, sees_expected=_sees_expected(request.caller))
+    return views.changed_count(count, sees_expected=views.sees_expected(request.caller))
 
 
 @routes.read(
@@ -57,7 +51,7 @@ def _changed(request: Request[Any], count: CountWithSums) -> ChangedCount:
 def list_counts(store: Store, request: Request[None, CountParameters]) -> ListResponse[StoredCount]:
     """Return a page of counts, without their lines."""
     page, sums = service.list_counts(store, request.parameters)
-    view = views.count_in_list(sums, sees_expected=_sees_expected(request.caller))
+    view = views.count_in_list(sums, sees_expected=views.sees_expected(request.caller))
     return ListResponse(page, view)
 
 
@@ -91,7 +85,7 @@ def create_count(tx: Transaction, request: Request[Checked[CountDraft]]) -> Reso
 def get_count(store: Store, request: Request) -> ResourceResponse:
     """Return one count with its lines."""
     count = service.get_count(store, request.id)
-    view = views.count_in_detail(count, sees_expected=_sees_expected(request.caller))
+    view = views.count_in_detail(count, sees_expected=views.sees_expected(request.caller))
     return ResourceResponse(view)
 
 
@@ -111,7 +105,7 @@ def get_count(store: Store, request: Request) -> ResourceResponse:
 def count_stock(tx: Transaction, request: Request[Checked[GoodsCount]]) -> ResourceResponse:
     """Count goods at a position, or that nothing is there."""
     counted = service.count_goods(tx, request.id, request.body)
-    count, sees_expected = counted.record.entity, _sees_expected(request.caller)
+    count, sees_expected = counted.record.entity, views.sees_expected(request.caller)
     view = views.counted_lines(count, counted.lines, sees_expected=sees_expected)
     return ResourceResponse(view)
 
