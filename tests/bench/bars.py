@@ -43,6 +43,11 @@ BARS = (
     # Texts and references of the caller's own system, compared with the same order without them.
     Bar(OPERATIONS, r"POST /exit-documents, 10 lines with ", MORE, most=2),
     Bar(OPERATIONS, r"a picking with fills, ", MORE, most=0),
+    Bar(OPERATIONS, r"POST /pickings, 10 lines", "calls", most=8, missed=16),
+    Bar(OPERATIONS, r"POST /pickings, 10 lines", "read units", most=28, missed=46),
+    Bar(OPERATIONS, r"POST /pickings, 1", "round trips", most=4),
+    Bar(OPERATIONS, r"POST /pickings/{id}/start, \d", "round trips", most=2),
+    Bar(OPERATIONS, r"POST /pickings/{id}/picks, ", "round trips", most=4),
     Bar(LISTS, "", "narrow: round trips", most=2),
     Bar(LISTS, "", "by code: round trips", most=3),
     Bar(LISTS, "", "last page: round trips", most=3),

@@ -11,6 +11,8 @@ from tests.warehouse_operations import orders, packing, returns, stock, transfer
 TITLE = "Warehouse operations"
 SIZES = 1, 10
 """Numbers of lines of a document, and of pickings of a wave."""
+BARRED = "calls", "round trips", "read units"
+"""The figures that bars may hold."""
 
 
 def compared() -> list[Table]:
@@ -22,7 +24,7 @@ def compared() -> list[Table]:
     short also releases an allocation on every line. No request takes the slot of a slow one: some
     would need it or not, depending on which of their concurrent reads ends first.
     """
-    table = Table(TITLE, {"operation": "", orders.MORE: "g"})
+    table = Table(TITLE, {"operation": "", orders.MORE: "g", **dict.fromkeys(BARRED, "g")})
     with bench_stack() as bench:
         bench.patch.setattr(RequestSlot, "take_if_slow", lambda _: None)
         for measured in measurements(bench.gauge):
@@ -35,7 +37,7 @@ def compared() -> list[Table]:
 def _add(table: Table, measured: Measurement, more: float | None = None) -> None:
     name, size, cost = measured
     figures = {**cost.figures, "most actions": cost.largest_transaction}
-    table.add(f"{name}, {size}", more, figures=figures)
+    table.add(f"{name}, {size}", more, *(figures[one] for one in BARRED), figures=figures)
 
 
 def measurements(meter: Gauge) -> Iterator[Measurement]:

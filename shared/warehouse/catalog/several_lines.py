@@ -204,12 +204,16 @@ def apply_lines[L: BaseModel, R](
     tx: Transaction,
     model: type[L],
     step: Callable[[Mapping[int, L] | None], AppliedLines[L, R]],
+    read_first: Callable[[], object],
 ) -> tuple[R, Mapping[int, str]]:
     """Apply lines in as few transactions as possible; return the result, and the refused lines.
 
     `step(None)` checks all lines of the request and applies the leading ones; `step(left)` goes on
-    with the lines that are left, in base units. See `run_steps`.
+    with the lines that are left, in base units. See `run_steps`. `read_first` reads what every step
+    begins with, into the cache, while the claim of the request is written: only that tells whether
+    lines are left of an earlier request.
     """
+    read_first()
     left: Mapping[int, L] | None = None
     refused: Mapping[int, str] = {}
     if tx.progress is not None:

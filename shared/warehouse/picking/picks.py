@@ -117,7 +117,7 @@ def pick_lines[R](
             return AppliedLines(target.unchanged(), refused=refused)
         return _pick_step(tx, record, left, target)
 
-    return apply_lines(tx, PickDraft, step)
+    return apply_lines(tx, PickDraft, step, target.unchanged)
 
 
 def _sent(body: Checked[PicksDraft], picking: StoredPicking) -> SentLines[PickDraft]:

@@ -77,7 +77,9 @@ def receive_lines(
         with gtins_resolved(tx.store, sent.lines, sent.paths) as named:
             return _receive(tx, number, dict(enumerate(named)), sent)
 
-    (record, document), refused = apply_lines(tx, CheckedReceiptLine, step)
+    (record, document), refused = apply_lines(
+        tx, CheckedReceiptLine, step, lambda: RECEIPTS.get(tx.store, number)
+    )
     form = form_of(body, "as_ordered")
     if form == "single":
         return record, document, None
@@ -90,7 +92,7 @@ def _sent(
     tx: Transaction, number: int, body: Checked[ReceiptLinesDraft]
 ) -> SentLines[ReceiptLineDraft]:
     def open_goods() -> Sequence[ReceiptLineDraft]:
-        record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
+        record = _read(tx, number)
         ACTIONS.ensure(record.entity, "lines")
         document = entry_document_of(tx.store, record.entity).entity
         if not any(line.open_qty for line in document.lines):
@@ -104,11 +106,16 @@ def _sent(
 # One step
 
 
+def _read(tx: Transaction, number: int) -> Record[StoredReceipt]:
+    record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
+    return record
+
+
 def _receive(
     tx: Transaction, number: int, lines: _Lines, sent: SentLines[ReceiptLineDraft] | None = None
 ) -> _Applied:
     """Receive the leading lines that fit into the transaction; with `sent`, check all of them."""
-    record, _ = run_all(lambda: RECEIPTS.get(tx.store, number), lambda: fence_master_data(tx))
+    record = _read(tx, number)
     try:
         ACTIONS.ensure(record.entity, "lines")
     except (Conflict, StaleState) as ended:
