@@ -343,6 +343,7 @@ export const SUBJECTS = [
     columns: ['bin_code', 'whs_code', 'item_code', 'minimum', 'maximum'],
     title: 'bin_code',
     create: 'POST /pick-faces',
+    more: ['POST /replenishments'],
     actions: [{ operation: 'DELETE /pick-faces/{id}', endsWork: true }],
   },
   {

@@ -1,4 +1,4 @@
-"""Demo of stock counts, of what can be sold, and of goods that expire too soon."""
+"""Demo of counts, of replenishment, of what can be sold, and of goods that expire too soon."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,17 +11,20 @@ _DAYS_LEFT = 20
 
 
 def run_stock_demo(demo: Demo, run: str) -> None:
-    """Count two products, sell one, and try to pick goods that expire too soon."""
-    sold, old = f"DEMO-{run}-LAMP", f"DEMO-{run}-PAINT"
+    """Count products, fill a pick face, sell, and try to pick goods that expire too soon."""
+    sold, old, picked = f"DEMO-{run}-LAMP", f"DEMO-{run}-PAINT", f"DEMO-{run}-FUSE"
     demo.call("/products", {"item_code": sold, "name": "Lamp, demo"})
+    demo.call("/products", {"item_code": picked, "name": "Fuse, demo"})
     paint = {"item_code": old, "name": "Paint, demo", "man_btch_num": True}
     demo.call("/products", {**paint, "min_remaining_days": 90})
-    _count(demo, sold, old)
+    _load(demo, sold, old)
+    _count(demo, picked)
+    _replenish(demo, picked)
     _sell(demo, run, sold)
     _pick_old(demo, run, old)
 
 
-def _count(demo: Demo, sold: str, old: str) -> None:
+def _load(demo: Demo, sold: str, old: str) -> None:
     place = {"warehouse": ORIGIN, "bin_code": SHELF_BINS[0]}
     expires = datetime.now(UTC).date() + timedelta(days=_DAYS_LEFT)
     batch = {"batch": "B-1", "expiry_date": expires.isoformat()}
@@ -39,6 +42,38 @@ def _count(demo: Demo, sold: str, old: str) -> None:
         "The same request with a new key is refused: the stock is not as expected any more",
         "/stock-adjustments", counts, _problems, expected=409,
     )  # fmt: skip
+
+
+def _count(demo: Demo, item_code: str) -> None:
+    goods = {"item_code": item_code, "bin_code": SHELF_BINS[1]}
+    found = {**goods, "warehouse": ORIGIN, "increase": 60, "reason": "Opening stock"}
+    demo.call("/stock-adjustments", found)
+    count = demo.post(
+        "Count the fuses: people who count do not see what is expected",
+        "/counts", {"warehouse_code": ORIGIN, "item_codes": [item_code]},
+        "{data[code]}, {data[progress][lines]} line", expected=201,
+    )  # fmt: skip
+    path = f"/counts/{count['id']}"
+    demo.call(f"{path}/lines", {**goods, "qty": 58})
+    demo.call(f"{path}/finish")
+    demo.post("Two of 60 are missing: post the difference", f"{path}/post")
+
+
+def _replenish(demo: Demo, item_code: str) -> None:
+    place = {"warehouse_code": ORIGIN, "bin_code": SHELF_BINS[0]}
+    face = demo.call("/pick-faces", {"item_code": item_code, **place, "minimum": 5, "maximum": 20})
+    wanted = {"warehouse_code": ORIGIN, "pick_face_ids": [face["id"]]}
+    created = demo.post(
+        "The pick face of the fuses is empty: replenish it",
+        "/replenishments", wanted, "transfer {data[created][0][transfer_id]} of 20", expected=201,
+    )  # fmt: skip
+    demo.post(
+        "Another request creates no second transfer",
+        "/replenishments", wanted, lambda body: f"{len(body['data']['created'])} created",
+    )  # fmt: skip
+    [transfer] = created["created"]
+    demo.post("Execute the transfer", f"/transfers/{transfer['transfer_id']}/execute")
+    demo.call(f"/pick-faces/{face['id']}", method="DELETE")
 
 
 def _problems(body: Any) -> str:

@@ -201,6 +201,14 @@ class _CountedPlace(_Alias):
     line: _Count
 
 
+class _Replenished(Attributes):
+    version: _Version
+    transfers: Annotated[
+        dict[Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,11}$")], _Id],
+        Field(min_length=1),
+    ]
+
+
 class _CountSums(Attributes):
     counted: _Difference
     differences: _Difference
@@ -456,6 +464,7 @@ ITEM_KINDS: Mapping[str, tuple[ItemKind, ...]] = {
     ),
     "pending_wave": (_PENDING_WAVES,),
     "provider_code": (_PARTNERS,),
+    "replenished": (ItemKind(_Replenished, f"{_TEXT}\x1f{_ID}", "HEAD"),),
     "return_ref": (_REFERENCES,),
     "rfid_passed": (ItemKind(_Passed, _NUMBER, "VERSION"),),
     "role_name": (_REFERENCES,),

@@ -169,7 +169,9 @@ const words = {
   /** @type {Record<string, string>} */
   fields: {
     actor_type: "Type of actor",
+    after: "After pick face",
     aisle_zone: "Zone of the aisle",
+    all: "All below minimum",
     allocate: "Allocate stock",
     allowed_qty: "Allowed quantity",
     approval_adjustment_qty: "Adjustment allowed without approval (units)",
@@ -295,6 +297,7 @@ const words = {
     packed_qty: "Packed quantity",
     parent_id: "Inside the handling unit (id)",
     paymentinfo: "Payment",
+    pick_face_ids: "Pick faces",
     pick_sequence_start: "First pick sequence",
     pick_substitution: "Substitution when picking",
     picked_qty: "Picked quantity",
@@ -510,6 +513,7 @@ const words = {
     create_provider: "New provider",
     create_receipt: "New receipt",
     create_receipt_line: "Receive goods",
+    create_replenishment: "Replenish pick faces",
     create_return: "New return",
     create_return_disposition: "Decide on the goods",
     create_return_line: "Receive goods",

@@ -1,4 +1,4 @@
-"""Stock: rows, levels and movements. `adjustments` and `counts` have their routes."""
+"""Stock: rows, levels and movements. The routes of other subjects are in modules of their own."""
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
@@ -81,4 +81,5 @@ lambda_handler = ApiHandler(
     routes,
     DeferredRoutes("functions.stock.adjustments", ("/stock-adjustments",)),
     DeferredRoutes("functions.stock.counts", ("/counts",)),
+    DeferredRoutes("functions.stock.replenishments", ("/replenishments",)),
 )

@@ -185,6 +185,8 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /counts/{id}/recount              stocks:write      inventory.manage
     POST    /counts/{id}/post                 stocks:write      inventory.manage
     POST    /counts/{id}/cancel               stocks:write      inventory.manage
+    GET     /replenishments                   stocks:read       -
+    POST    /replenishments                   transfers:write   inventory.manage
     GET     /approvals                        receipts:read     -
     GET     /approvals/{id}                   receipts:read     -
     POST    /approvals/{id}/grant             receipts:write    approvals.grant

@@ -310,6 +310,10 @@ def create_entity(collection: str, erp: Erp, store: Store) -> int | str:
     return created
 
 
+REQUIRED_QUERY = {"/replenishments": "?warehouse=NORTH"}
+"""Path of a read whose query has a required parameter → the query."""
+
+
 def address_of(path: str, erp: Erp, store: Store) -> str:
     """Create the resource that a read route returns; return the path with its ids."""
     if path.startswith("/webhooks/{id}/deliveries"):
@@ -317,6 +321,9 @@ def address_of(path: str, erp: Erp, store: Store) -> str:
         return path.format(**example.prepared(erp))
     if "{kind}" in path:
         return path.format(kind="products")
+    if path in REQUIRED_QUERY:
+        EXAMPLES[f"POST {path}"].prepared(erp)
+        return path + REQUIRED_QUERY[path]
     if path in {"/settings", "/changes", "/changes/latest"}:
         return path
     number = create_entity(path.partition("/{")[0], erp, store)

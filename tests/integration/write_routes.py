@@ -168,6 +168,9 @@ _count = prepared_once(creation("/counts", COUNT, after=_found))
 _counted = prepared_once(step("/counts/{id}/lines", COUNTED, after=_count))
 _count_finished = prepared_once(step("/counts/{id}/finish", after=_counted))
 _pick_face = creation("/pick-faces", PICK_FACE, after=_master_data)
+_reserve = creation("/warehouse-positions", {**POSITION, "bin_code": "F-01"}, after=_found)
+_low = prepared_once(creation("/pick-faces", {**PICK_FACE, "bin_code": "F-01"}, after=_reserve))
+"""A pick face without stock."""
 _two_warehouses = prepared_once(
     creation("/warehouses", {"whs_code": "SOUTH", "name": "South"}, after=_master_data)
 )
@@ -327,6 +330,14 @@ EXAMPLES: Mapping[str, Example] = {
         200, body={"ttl_seconds": 900}, prepare=_hold, events=["stock.updated"]
     ),
     "POST /holds/{id}/release": Example(200, prepare=_hold, events=["stock.updated"]),
+    "POST /replenishments": Example(
+        201,
+        body={"warehouse_code": "NORTH", "all": True},
+        prepare=_low,
+        grows={"transfer": 1},
+        events=["transfer.created"],
+        status_afterwards=422,  # it needs the parameter warehouse
+    ),
     "POST /counts": Example(
         201, body=COUNT, prepare=_found, grows={"stock_count": 1, "count_line": 1}
     ),

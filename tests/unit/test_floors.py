@@ -76,6 +76,7 @@ FLOORS = (
     "shared.warehouse.rfid",
     "shared.warehouse.waves",
     "shared.warehouse.counts",
+    "shared.warehouse.replenishment",
     # integration: what connects to the outside
     "shared.integration.imports",
     "shared.integration.webhooks",

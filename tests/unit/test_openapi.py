@@ -187,7 +187,7 @@ def test_operation_ids_have_one_scheme(document: dict[str, Any]) -> None:
     for operation in OPERATIONS.values():
         verb = declared.operation_id(operation).partition("_")[0]
         if operation.method != "POST":
-            lists = operation.is_list or operation.path == "/changes"
+            lists = operation.is_list or (operation.responds_with_list and not operation.writes)
             assert verb == ("list" if lists else None) or verb in verbs - {"list"}
     assert declared.operation_id(OPERATIONS["GET /product-categories"]) == "list_product_categories"
     names = {

@@ -48,6 +48,7 @@ from shared.warehouse.picking import models as picking
 from shared.warehouse.picking import rules as picking_rules
 from shared.warehouse.receiving import models as receiving
 from shared.warehouse.receiving import rules as receiving_rules
+from shared.warehouse.replenishment import models as replenishment
 from shared.warehouse.returns import models as returns
 from shared.warehouse.rfid import models as rfid
 from shared.warehouse.stock import adjustment_models
@@ -275,6 +276,7 @@ def _data() -> str:
 | `differences` of a receipt or an entry document | {_plain(receiving_rules.MAX_DIFFERENCES)} | the rest is left out |
 | lines of a hold · days for which goods are held | {_dotted(holds.MAX_LINES, holds.MAX_DAYS)} | 422 |
 | lines of a new count · positions · products that it names · serials counted at once · lines counted again at once | {_dotted(counts.MAX_LINES, counts.MAX_POSITIONS, counts.MAX_PRODUCTS, counts.MAX_SERIALS, counts.MAX_RECOUNTED)} | 422 |
+| pick faces that a request replenishes by their ids · with `all` | {_dotted(replenishment.MAX_PICK_FACES, replenishment.MAX_EXAMINED)} | 422; the rest of all needs `after` |
 | active holds of a product in a warehouse | {MAX_HOLDS} | 422 `rule_blocked` |
 | lines of one `POST /stock-adjustments` | {adjustment_models.MAX_ADJUSTMENT_LINES} | 422 |
 | lines of one request when receiving or picking | {several_lines.MAX_LINES} | 422 |

@@ -48,8 +48,9 @@ SCOPES: Mapping[Scope, str] = {
     " carry them out, from allocating stock to reverting a picking; create packing orders, and fill"
     " and delete their handling units; create RFID validations.",
     "transfers:read": "Read transfers and transfer orders.",
-    "transfers:write": "Create transfers and transfer orders, carry them out and cancel them.",
-    "stocks:read": "Read stock, stock levels, stock movements, holds and counts.",
+    "transfers:write": "Create transfers, replenishments and transfer orders, carry them out and"
+    " cancel them.",
+    "stocks:read": "Read stock, stock levels, stock movements, holds, counts and replenishments.",
     "stocks:write": "Make stock adjustments and holds, create, carry out and post counts, and with"
     " products:write import inventory counts.",
     "changes:read": "Follow the changes of everything that the other scopes of the token may read.",
@@ -76,7 +77,7 @@ PERMISSIONS: Mapping[Permission, str] = {
     "exits.manage": "Exit documents, holds, pickings, packing orders, handling units, RFID"
     " validations, waves, dispatch and clients; counting stock.",
     "inventory.manage": "Products, product categories, warehouses, positions, maps, pick faces,"
-    " stock, counts and transfers.",
+    " stock, counts, replenishments and transfers.",
     "imports.run": "Bulk imports.",
     "transfer-orders.manage": "Transfer orders.",
     "users.manage": "Users, roles, API clients, settings, webhooks and the audit log. Who has this"

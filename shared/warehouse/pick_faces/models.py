@@ -1,5 +1,6 @@
 """Models of pick faces."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from shared.kernel.fields import Code, Input, Measure, Number, Stored, Timestamp
@@ -34,6 +35,16 @@ class PickFace(Stored):
     maximum: Number | None = None
     created_at: Timestamp
     updated_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPickFace:
+    """What an index shows of a pick face."""
+
+    id: int
+    product_id: int
+    item_code: str
+    bin_code: str
 
 
 class PickFaceParameters(KeyedParameters):

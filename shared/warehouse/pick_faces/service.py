@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from shared.kernel import references
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import CreatedRecord, Record
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.list_parameters import list_of
@@ -12,8 +13,8 @@ from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.master_data import uses
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
-from shared.warehouse.pick_faces import rules
-from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
+from shared.warehouse.pick_faces import repository, rules
+from shared.warehouse.pick_faces.models import KnownPickFace, PickFace, PickFaceDraft
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.warehouses import service as warehouses
 
@@ -115,7 +116,14 @@ def remove_pick_face(tx: Transaction, number: int) -> Record[PickFace]:
 
 
 get_pick_face = PICK_FACES.get
+get_pick_faces = PICK_FACES.get_many
 list_pick_faces = list_of(PICK_FACES, warehouse="whs_code")
+
+
+def faces_with_minimum(store: Store, whs_code: str, after: int, most: int) -> list[KnownPickFace]:
+    """Return up to `most` pick faces of a warehouse that have a minimum, after the id `after`."""
+    store.ensure_version(repository.REPLENISHED_SINCE, "Replenishment")
+    return repository.faces_with_minimum(store, whs_code, after, most)
 
 
 def _aliases(face: PickFace) -> tuple[Key, Key]:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from itertools import chain
 
 from shared.kernel.db.facets import id_text
+from shared.kernel.db.items import Key
 from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
@@ -16,6 +17,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO, plain
 from shared.warehouse.stock import batches, level_marks, level_settling, repository, rules
 from shared.warehouse.stock.models import (
+    FreeRow,
     LevelParameters,
     RowKey,
     StockParameters,
@@ -44,9 +46,11 @@ def list_stock(
     return repository.list_stock(store, parameters, found), {one.id: one} if one else {}
 
 
-def rows_by_id(store: Store, numbers: Iterable[int]) -> dict[int, StockRow]:
-    """Return stock rows by their ids."""
-    return {record.id: record.entity for record in STOCK.get_many(store, numbers)}
+def rows_by_id(
+    store: Store, numbers: Iterable[int], *, also: Iterable[Key] = ()
+) -> dict[int, StockRow]:
+    """Return stock rows by their ids; the items `also` are read with them into the cache."""
+    return {record.id: record.entity for record in STOCK.get_many(store, numbers, also=also)}
 
 
 def ids_at_position(store: Store, warehouse_id: int, bin_code: str) -> list[int]:
@@ -61,6 +65,15 @@ def ids_of_product(store: Store, warehouse_id: int, product_id: int) -> list[int
     return list(
         chain.from_iterable(id_pages(store, STOCK, "product_id", id_text(product_id), **place))
     )
+
+
+def all_free_rows(store: Store, product_id: int, warehouse_id: int) -> list[FreeRow]:
+    """Return all rows of a product with available stock, in the order of `free_rows`."""
+    rows, last = repository.free_rows(store, product_id, warehouse_id, None, None)
+    while last:
+        more, last = repository.free_rows(store, product_id, warehouse_id, last, None)
+        rows += more
+    return rows
 
 
 def quantities_of(store: Store, keys: Iterable[RowKey]) -> dict[RowKey, Decimal]:

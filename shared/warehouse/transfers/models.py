@@ -1,5 +1,6 @@
 """Models of transfers: request bodies, stored records and responses."""
 
+from operator import not_
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -43,7 +44,8 @@ class StoredTransfer(Stored):
     """A transfer as stored.
 
     `sap_status`, `doc_entry` and `message` are the answer of the ERP. With the status error,
-    `message` is the reason why nothing was moved.
+    `message` is the reason why nothing was moved. `pick_face_id` is the id of the pick face that it
+    replenishes, if it was created for that.
     """
 
     id: int
@@ -57,6 +59,7 @@ class StoredTransfer(Stored):
     comments: str | None = None
     user_id: int | None = None
     operator: Operator | None = None
+    pick_face_id: int | None = Field(default=None, exclude_if=not_)
     created_at: Timestamp
     updated_at: Timestamp
     lines: list[TransferLine] = Field(default_factory=list)

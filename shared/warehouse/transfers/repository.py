@@ -2,8 +2,10 @@
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
-from shared.kernel.db.facets import facets_of
+from shared.kernel.db.facets import SEPARATOR, facets_of, id_text
 from shared.kernel.db.indexes import Partition
+from shared.kernel.db.items import Key
+from shared.kernel.db.records import HEAD
 from shared.warehouse.transfers.models import StoredTransfer
 
 TRANSFERS = Collection(
@@ -25,3 +27,11 @@ TRANSFERS = Collection(
         "to_warehouse": Partition({"created_at": 5}, own_totals=SHARDS),
     },
 )
+
+
+def replenished_key(whs_code: str, product_id: int) -> Key:
+    """Return the key of the item with the waiting replenishments of a product in a warehouse.
+
+    Both codes of the key stay as they are while a transfer refers to them.
+    """
+    return (f"replenished#{whs_code}{SEPARATOR}{id_text(product_id)}", HEAD)

@@ -8,6 +8,7 @@ from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods, numbered, repeated_serials
 from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.transfers.models import (
+    MAX_SERIALS,
     StoredTransfer,
     TransferDraft,
     TransferLine,
@@ -28,6 +29,9 @@ _ACTIONS_PER_ROW = 4
 _ACTIONS_PER_SERIAL = 2
 """A serial: its row, which is the same at every position, and a movement. Goods of a batch also
 take one action per batch."""
+
+type _LineSize = tuple[str | None, str | None, int]
+"""Item code, batch and number of serials of a line."""
 
 
 def examine(draft: Checked[TransferDraft], known: MasterData) -> Iterator[Problem]:
@@ -79,21 +83,34 @@ def _size_problems(
     draft: Checked[TransferDraft], lines: Sequence[Checked[TransferMove]]
 ) -> Iterator[Problem]:
     apart = draft.from_warehouse != draft.to_warehouse
-    batches = {(line.item_code, line.batch) for line in lines if line.batch is not None}
-    actions = sum(_actions(line, apart=apart) for line in lines) + len(batches)
-    if actions > MAX_LINE_ACTIONS:
-        serials = sum(len(line.serials or ()) for line in lines)
+    sizes = [(line.item_code, line.batch, len(line.serials or ())) for line in lines]
+    if _line_actions(sizes, apart=apart) > MAX_LINE_ACTIONS:
+        serials = sum(one for _, _, one in sizes)
+        batches = len(_lots(sizes))
         message = (
-            f"{len(lines)} lines with {serials} serials and {len(batches)} batches do not fit into"
+            f"{len(lines)} lines with {serials} serials and {batches} batches do not fit into"
             " one transfer; send at most 11 lines within a warehouse (9 if each has another batch)"
             " or 6 between two, or one line with 30 serials"
         )
         yield Problem("lines", message)
 
 
-def _actions(line: Checked[TransferMove], *, apart: bool) -> int:
-    rows = _ACTIONS_PER_SERIAL * len(line.serials) if line.serials else _ACTIONS_PER_ROW
-    return rows + _ACTIONS_PER_LINE + (_ACTIONS_PER_LEVELS if apart else 0)
+def _line_actions(sizes: Sequence[_LineSize], *, apart: bool) -> int:
+    """Return the actions of lines between two warehouses, or within one."""
+    own = _ACTIONS_PER_LINE + (_ACTIONS_PER_LEVELS if apart else 0)
+    rows = sum(_ACTIONS_PER_SERIAL * one if one else _ACTIONS_PER_ROW for _, _, one in sizes)
+    return rows + own * len(sizes) + len(_lots(sizes))
+
+
+def _lots(sizes: Sequence[_LineSize]) -> set[tuple[str | None, str]]:
+    return {(item_code, batch) for item_code, batch, _ in sizes if batch is not None}
+
+
+def fit_one_transfer(lines: Sequence[TransferLine]) -> bool:
+    """Return whether one transfer within a warehouse can move all these lines."""
+    sizes = [(line.item_code, line.batch_num, len(line.serials)) for line in lines]
+    is_short = all(len(line.serials) <= MAX_SERIALS for line in lines)
+    return is_short and _line_actions(sizes, apart=False) <= MAX_LINE_ACTIONS
 
 
 def new_transfer(  # noqa: PLR0913 - the facts of a transfer

@@ -18,7 +18,7 @@ from shared.warehouse.catalog.unit_quantities import lines_in_base_units
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row
-from shared.warehouse.transfers import rules, views
+from shared.warehouse.transfers import replenishments, repository, rules, views
 from shared.warehouse.transfers.actions import ACTIONS
 from shared.warehouse.transfers.models import (
     ErpAnswer,
@@ -60,9 +60,7 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
     user = tx.caller.user_id if tx.caller else None
     transfer = rules.new_transfer(number, draft, known, user_id=user, operator=operator, now=tx.now)
     if draft.execute is False:
-        references.register_references(tx, TRANSFERS.kind, number, _referenced_ids(transfer, known))
-        record = TRANSFERS.insert(tx, number, transfer)
-        raise_record_event(tx, "transfer.created", views.TRANSFER_EVENTS, record)
+        record = replenishments.insert_waiting(tx, transfer, known)
     elif refusals := _move(tx, transfer, known):
         raise Conflict(_sentence(refusals))
     else:
@@ -88,11 +86,13 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     ACTIONS.ensure(transfer, "execute")
     ends = (transfer.from_whs_code, transfer.to_whs_code)
     codes = _codes(*ends, transfer.lines)
-    known = codes.known(tx, tx.store.get_many(codes.keys))
+    items = tx.store.get_many([*codes.keys, *replenishments.waiting_key(transfer)])
+    known = codes.known(tx, items)
     refusals = list(rules.unusable_targets(transfer, known)) or _move(tx, transfer, known)
     if refusals:
         return TRANSFERS.save(tx, record, transfer, status="error", message=_sentence(refusals))
     references.release_references(tx, TRANSFERS.kind, number)
+    replenishments.end_waiting(tx, transfer)
     operator = operator_from_start(transfer.operator, transfer.user_id, acting)
     changed = TRANSFERS.save(
         tx, record, transfer, status="transferred", message=None, operator=operator
@@ -109,6 +109,7 @@ def delete_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     record = TRANSFERS.get(tx.store, number)
     ACTIONS.ensure(record.entity, "execute")
     references.release_references(tx, TRANSFERS.kind, number)
+    replenishments.end_waiting(tx, record.entity)
     TRANSFERS.remove(tx, record)
     return record
 
@@ -146,14 +147,6 @@ def _codes(
             *((to_whs_code, line.to_bin) for line in lines),
         ],
     )
-
-
-def _referenced_ids(transfer: StoredTransfer, known: MasterData) -> dict[str, list[int]]:
-    return {
-        "product": [line.product_id for line in transfer.lines],
-        "warehouse": [warehouse.id for warehouse in known.warehouses.values()],
-        "position": [position.id for position in known.positions.values()],
-    }
 
 
 # Stock
@@ -221,5 +214,21 @@ def _shortage(source: StockRow, qty: Decimal, free: Decimal) -> str:
     return f"{numbers} of {source.item_code}{batch} {place}"
 
 
+def fence_master_data(tx: Transaction) -> None:
+    """Make the commit fail when master data that a transfer names is deleted from now on."""
+    tx.fence(TRANSFERS.kind)
+
+
+def reserve_transfers(tx: Transaction, count: int) -> None:
+    """Reserve the ids of the next transfers in one call."""
+    tx.reserve_ids(TRANSFERS.kind, count)
+
+
 get_transfer = TRANSFERS.get
+get_transfers = TRANSFERS.get_many
+fit_one_transfer = rules.fit_one_transfer
+create_replenishment = replenishments.create
+record_waiting_replenishments = replenishments.record_waiting
+waiting_replenishments = replenishments.waiting
+waiting_replenishments_key = repository.replenished_key
 list_transfers = list_of(TRANSFERS)

@@ -374,3 +374,16 @@ def known_positions(
     """
     aliases = present_aliases(tx, {pair: position_key(*pair) for pair in pairs}, found)
     return {pair: repository.known_position(alias) for pair, alias in aliases.items()}
+
+
+def find_positions(
+    store: Store, whs_code: str, bin_codes: Iterable[str]
+) -> dict[str, KnownPosition]:
+    """Return the positions of a warehouse with these codes, by code."""
+    keys = {code: position_key(whs_code, code) for code in bin_codes}
+    found = store.get_many(keys.values())
+    return {
+        code: repository.known_position(found[key])
+        for code, key in keys.items()
+        if key in found and not is_former(found[key])
+    }

@@ -36,8 +36,8 @@ _UNKNOWN_CODE = "NO-SUCH"
 
 _CODES = {
     "item_code", "warehouse_code", "warehouse", "whs_code", "from_warehouse", "to_warehouse",
-    "document_id", "document_ids", "operator_id", "picker_id", "picking_ids", "roles",
-    "warehouse_id", "exit_document_id", "parent_id", "hold_id",
+    "document_id", "document_ids", "operator_id", "picker_id", "picking_ids", "pick_face_ids",
+    "roles",    "warehouse_id", "exit_document_id", "parent_id", "hold_id",
     *(f"{kind}_id" for kind in SUBJECT_KINDS),
 }  # fmt: skip
 """Fields that refer to something by its code or id."""
@@ -104,7 +104,7 @@ def _body(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unknown(name: str) -> Any:
-    if name in {"document_ids", "picking_ids", "roles"}:
+    if name in {"document_ids", "picking_ids", "pick_face_ids", "roles"}:
         return [_UNKNOWN_ID]
     return _UNKNOWN_ID if name.endswith("_id") else _UNKNOWN_CODE
 
