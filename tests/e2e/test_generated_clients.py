@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,6 +17,7 @@ COLLECTION = DOCUMENT.with_name("postman.json")
 HERE = Path(__file__).parent / "generated_clients"
 NODE_TOOLS = ROOT / ".local" / "node" / "node_modules"
 GENERATOR = "openapi-python-client==0.29.1"
+OPENAPI_GENERATOR = "openapi-generator-cli==7.26.0"
 
 
 def _run(*command: str | Path, cwd: Path, **environment: str) -> str:
@@ -76,6 +78,63 @@ def test_generated_typescript_client(tmp_path: Path, access: dict[str, str]) -> 
     _run(bin_folder / "tsc", "-p", ".", cwd=tmp_path)
 
     assert _calls(_run("node", "driver.js", cwd=tmp_path, **access)) >= 20
+
+
+def _openapi_generator(language: str, folder: Path, *more: str, apis: str = "apis") -> Path:
+    """Generate a client with openapi-generator; return its folder."""
+    _run(
+        "uv", "tool", "run", "--from", OPENAPI_GENERATOR, "openapi-generator-cli", "generate",
+        "--input-spec", DOCUMENT, "--generator-name", language, "--output", folder,
+        "--global-property", f"models,supportingFiles,apiDocs=false,modelDocs=false,{apis}", *more,
+        cwd=folder.parent,
+    )  # fmt: skip
+    return folder
+
+
+def test_openapi_generator_has_every_operation(tmp_path: Path) -> None:
+    """Also those of a tag that another tag could hide, and in languages that are not compiled."""
+    document = json.loads(DOCUMENT.read_text())
+    operations = {
+        operation["operationId"]
+        for path in document["paths"].values()
+        for operation in path.values()
+    }
+    java = _texts(_openapi_generator("java", tmp_path / "java"), "*Api.java")
+    assert {name for name in operations if f" {_camel(name)}(" not in java} == set()
+    go = _texts(_openapi_generator("go", tmp_path / "go"), "api_*.go")
+    assert {name for name in operations if f") {_camel(f'_{name}')}(" not in go} == set()
+
+
+def _texts(folder: Path, pattern: str) -> str:
+    return "".join(path.read_text() for path in folder.rglob(pattern))
+
+
+def _camel(name: str) -> str:
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+
+
+def test_openapi_generator_for_python(tmp_path: Path, access: dict[str, str]) -> None:
+    package = ("--package-name", "stowage_generated")
+    folder = _openapi_generator("python", tmp_path / "python", *package)
+    shutil.copy(HERE / "openapi_generator.py", folder)
+    assert _calls(_run("python", "openapi_generator.py", cwd=folder, **access)) == 15
+
+
+def test_openapi_generator_for_fetch(tmp_path: Path, access: dict[str, str]) -> None:
+    """Without the receivers of events, whose file does not compile (openapi-generator 7.26)."""
+    _run(ROOT / "tools" / "node" / "install.sh", cwd=ROOT)
+    tags = [one["name"] for one in json.loads(DOCUMENT.read_text())["tags"]]
+    names = [name.title().replace(" ", "") for name in tags if name != "Events"]
+    suffix = ("--additional-properties", "importFileExtension=.js")
+    apis = f"apis={':'.join(names)}"
+    _openapi_generator("typescript-fetch", tmp_path / "generated", *suffix, apis=apis)
+    for name in ("openapi_generator.ts", "package.json"):
+        shutil.copy(HERE / name, tmp_path)
+    (tmp_path / "node_modules").symlink_to(NODE_TOOLS)
+    options = ("--strict", "--target", "es2022", "--module", "es2022", "--types", "node")
+    tsc = NODE_TOOLS / ".bin" / "tsc"
+    _run(tsc, *options, "--moduleResolution", "bundler", "openapi_generator.ts", cwd=tmp_path)
+    assert _calls(_run("node", "openapi_generator.js", cwd=tmp_path, **access)) == 5
 
 
 def test_postman_collection(tmp_path: Path, stack: Deployed) -> None:
