@@ -463,6 +463,7 @@ export const SUBJECTS = [
     change: 'PATCH /webhooks/{id}',
     actions: [
       { operation: 'POST /webhooks/{id}/test', when: { is_active: [true] } },
+      { operation: 'POST /webhooks/{id}/recover', when: { is_active: [true] } },
       { operation: 'POST /webhooks/{id}/rotate-secret', endsWork: true },
       { operation: 'DELETE /webhooks/{id}', endsWork: true },
     ],

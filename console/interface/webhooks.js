@@ -110,6 +110,11 @@ const subject = {
    ]
   },
   "POST /webhooks/{id}/test": {"permission": "users.manage", "name": "test_webhook"},
+  "POST /webhooks/{id}/recover": {
+   "permission": "users.manage",
+   "name": "recover_webhook",
+   "body": [{"name": "since", "isRequired": true, "type": "date-time"}]
+  },
   "POST /webhooks/{id}/deliveries/{delivery}/redeliver": {"permission": "users.manage", "name": "redeliver_webhook_delivery"}
  }
 };

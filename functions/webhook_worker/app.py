@@ -13,7 +13,8 @@ from aws_lambda_powertools.utilities.batch import AsyncBatchProcessor, EventType
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from shared.integration.webhooks.delivery import TaskOutcome, deliver
-from shared.integration.webhooks.tasks import parse_task
+from shared.integration.webhooks.recovery import RecoveryOutcome, recover
+from shared.integration.webhooks.tasks import RecoveryTask, parse_task
 from shared.kernel.clock import Deadline
 from shared.kernel.config import config
 from shared.kernel.dead_letters import send_dead_letter
@@ -91,9 +92,13 @@ def _send_dead_letter(record: SQSRecord, error: Exception) -> bool:
     return send_dead_letter(record, error, queue, deliveries=MAX_DELIVERIES, tenant=tenant)
 
 
-def _deliver(record: SQSRecord, deadline: Deadline) -> tuple[TaskOutcome, int]:
+def _deliver(record: SQSRecord, deadline: Deadline) -> tuple[TaskOutcome | RecoveryOutcome, int]:
     task = parse_task(loads(record.body))
     late_ms = task.late_ms
+    if isinstance(task, RecoveryTask):
+        result = recover(task, deadline)
+        logger.info("recovery", tenant=task.tenant, webhook=task.webhook, outcome=result)
+        return result, late_ms
     received_before = int(record.attributes.approximate_receive_count) > 1
     outcome = deliver(task, deadline, received_before=received_before)
     logger.info(

@@ -9,6 +9,7 @@ from shared.integration.webhooks.models import (
     Delivery,
     DeliveryParameters,
     NewWebhook,
+    RecoveryDraft,
     SecretRotation,
     StoredDelivery,
     StoredWebhook,
@@ -16,6 +17,7 @@ from shared.integration.webhooks.models import (
     WebhookChange,
     WebhookCreate,
     WebhookParameters,
+    WebhookRecovery,
 )
 from shared.integration.webhooks.service import WebhookWithHealth
 from shared.kernel.db.store import Store
@@ -144,6 +146,27 @@ def send_test(tx: Transaction, request: Request) -> ResourceResponse:
     return _accepted_response(service.send_test(tx, request.id))
 
 
+@routes.write(
+    "POST",
+    "/webhooks/{id}/recover",
+    "Recover events",
+    _ONE_WEBHOOK,
+    response=WebhookRecovery,
+    body=RecoveryDraft,
+    statuses=(202,),
+    description="Delivers what the subscription has not received since then, in the order of the"
+    " events, each once: deliveries that failed, were cancelled or wait for a retry, and events of"
+    " its kinds that were never sent to it, because it was inactive or created later. The next one"
+    " is sent when the one before has ended; the delivery log shows the results. It ends when the"
+    " subscription becomes inactive.",
+    errors=("conflict",),
+)
+def recover(tx: Transaction, request: Request[Checked[RecoveryDraft]]) -> ResourceResponse:
+    """Request the delivery of what a subscription has not received."""
+    view = service.recover(tx, request.id, request.body)
+    return ResourceResponse(view, 202, f"/webhooks/{request.id}/deliveries")
+
+
 @routes.read(
     "/webhooks/{id}/deliveries",
     "List the deliveries of a subscription",
@@ -151,7 +174,7 @@ def send_test(tx: Transaction, request: Request) -> ResourceResponse:
     parameters=DeliveryParameters,
     description="Returns the newest 500 deliveries. With `status`, returns the newest 500 with that"
     " status; for `succeeded`, those among the newest 500 of any status. Deliveries are kept for"
-    " 30 days.",
+    " 31 days.",
 )
 def list_deliveries(
     store: Store, request: Request[None, DeliveryParameters]

@@ -208,6 +208,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /waves/{id}/close                 pickings:write    exits.manage
     POST    /webhooks/{id}/rotate-secret      webhooks:manage   users.manage
     POST    /webhooks/{id}/test               webhooks:manage   users.manage
+    POST    /webhooks/{id}/recover            webhooks:manage   users.manage
     GET     /webhooks/{id}/deliveries         webhooks:manage   users.manage
     GET     /webhooks/{id}/deliveries/{delivery}  webhooks:manage  users.manage
     POST    /webhooks/{id}/deliveries/{delivery}/redeliver  webhooks:manage  users.manage

@@ -89,7 +89,10 @@ def assert_done_once(request: RepeatedRequest, stack: Stack, answer: Response) -
     assert_counters_match(stack, census)
     assert_derived_items_match(stack)
     entries = stack.events()[request.events_before :]
-    events = [entry["type"]["S"] if "type" in entry else "redelivery" for entry in entries]
+    events = [
+        entry["type"]["S"] if "type" in entry else "recovery" if "since" in entry else "redelivery"
+        for entry in entries
+    ]
     assert sorted(events) == sorted(example.events)
     assert_invariants(stack.store())
     if request.path.startswith(("/api-clients", "/users")):

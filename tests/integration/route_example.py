@@ -61,7 +61,8 @@ class Example:
     Attributes:
         prepare: Creates what the request needs; returns the values of the path.
         grows: Kind of entity → change of the number of live entities.
-        events: The events that are raised, in any order; `redelivery` for a redelivered event.
+        events: The events that are raised, in any order; `redelivery` for a redelivered event,
+            `recovery` for a recovery.
         status_afterwards: Status of GET on the resource after the request.
         own: Whether the user whose id is in the path must send the request.
         permissions: Permissions of the user who must send the request; empty for the ERP.

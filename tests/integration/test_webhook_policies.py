@@ -7,6 +7,7 @@ import pytest
 from functions.webhook_worker.app import MAX_DELIVERIES
 from shared.integration.webhooks.http_client import AttemptResult
 from shared.integration.webhooks.rules import MAX_FAILURES
+from shared.kernel.clock import instant, now_ms
 from tests.aws_calls import Watch
 from tests.cases import each_case
 from tests.clock import Clock
@@ -46,6 +47,9 @@ def _succeeding_deliveries(webhooks: WebhookScenario) -> None:
     assert delivery["status"] == "succeeded"
     again = f"/webhooks/{number}/deliveries/{delivery['id']}/redeliver"
     assert webhooks.erp.post(again).status == 202
+    webhooks.run_until_idle()
+    since = instant(now_ms() - 86_400_000)
+    assert webhooks.erp.post(f"/webhooks/{number}/recover", {"since": since}).status == 202
     webhooks.run_until_idle()
     webhooks.endpoint = _respond_slowly
     for product in (2, 3):

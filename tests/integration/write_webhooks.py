@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from shared.kernel.clock import instant, now_ms
 from tests.dns import HOOKS
 from tests.gateway import Erp
 from tests.integration.route_example import Example, Values, creation, deletion
@@ -35,6 +36,15 @@ def webhook_examples() -> Mapping[str, Example]:
         ),
         "POST /webhooks/{id}/test": Example(
             202, prepare=_hook, grows=_AUDITED, events=["webhook.test"]
+        ),
+        "POST /webhooks/{id}/recover": Example(
+            202,
+            body={},
+            dynamic_fields=lambda _: {"since": instant(now_ms() - 86_400_000)},
+            prepare=_hook,
+            grows=_AUDITED,
+            events=["recovery"],
+            status_afterwards=405,  # what follows is in the log
         ),
         "POST /webhooks/{id}/deliveries/{delivery}/redeliver": Example(
             202, prepare=_delivery, grows=_AUDITED, events=["redelivery"]

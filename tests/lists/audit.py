@@ -16,7 +16,7 @@ _ACTIONS = (
     "tenant.cancelled", "tenant.moved", "tenant.exported",
     "stock.adjusted",
     "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted",
-    "webhook.tested", "webhook.redelivered",
+    "webhook.tested", "webhook.redelivered", "webhook.recovered",
 )  # fmt: skip
 _ACTORS = ("client", "user", "operator")
 _TARGETS = (

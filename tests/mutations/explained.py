@@ -9,6 +9,8 @@ _VERSION = (
 EXPLAINED: dict[str, str] = {
     "kernel/events/outbox.py request_redelivery: put instead of insert in"
     " tx.insert(item, table=tx.store.outbox)": _RANDOM_ID,
+    "kernel/events/outbox.py request_recovery: put instead of insert in"
+    " tx.insert(item, table=tx.store.outbox)": _RANDOM_ID,
     "kernel/db/alias_entries.py bring_alias_up_to_date: without condition 'id = :id'": _VERSION,
     "kernel/references.py rename_alias: without condition 'id = :id'": _VERSION,
     "kernel/references.py give_up_code: without raise StaleRead": (

@@ -45,7 +45,8 @@ _VERBS: Mapping[str, str] = {
 _ACTIONS = {
     "acknowledge", "allocate", "cancel", "close", "commit", "complete", "confirm", "dispatch",
     "end", "execute", "extend", "finalize", "finish", "plan", "post", "receive", "recount",
-    "redeliver", "release", "reset", "revert", "rotate", "start", "synchronize", "test", "undo",
+    "recover", "redeliver", "release", "reset", "revert", "rotate", "start", "synchronize", "test",
+    "undo",
 }  # fmt: skip
 """Verbs with which the last part of a path begins, as in `/waves/{id}/close`."""
 

@@ -22,7 +22,7 @@ type AuditAction = Literal[
     "stock.adjusted", "receipt.over_receipt_approved",
     "approval.requested", "approval.granted", "approval.denied", "approval.used",
     "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted",
-    "webhook.tested", "webhook.redelivered",
+    "webhook.tested", "webhook.redelivered", "webhook.recovered",
 ]  # fmt: skip
 type ActorType = Literal["client", "user", "operator", "anonymous", "system"]
 """`operator`: somebody who uses the command line of the deployment. `anonymous`: somebody who tried

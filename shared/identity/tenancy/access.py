@@ -179,7 +179,9 @@ def session_policy(
         },
         "write users": {"Action": "dynamodb:*Item", "Resource": table},
         "events": {
-            "Action": [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "BatchWriteItem")],
+            "Action": [
+                f"dynamodb:{name}" for name in ("GetItem", "Query", "PutItem", "BatchWriteItem")
+            ],
             "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
             "Condition": _leading_keys("StringLike", [f"{slug}#?"]),
         },

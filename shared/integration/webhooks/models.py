@@ -9,7 +9,7 @@ from shared.identity.audit.models import Actor
 from shared.integration.webhooks.target_urls import MAX_URL_LENGTH, InvalidTarget, parse_target
 from shared.kernel.config import config
 from shared.kernel.events.kinds import EVENT_KINDS, AnyEventKind, EventKind
-from shared.kernel.fields import WHOLE_NUMBER, Input, Stored, Timestamp, distinct
+from shared.kernel.fields import WHOLE_NUMBER, Input, Moment, Stored, Timestamp, distinct
 from shared.kernel.list_parameters import KeyedParameters, ListParameters, OneOf
 
 DEFAULT_OVERLAP_HOURS = 24
@@ -204,6 +204,22 @@ class StoredDelivery(Delivery):
 
     round: int = 1
     tries: int = 0
+
+
+class RecoveryDraft(Input):
+    """From when on a subscription gets what it has not received."""
+
+    since: Moment = Field(
+        description="Events from this instant on, up to the request; at most 31 days ago."
+    )
+
+
+class WebhookRecovery(Stored):
+    """A requested recovery."""
+
+    webhook_id: int
+    since: Timestamp
+    until: Timestamp = Field(description="The time of the request; later events are sent anyway.")
 
 
 class DeliveryParameters(ListParameters):

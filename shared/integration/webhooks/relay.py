@@ -9,7 +9,7 @@ from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import receives_webhooks
 from shared.integration.webhooks.repository import SubscriptionRegister, read_register
-from shared.integration.webhooks.tasks import DeliveryTask
+from shared.integration.webhooks.tasks import DeliveryTask, RecoveryTask, Task
 from shared.kernel.aws import client
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
@@ -18,9 +18,11 @@ from shared.kernel.events.feed import UnappendedEntry
 from shared.kernel.events.feed_append import append, unappended
 from shared.kernel.events.outbox import (
     OutboxEntry,
+    RecoveryRequest,
     RedeliveryRequest,
     StoredEvent,
     events_of,
+    first_place,
     mark_relayed,
     unrelayed_entries,
 )
@@ -48,7 +50,7 @@ class Relay:
             Ids of the entries that failed. They are not marked and must be relayed again.
         """
         failed: set[str] = set()
-        tasks: list[tuple[str, DeliveryTask]] = []
+        tasks: list[tuple[str, Task]] = []
         for tenant, entry in entries:
             try:
                 tasks += [(entry.id, task) for task in self._tasks_of(tenant, entry)]
@@ -65,7 +67,10 @@ class Relay:
             entry.id for (_, entry), done in zip(relayed, marked, strict=True) if not done
         }
 
-    def _tasks_of(self, tenant: str, entry: OutboxEntry) -> list[DeliveryTask]:
+    def _tasks_of(self, tenant: str, entry: OutboxEntry) -> Sequence[Task]:
+        if isinstance(entry, RecoveryRequest):
+            place = first_place(entry.since_ms)
+            return [RecoveryTask(tenant, entry.webhook, place, entry.until_ms, due=now_ms())]
         if isinstance(entry, RedeliveryRequest):
             return [DeliveryTask(tenant, entry.webhook, entry.event, entry.round, due=now_ms())]
         return [
@@ -107,7 +112,7 @@ def relay_missed_entries(tenant: str, *, older_than: int) -> Iterator[tuple[int,
         yield sum(sizes.values()) - failed, failed
 
 
-def _send(batch: Sequence[tuple[str, DeliveryTask]]) -> set[str]:
+def _send(batch: Sequence[tuple[str, Task]]) -> set[str]:
     """Send a batch of pairs of entry id and task; return the ids of entries with unsent tasks."""
     messages = [task.message() for _, task in batch]
     try:

@@ -43,8 +43,8 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY, index_keys, 
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.observability import logger
 
-RETENTION_DAYS = 30
-"""Days for which the log keeps a delivery."""
+RETENTION_DAYS = 31
+"""Days for which the log keeps a delivery, and how far a recovery goes back."""
 MAX_LISTED = 500
 """Most deliveries that the list of a subscription returns, over all its pages."""
 

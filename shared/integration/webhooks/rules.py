@@ -13,8 +13,9 @@ from shared.integration.webhooks.models import (
     StoredSecret,
     StoredWebhook,
 )
-from shared.kernel.clock import instant, milliseconds_of
+from shared.kernel.clock import Instant, instant, milliseconds_of
 from shared.kernel.events.kinds import TEST_EVENT
+from shared.kernel.events.outbox import StoredEvent
 
 if TYPE_CHECKING:
     from shared.integration.webhooks.http_client import AttemptResult
@@ -27,6 +28,10 @@ MAX_FAILURES = 10
 
 _GONE = 410
 _OVERDUE_SECONDS = 900
+_OWN_DELIVERY_MS = 60_000
+"""How long an event without an attempt is left to its own delivery, which may be under way."""
+LOOK_AGAIN_MS = 30_000
+"""When a recovery looks again at a delivery that is under way, after its next attempt is due."""
 _MAX_LOGGED_ATTEMPTS = 20
 """Attempts that the log keeps per delivery; only repeated redeliveries exceed it."""
 _JITTER = 0.1
@@ -88,6 +93,55 @@ def is_overdue(delivery: StoredDelivery, now: int) -> bool:
     """Return whether the next attempt is so late that its message may be lost."""
     due = delivery.next_attempt_at
     return due is not None and milliseconds_of(due) + _OVERDUE_SECONDS * 1000 < now
+
+
+def recovery_of(
+    delivery: StoredDelivery | None, event: StoredEvent, webhook: int, *, until: int, now: int
+) -> StoredDelivery | int | None:
+    """Return what a recovery that was requested at `until` does about an event.
+
+    Times are in milliseconds since the epoch. Events that the subscription has received, and
+    deliveries that have ended since, need nothing.
+
+    Returns:
+        The delivery with a new round, or as it is if its message may be lost; the time to look
+        again, because the delivery is under way; or None for nothing.
+    """
+    if delivery is None:
+        begins = milliseconds_of(event.created_at) + _OWN_DELIVERY_MS
+        if begins > now:
+            return begins
+    elif delivery.status == "succeeded":
+        return None
+    elif milliseconds_of(delivery.updated_at) > until:
+        if has_ended(delivery):
+            return None
+        due = delivery.next_attempt_at
+        wait = max(now, milliseconds_of(due) if due else 0) + LOOK_AGAIN_MS
+        return delivery if is_overdue(delivery, now) else wait
+    first = delivery or StoredDelivery(
+        id=event.id,
+        webhook_id=webhook,
+        event=event.type,
+        status="pending",
+        created_at=event.created_at,
+        updated_at=event.created_at,
+    )
+    return new_round(first, instant(now))
+
+
+def new_round(delivery: StoredDelivery, now: Instant) -> StoredDelivery:
+    """Return a delivery with a new round of attempts, of which the first one is due."""
+    return delivery.model_copy(
+        update={
+            "status": "pending",
+            "reason": None,
+            "round": delivery.round + 1,
+            "tries": 0,
+            "next_attempt_at": now,
+            "updated_at": now,
+        }
+    )
 
 
 def is_fast(result: "AttemptResult") -> bool:

@@ -14,6 +14,7 @@ from shared.integration.webhooks import repository, rules, views
 from shared.integration.webhooks.models import (
     DeliveryParameters,
     EndpointHealth,
+    RecoveryDraft,
     SecretRotation,
     StoredDelivery,
     StoredSecret,
@@ -21,10 +22,17 @@ from shared.integration.webhooks.models import (
     WebhookChange,
     WebhookCreate,
     WebhookParameters,
+    WebhookRecovery,
 )
-from shared.integration.webhooks.repository import WEBHOOKS, LoggedDelivery, SubscriptionRegister
+from shared.integration.webhooks.repository import (
+    RETENTION_DAYS,
+    WEBHOOKS,
+    LoggedDelivery,
+    SubscriptionRegister,
+)
 from shared.integration.webhooks.signatures import new_secret, seal_secret
 from shared.integration.webhooks.target_urls import InvalidTarget, parse_target, resolve_addresses
+from shared.kernel.clock import milliseconds_of
 from shared.kernel.config import config
 from shared.kernel.db.lists.cursor import InvalidCursor
 from shared.kernel.db.lists.page import Page
@@ -34,7 +42,13 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, NotFound, Problem
 from shared.kernel.events.kinds import TEST_EVENT
-from shared.kernel.events.outbox import Event, is_event_id, raise_event, request_redelivery
+from shared.kernel.events.outbox import (
+    Event,
+    is_event_id,
+    raise_event,
+    request_recovery,
+    request_redelivery,
+)
 from shared.kernel.fields import keep_order
 from shared.kernel.validation import Checked, ensure_valid
 
@@ -269,9 +283,13 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
 
 def _get_active_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
     found = get_webhook(tx.store, number)
-    if not found.record.entity.is_active:
-        raise Conflict(f"Subscription {number} is inactive; set is_active to true first.")
+    _ensure_active(found.record)
     return found
+
+
+def _ensure_active(record: Record[StoredWebhook]) -> None:
+    if not record.entity.is_active:
+        raise Conflict(f"Subscription {record.id} is inactive; set is_active to true first.")
 
 
 def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
@@ -283,20 +301,32 @@ def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
     found, seen = run_all(
         lambda: _get_active_webhook(tx, number), lambda: _find_delivery(tx.store, number, event)
     )
-    delivery = seen.delivery.model_copy(
-        update={
-            "status": "pending",
-            "reason": None,
-            "round": seen.delivery.round + 1,
-            "tries": 0,
-            "next_attempt_at": tx.now,
-            "updated_at": tx.now,
-        }
-    )
+    delivery = rules.new_round(seen.delivery, tx.now)
     repository.stage_delivery(tx, seen, delivery)
     request_redelivery(tx, number, event, delivery.round)
     _audit(tx, "webhook.redelivered", found.record.entity, event_id=event)
     return delivery
+
+
+def recover(tx: Transaction, number: int, draft: Checked[RecoveryDraft]) -> WebhookRecovery:
+    """Request the delivery of what a subscription has not received since a time, in order.
+
+    Raises:
+        Conflict: The subscription is inactive.
+    """
+    found = get_webhook(tx.store, number)
+    since = draft.since
+    problems: list[Problem] = []
+    if since is not None:
+        if since > tx.now:
+            problems.append(Problem("since", "must not be in the future"))
+        elif milliseconds_of(since) < tx.now_ms - RETENTION_DAYS * 86_400_000:
+            problems.append(Problem("since", f"must be at most {RETENTION_DAYS} days ago"))
+    draft = ensure_valid(draft, problems)
+    _ensure_active(found.record)
+    request_recovery(tx, number, milliseconds_of(draft.since))
+    _audit(tx, "webhook.recovered", found.record.entity, since=draft.since)
+    return WebhookRecovery(webhook_id=number, since=draft.since, until=tx.now)
 
 
 def get_delivery(store: Store, number: int, event: str) -> StoredDelivery:

@@ -24,7 +24,7 @@ from shared.kernel.events.feed import (
     read_head,
     update_of_head,
 )
-from shared.kernel.events.outbox import OutboxEntry, RedeliveryRequest, parse_entry
+from shared.kernel.events.outbox import OutboxEntry, RecoveryRequest, RedeliveryRequest, parse_entry
 
 _OLDEST_MS = 90 * 86_400_000
 """Age up to which entries are appended: whether an older one is in the feed cannot be read."""
@@ -41,7 +41,7 @@ _KEYS = 100
 
 def unappended(entry: OutboxEntry) -> UnappendedEntry | None:
     """Return the changes of an entry of the outbox; None if it has none."""
-    if isinstance(entry, RedeliveryRequest) or CHANGES not in entry.item:
+    if isinstance(entry, RedeliveryRequest | RecoveryRequest) or CHANGES not in entry.item:
         return None
     noted = NotedChanges.unpacked(entry.item[CHANGES])
     return UnappendedEntry(entry.id, entry.item["created_at"], noted)

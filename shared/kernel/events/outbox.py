@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
+from operator import itemgetter
 from typing import Any
 
 from pydantic import BaseModel
@@ -25,6 +26,7 @@ from shared.kernel.db.outbox_item import (
     new_id,
     partition_of,
 )
+from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
@@ -33,7 +35,7 @@ from shared.kernel.events.kinds import AnyEventKind, EventKind
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.observability import traceparent
 
-_RETENTION_SECONDS = 31 * 86_400
+_RETENTION_SECONDS = 32 * 86_400
 """Time to live of a relayed entry: one day longer than the log of its deliveries."""
 
 _REQUEST_PREFIX = "req_"
@@ -43,6 +45,8 @@ MAX_ATTRIBUTES = 18_000
 """Most bytes of the attributes of an event; a larger resource is sent without them."""
 _OTHER_BYTES = 1_000
 """Most bytes of the other facts of an event."""
+_PAGE = 20
+"""Entries of each partition that are read at once to recover events."""
 _MAX_BODY = 20_000
 """Most bytes of a delivery; a larger one is sent without its attributes."""
 
@@ -134,6 +138,19 @@ class RedeliveryRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class RecoveryRequest:
+    """A request to deliver to a subscription what it has not received of a time.
+
+    `since_ms` and `until_ms` are in milliseconds.
+    """
+
+    id: str
+    webhook: int
+    since_ms: int
+    until_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class CombinedEvents:
     """The events of one transaction in one item: fewer actions and write units.
 
@@ -146,7 +163,9 @@ class CombinedEvents:
     item: Item
 
 
-type OutboxEntry = StoredEvent | CombinedEvents | RedeliveryRequest
+type OutboxRequest = RedeliveryRequest | RecoveryRequest
+"""A request to deliver again, which has no event of its own."""
+type OutboxEntry = StoredEvent | CombinedEvents | OutboxRequest
 """An entry of the outbox."""
 
 
@@ -231,6 +250,13 @@ def request_redelivery(tx: Transaction, webhook: int, event: str, round_number: 
     tx.insert(item, table=tx.store.outbox)
 
 
+def request_recovery(tx: Transaction, webhook: int, since_ms: int) -> None:
+    """Add a request to deliver to a subscription what it has not received since a time."""
+    key = _key_of(tx.store, new_id(_REQUEST_PREFIX, tx.now_ms))
+    item = item_at(key, webhook=webhook, since=since_ms, until=tx.now_ms)
+    tx.insert(item, table=tx.store.outbox)
+
+
 def is_key_of(tenant: str, partition: str, name: str) -> bool:
     """Return whether a key has the form of the key of an entry of a tenant."""
     is_name = _EVENT_ID.fullmatch(name) or _REQUEST_ID.fullmatch(name)
@@ -269,6 +295,8 @@ def parse_entry(attributes: Mapping[str, Any]) -> tuple[str, OutboxEntry]:
 def _parse_item(item: Item) -> OutboxEntry:
     name: str = item[SORT_KEY]
     if name.startswith(_REQUEST_PREFIX):
+        if "since" in item:
+            return RecoveryRequest(name, item["webhook"], int(item["since"]), int(item["until"]))
         return RedeliveryRequest(name, item["webhook"], item["event"], item["round"])
     if "events" in item:
         found = loads(unpack([item["events"]]))
@@ -310,6 +338,48 @@ def events_of(entry: OutboxEntry | None) -> Sequence[StoredEvent]:
     if isinstance(entry, CombinedEvents):
         return entry.events
     return [entry] if isinstance(entry, StoredEvent) else []
+
+
+def next_events(
+    store: Store, after: str, until_ms: int
+) -> tuple[list[tuple[str, StoredEvent]], str | None]:
+    """Return events that were raised until a time, in their order, from the place `after` on.
+
+    Each has the place of its entry. The other value is the place behind them, None at the end;
+    `first_place` is that of a time.
+    """
+    last = f"{EVENT_PREFIX}{until_ms + 1:012x}"
+
+    def read(partition: str) -> tuple[list[Item], str | None]:
+        answer = store.client.query(
+            TableName=store.outbox,
+            KeyConditionExpression=(
+                f"{PARTITION_KEY} = :partition AND {SORT_KEY} BETWEEN :first AND :last"
+            ),
+            ExpressionAttributeValues={
+                ":partition": encode(partition), ":first": encode(after), ":last": encode(last),
+            },
+            ConsistentRead=True,
+            Limit=_PAGE,
+        )  # fmt: skip
+        items = [from_attributes(item) for item in answer["Items"]]
+        return items, items[-1][SORT_KEY] if "LastEvaluatedKey" in answer else None
+
+    pages = map_concurrently(read, partitions(store.slug))
+    # Another partition may have entries behind the last one of a page.
+    ends = [end for _, end in pages if end is not None]
+    limit = min(ends, default=last)
+    found = sorted(
+        (item for items, _ in pages for item in items if item[SORT_KEY] <= limit),
+        key=itemgetter(SORT_KEY),
+    )
+    events = [(item[SORT_KEY], event) for item in found for event in events_of(_parse_item(item))]
+    return events, f"{limit}~" if ends else None
+
+
+def first_place(since_ms: int) -> str:
+    """Return the place before the events that were raised at a time or later."""
+    return f"{EVENT_PREFIX}{since_ms:012x}"
 
 
 def _read_entry(store: Store, name: str, *, consistent: bool) -> OutboxEntry | None:

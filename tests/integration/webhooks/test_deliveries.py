@@ -256,7 +256,7 @@ def test_redelivery_does_not_extend_the_expiry_of_a_delivery(
     webhooks.run_until_idle()
     path = f"/webhooks/{webhook['id']}/deliveries/{webhooks.requests[0].event['id']}"
 
-    clock.advance(29 * 86_400)
+    clock.advance(30 * 86_400)
     assert webhooks.erp.post(f"{path}/redeliver").status == 202
     webhooks.run_until_idle()
     assert webhooks.erp.get(path).data["status"] == "succeeded"

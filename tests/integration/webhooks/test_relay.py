@@ -30,7 +30,7 @@ from tests.stack import ADDRESS
 from tests.tenant_cache import apply_now
 from tests.webhook_scenario import WebhookScenario, run_relay, stream_batch
 
-DAYS_31 = 31 * 86_400
+DAYS_32 = 32 * 86_400
 
 
 def raise_wave_event(webhooks: WebhookScenario, **more: Any) -> None:
@@ -56,7 +56,7 @@ def test_an_entry_gets_an_expiry_only_when_it_is_relayed(webhooks: WebhookScenar
 
     (expiry,) = expiries(webhooks)
     assert expiry is not None
-    assert abs(expiry - now_ms() // 1000 - DAYS_31) < 10
+    assert abs(expiry - now_ms() // 1000 - DAYS_32) < 10
     assert len(webhooks.messages()) == 1
 
 
