@@ -36,7 +36,7 @@ from shared.warehouse.stock.level_marks import left_entry, places_of
 MAX_WEBHOOKS = max(plan.limits["webhook_subscriptions"] for plan in PLANS.values())
 """Most subscriptions that any plan allows."""
 _MOST = 10**15
-_NUMBERS = frozenset({"n", "version", "touched", "epoch"})
+_NUMBERS = frozenset({"n", "version", "touched", "epoch", "retired"})
 """Attributes of totals other than those of the values of a facet."""
 _LONGEST = 100 * 86_400
 """Seconds; longer than any item of a table has until it expires."""

@@ -9,7 +9,8 @@ the same item; a reader sums them with one Query. Attributes of a shard:
 - `version`: rises with every change of a total, so that bookmarks and snapshots of the lists can
   be recognized as stale
 - `touched`: time of the last such change in milliseconds; indexes may lag behind it
-- `epoch`: the fence value; see `shared.kernel.db.fences`
+- `epoch`: the fence value, `retired`: when it changed last, in milliseconds; see
+  `shared.kernel.db.fences`
 
 Collections that the same transactions change can share these items, so that a transaction pays one
 write for all of them. The attributes of a collection in the items of another one are prefixed by
@@ -28,7 +29,7 @@ from shared.kernel.db.table import PARTITION_KEY
 
 SHARDS = 16
 
-_OWN = frozenset({"version", "touched", "epoch"})
+_OWN = frozenset({"version", "touched", "epoch", "retired"})
 
 
 def random_shard() -> int:

@@ -4,14 +4,32 @@ A creation reads the fence of its kind (`Transaction.fence`), then the master da
 the condition that the fence is the same. The condition is part of the counter update that the
 creation makes anyway, so a fence costs it no write. Retiring is rare and pays instead: it
 invalidates all fences of every kind that names master data.
+
+A creation may read its fence and the master data in one call, which reads them in any order. If the
+fence was invalidated before it was read, and the master data had been read before that, the commit
+would not fail. So a fence says when it was invalidated last, and after one of a moment ago the
+master data is read once more.
 """
 
 from collections.abc import Iterable
 
-from shared.kernel.db.counters import fenced_shards, shard_key
+from shared.kernel.clock import now_ms
+from shared.kernel.db.counters import FenceValue, fenced_shards, shard_key
 from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.store import Store, key_attributes
+
+_MOMENT_MS = 60_000
+"""Longer than clocks differ, and than the call that reads a fence with master data may take."""
+
+
+def read_fence(store: Store, key: Key, ahead: Iterable[Key]) -> FenceValue:
+    """Return the fence of a shard; `ahead` are keys of master data that is read with it."""
+    named = list(ahead)
+    item = store.get_many([key, *named]).get(key, {})
+    if named and now_ms() - int(item.get("retired", 0)) < _MOMENT_MS:
+        store.get_many(named, uncached=True)
+    return FenceValue(item.get("epoch"))
 
 
 def invalidate_fences(store: Store, kinds: Iterable[str]) -> None:
@@ -33,8 +51,8 @@ def _invalidate(store: Store, key: Key) -> None:
         lambda: store.client.update_item(
             TableName=store.table,
             Key=key_attributes(key),
-            UpdateExpression="ADD #epoch :one",
-            ExpressionAttributeNames={"#epoch": "epoch"},
-            ExpressionAttributeValues={":one": {"N": "1"}},
+            UpdateExpression="SET #retired = :now ADD #epoch :one",
+            ExpressionAttributeNames={"#epoch": "epoch", "#retired": "retired"},
+            ExpressionAttributeValues={":one": {"N": "1"}, ":now": {"N": str(now_ms())}},
         )
     )

@@ -32,11 +32,11 @@ from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.claim import claim_lost
 from shared.kernel.db.counters import (
     CounterChange,
-    FenceValue,
     fenced_shards,
     random_shard,
     shard_key,
 )
+from shared.kernel.db.fences import read_fence
 from shared.kernel.db.items import (
     Item,
     Key,
@@ -232,10 +232,11 @@ class Transaction:
         """
         self._counter(within or kind, shards).add(kind, changes, within)
 
-    def fence(self, kind: str) -> None:
+    def fence(self, kind: str, ahead: Iterable[Key] = ()) -> None:
         """Make the commit fail with StaleRead when master data is retired from now on.
 
-        Call it before reading the master data that the change refers to. It costs one read: the
+        Call it before reading the master data that the change refers to, or with the keys of it
+        (`ahead`), which are read into the cache in the same call. It costs one read: the
         condition is part of the counter update that creating a `kind` needs anyway. A change that
         creates or removes none, nor one that is counted within it, does not check it. See
         `shared.kernel.db.fences`.
@@ -243,8 +244,7 @@ class Transaction:
         self._shard %= len(fenced_shards())
         change = self._counter(kind)
         change.shard = self._shard
-        item = self.store.get(shard_key(kind, change.shard))
-        change.fence = FenceValue((item or {}).get("epoch"))
+        change.fence = read_fence(self.store, shard_key(kind, change.shard), ahead)
 
     def read_first(self, keys: Iterable[Key]) -> None:
         """Let a retry read these items in the one call with which it begins.

@@ -57,12 +57,13 @@ def create_document(
         RuleBlocked: The draft is valid, but a rule forbids it.
         StaleState: The hold was used or released, or has expired.
     """
-    tx.fence(kind)
     wanted = document_keys(kind, draft)
     if isinstance(draft, InvalidBody):
+        tx.fence(kind, wanted)
         found = tx.store.get_many(wanted)
     else:
-        found, number = run_all(lambda: tx.store.get_many(wanted), lambda: tx.next_id(kind))
+        _, number = run_all(lambda: tx.fence(kind, wanted), lambda: tx.next_id(kind))
+        found = tx.store.get_many(wanted)
         existing = references.existing_id(found, _reference(kind, draft))
         if existing:
             record = repository.COLLECTIONS[kind].get(tx.store, existing)

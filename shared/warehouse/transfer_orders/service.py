@@ -67,17 +67,17 @@ def _create(
     tx: Transaction, draft: Checked[TransferOrderDraft], *, by_client: bool, source: OrderSource
 ) -> tuple[CreatedRecord[StoredTransferOrder], bool]:
     """Create an order; also return whether it is released and a line lacks stock so far."""
-    tx.fence(TRANSFER_ORDERS.kind)
     wanted = transfer_order_keys(draft)
     if draft.release and tx.request_name is not None:
         wanted.append(repository.request_key(tx.request_name))
     lines = 0 if isinstance(draft, InvalidBody) else len(draft.lines)
-    found, picker, _, _ = run_all(
-        lambda: tx.store.get_many(wanted),
+    _, picker, _, _ = run_all(
+        lambda: tx.fence(TRANSFER_ORDERS.kind, wanted),
         lambda: _read_picker(tx, draft),
         lambda: tx.reserve_ids(TRANSFER_ORDERS.kind, 1) if lines else None,
         lambda: tx.reserve_ids(repository.LINE_SEQUENCE, lines) if lines else None,
     )
+    found = tx.store.get_many(wanted)
     if not isinstance(draft, InvalidBody):
         of_request = _created_by_request(tx, found)
         existing = of_request or repository.REFERENCES.holder(found, draft.external_ref)

@@ -9,9 +9,9 @@ from shared.kernel.db.fences import invalidate_fences
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import ServiceUnavailable
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, kill_before, lost, refusal
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before, lost, refusal
 from tests.integration.call_faults import at_calls
-from tests.integration.db.crate_list import CrateTable
+from tests.integration.db.crate_list import CRATES, CrateTable
 
 _SHARDS = 4
 
@@ -126,3 +126,49 @@ def test_interrupted_invalidation_is_repeated(
     invalidate_fences(crates.store, ["entry", "exit"])
 
     assert _committed(creations) == 0
+
+
+def test_master_data_that_was_read_before_its_fence_is_read_again(
+    crates: CrateTable, aws_faults: AwsFaults
+) -> None:
+    """One call reads both in any order: here the crate, then a retirement, then the fence."""
+    crates.add([{"name": "known", "color": "red", "status": "open"}])
+    [number] = crates.crates
+    crate, table = CRATES.key(number), crates.store.table
+    calls: list[Call] = []
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        if call.operation != "BatchGetItem" or calls:
+            return forward()
+        calls.append(call)
+        before = forward()
+        crates.change(number, {"name": "retired"})
+        invalidate_fences(crates.store, ["entry"])
+        after = forward()
+        rows = [before, after]
+        found = [{row["PK"]["S"]: row for row in one[0][1]["Responses"][table]} for one in rows]
+        after[0][1]["Responses"][table] = [
+            {**found[1], crate[0]: found[0][crate[0]]}[key] for key in found[1]
+        ]
+        return after
+
+    tx = Transaction(crates.store.repeatable())
+    tx._shard = 0
+    with aws_faults.faulty(fault):
+        tx.fence("entry", [crate])
+
+    assert calls
+    assert CRATES.get(tx.store, number).entity.name == "retired"
+
+
+def test_fence_of_an_earlier_retirement_takes_one_call(
+    crates: CrateTable, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    invalidate_fences(crates.store, ["entry"])
+    key = CRATES.key(1)
+    for seconds, calls in ((59, 2), (2, 1)):
+        clock.advance(seconds)
+        tx = Transaction(crates.store.repeatable())
+        with aws_faults.recorded() as seen:
+            tx.fence("entry", [key])
+        assert seen.operations == ["BatchGetItem"] * calls
