@@ -204,8 +204,8 @@ def _call_first(stack: Stack, handler: str) -> None:
     module, _, name = handler.rpartition(".")
     target = getattr(importlib.import_module(module), name)
     if isinstance(target, ApiHandler):
-        by_id = [one.path for one in target.operations if not one.writes and "{id}" in one.path]
-        reads = sorted(by_id, key=lambda path: not path.endswith("/{id}"))
+        paths = [one.path for one in target.operations if not one.writes]
+        reads = sorted(paths, key=lambda path: (not path.endswith("/{id}"), "{id}" not in path))
         answer = stack.erp().get(reads[0].replace("{id}", "1") if reads else "/no-such-route")
         assert answer.status in {200, 404}, answer.text
     elif handler == stack.template.authorizer_handler():
