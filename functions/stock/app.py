@@ -81,5 +81,6 @@ lambda_handler = ApiHandler(
     routes,
     DeferredRoutes("functions.stock.adjustments", ("/stock-adjustments",)),
     DeferredRoutes("functions.stock.counts", ("/counts",)),
+    DeferredRoutes("functions.stock.putaway", ("/putaway-suggestions",)),
     DeferredRoutes("functions.stock.replenishments", ("/replenishments",)),
 )

@@ -30,8 +30,11 @@ _DOCUMENTS: Mapping[str, Callable[[str], dict[str, Any]]] = {
 _ONE_PAGE = {one.path for one in LISTS.values() if one.bounded} | {"/users/{id}/sessions"}
 """Lists that never exceed one page, and one whose pages cost the same."""
 
-_REQUIRED_QUERY = {"/replenishments": "?warehouse=W1"}
-"""Queries of reads with a required parameter; W1 is the warehouse of the seed."""
+_REQUIRED_QUERY = {
+    "/replenishments": "?warehouse=W1",
+    "/putaway-suggestions": "?warehouse=W1&item_code=ITEM-0001",
+}
+"""Queries of reads with required parameters, of the seed."""
 
 _EVERYDAY: Mapping[str, Mapping[str, Any] | None] = {
     "PATCH /products/{id}": {"name": "Bolt M8 zinc-plated"},

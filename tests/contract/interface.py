@@ -186,6 +186,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /counts/{id}/post                 stocks:write      inventory.manage
     POST    /counts/{id}/cancel               stocks:write      inventory.manage
     GET     /replenishments                   stocks:read       -
+    GET     /putaway-suggestions              stocks:read       -
     POST    /replenishments                   transfers:write   inventory.manage
     GET     /approvals                        receipts:read     -
     GET     /approvals/{id}                   receipts:read     -

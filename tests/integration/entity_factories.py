@@ -310,8 +310,11 @@ def create_entity(collection: str, erp: Erp, store: Store) -> int | str:
     return created
 
 
-REQUIRED_QUERY = {"/replenishments": "?warehouse=NORTH"}
-"""Path of a read whose query has a required parameter → the query."""
+REQUIRED_QUERY = {
+    "/replenishments": "?warehouse=NORTH",
+    "/putaway-suggestions": "?warehouse=NORTH&item_code=BOLT-M8",
+}
+"""Path of a read whose query has required parameters → the query."""
 
 
 def address_of(path: str, erp: Erp, store: Store) -> str:
@@ -322,7 +325,7 @@ def address_of(path: str, erp: Erp, store: Store) -> str:
     if "{kind}" in path:
         return path.format(kind="products")
     if path in REQUIRED_QUERY:
-        EXAMPLES[f"POST {path}"].prepared(erp)
+        EXAMPLES["POST /replenishments"].prepared(erp)
         return path + REQUIRED_QUERY[path]
     if path in {"/settings", "/changes", "/changes/latest"}:
         return path

@@ -77,6 +77,7 @@ FLOORS = (
     "shared.warehouse.waves",
     "shared.warehouse.counts",
     "shared.warehouse.replenishment",
+    "shared.warehouse.putaway",
     # integration: what connects to the outside
     "shared.integration.imports",
     "shared.integration.webhooks",

@@ -296,6 +296,7 @@ _TAGS: Mapping[str, str] = {
     "Changes": "Everything that was committed, in one order, for copies that are provably equal.",
     "Webhooks": "Subscriptions to events, and the log of their deliveries.",
     "Receipts": "The work of receiving the goods of an entry document.",
+    "Putaway suggestions": "Positions where arriving goods can be put.",
     "Replenishments": "Pick faces below their minimum, and the transfers that fill them.",
     "Counts": "What lies in a warehouse is counted, and the differences are posted.",
     "Holds": "Goods that nobody else can sell until a moment.",

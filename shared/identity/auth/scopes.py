@@ -50,7 +50,8 @@ SCOPES: Mapping[Scope, str] = {
     "transfers:read": "Read transfers and transfer orders.",
     "transfers:write": "Create transfers, replenishments and transfer orders, carry them out and"
     " cancel them.",
-    "stocks:read": "Read stock, stock levels, stock movements, holds, counts and replenishments.",
+    "stocks:read": "Read stock, stock levels, stock movements, holds, counts, replenishments and"
+    " putaway suggestions.",
     "stocks:write": "Make stock adjustments and holds, create, carry out and post counts, and with"
     " products:write import inventory counts.",
     "changes:read": "Follow the changes of everything that the other scopes of the token may read.",

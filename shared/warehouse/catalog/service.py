@@ -21,6 +21,7 @@ from shared.warehouse.catalog.models import (
     CategoryChange,
     CategoryCreate,
     KnownProduct,
+    Packaging,
     Product,
     ProductChange,
     ProductCreate,
@@ -203,6 +204,16 @@ product_key = repository.code_key
 def is_product(store: Store, code: str) -> bool:
     """Return whether a product has the code."""
     return repository.number_of(store, code) is not None
+
+
+def find_product(store: Store, code: str) -> int | None:
+    """Return the id of the product with this code, if there is one."""
+    return repository.number_of(store, code)
+
+
+def packagings(store: Store, numbers: Sequence[int]) -> dict[int, Packaging | None]:
+    """Return the packaging of products by their ids; None for one without."""
+    return {record.id: record.entity.packaging for record in PRODUCTS.get_many(store, numbers)}
 
 
 def least_days(store: Store, numbers: Sequence[int]) -> dict[int, int]:

@@ -5,6 +5,7 @@
 - Every pick face is recorded at the aliases of its product and its position.
 """
 
+from collections.abc import Iterable
 from functools import partial
 
 from shared.kernel import references
@@ -56,6 +57,13 @@ def _has_stock(store: Store, facet: str, number: int) -> bool:
         stocked: str | None = item.get(VOLATILE_FACETS, {}).get(STOCKED)
         return stocked == flag_text(True)
     return int(item.get("holds", 0)) > 0
+
+
+def without_stock(store: Store, numbers: Iterable[int]) -> set[int]:
+    """Return those of the positions that held no stock row, at most some milliseconds ago."""
+    keys = {number: stock_count_key(number) for number in numbers}
+    found = store.get_eventually(keys.values())
+    return {number for number, key in keys.items() if not int(found.get(key, {}).get("holds", 0))}
 
 
 def stock_count_key(position_id: int) -> Key:

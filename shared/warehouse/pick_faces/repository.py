@@ -46,10 +46,10 @@ def faces_with_minimum(store: Store, whs_code: str, after: int, most: int) -> li
     partition, sort = index_keys(index)
     page = store.query(
         IndexName=index_name(index),
-        KeyConditionExpression=f"{partition} = :warehouse AND {sort} > :after",
+        KeyConditionExpression=f"{partition} = :warehouse AND {sort} >= :begin",
         values={
             ":warehouse": PICK_FACES.partition("replenished", whs_code),
-            ":after": id_text(after),
+            ":begin": id_text(after + 1),
         },
         Limit=most,
     )

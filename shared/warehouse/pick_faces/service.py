@@ -1,9 +1,11 @@
 """Use cases of pick faces."""
 
 from collections.abc import Mapping
+from itertools import chain
 
 from shared.kernel import references
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.records import CreatedRecord, Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -117,7 +119,15 @@ def remove_pick_face(tx: Transaction, number: int) -> Record[PickFace]:
 
 get_pick_face = PICK_FACES.get
 get_pick_faces = PICK_FACES.get_many
+stored_pick_face_key = PICK_FACES.key
+"""Returns the key of the first item of a pick face, which has one."""
 list_pick_faces = list_of(PICK_FACES, warehouse="whs_code")
+
+
+def ids_of_product(store: Store, whs_code: str, item_code: str) -> list[int]:
+    """Return the ids of the pick faces of a product in a warehouse; the index can lag behind."""
+    pages = id_pages(store, PICK_FACES, "item_code", item_code, whs_code=whs_code)
+    return list(chain.from_iterable(pages))
 
 
 def faces_with_minimum(store: Store, whs_code: str, after: int, most: int) -> list[KnownPickFace]:

@@ -1,8 +1,10 @@
 """Read what pick faces need: in four round trips, unless the first rows of stock are not enough."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
+from itertools import batched
 
 from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.store import Store
@@ -111,19 +113,24 @@ def read_needs(
     `store` is repeatable: it keeps the aliases of products and positions for the caller.
     """
     code, products = warehouse.whs_code, sorted({face.product_id for face in faces})
+    numbers = [face.id for face in faces]
     keys = [
+        *map(pick_faces.stored_pick_face_key, numbers),
         *(catalog.product_key(face.item_code) for face in faces),
         *(warehouses.position_key(code, face.bin_code) for face in faces),
         *(transfers.waiting_replenishments_key(code, product) for product in products),
     ]
-    found, records = run_all(
-        lambda: map_concurrently(
-            lambda product: stock.all_free_rows(store, product, warehouse.id), products
-        ),
-        lambda: pick_faces.get_pick_faces(store, [face.id for face in faces], also=keys),
-    )
+    free: dict[int, list[FreeRow]] = {}
+
+    def read_free(product: int) -> None:
+        free[product] = stock.all_free_rows(store, product, warehouse.id)
+
+    # The keys are read 100 at a time; what follows finds them in the cache.
+    parts = [partial(store.get_many, part) for part in batched(keys, 100, strict=False)]
+    reads: list[Callable[[], object]] = [*(partial(read_free, one) for one in products), *parts]
+    map_concurrently(lambda read: read(), reads)
+    records = pick_faces.get_pick_faces(store, numbers)
     waiting = transfers.waiting_replenishments(store, code, products)
-    free = dict(zip(products, found, strict=True))
     reading = _Reading(store, warehouse, free, {product: {} for product in products})
     places = {(face.product_id, face.bin_code) for face in faces}
     at_faces = [

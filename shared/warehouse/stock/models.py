@@ -253,6 +253,14 @@ class FreeRow:
     expiry_date: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ListedRow:
+    """A row of a position, read from an index that can lag behind; it may be empty."""
+
+    id: int
+    product_id: int
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class ExpiredRow:
     """A row with available stock past its expiry date, read from an index that can lag behind."""

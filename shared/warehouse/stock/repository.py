@@ -37,6 +37,7 @@ from shared.warehouse.stock.models import (
     ExpiredRow,
     FreeRow,
     LevelParameters,
+    ListedRow,
     Lot,
     Movement,
     MovementParameters,
@@ -303,6 +304,29 @@ def free_rows(
         for facets in [item.get(STABLE_FACETS, {})]
     ]
     return rows, page.last_key
+
+
+def listed_at(store: Store, warehouse_id: int, bin_code: str, most: int) -> list[ListedRow]:
+    """Return the newest rows of a position, up to `most` of those with its code anywhere."""
+    index = STOCK.index_of("bin_code")
+    partition, sort = index_keys(index)
+    page = store.query(
+        IndexName=index_name(index),
+        KeyConditionExpression=f"{partition} = :bin",
+        FilterExpression="#facets.#warehouse = :warehouse",
+        values={
+            ":bin": STOCK.partition("bin_code", bin_code), ":warehouse": id_text(warehouse_id),
+        },
+        ProjectionExpression=f"{sort}, #facets.#product",
+        ExpressionAttributeNames={
+            "#facets": STABLE_FACETS, "#product": "product_id", "#warehouse": "warehouse_id",
+        },
+        ScanIndexForward=False,
+        Limit=most,
+    )  # fmt: skip
+    return [
+        ListedRow(id_of(item[sort]), int(item[STABLE_FACETS]["product_id"])) for item in page.items
+    ]
 
 
 def _date_of(turn: str) -> str | None:

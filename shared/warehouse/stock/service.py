@@ -15,10 +15,11 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO, plain
-from shared.warehouse.stock import batches, level_marks, level_settling, repository, rules
+from shared.warehouse.stock import batches, level_marks, level_settling, repository, room, rules
 from shared.warehouse.stock.models import (
     FreeRow,
     LevelParameters,
+    ListedRow,
     RowKey,
     StockParameters,
     StockRow,
@@ -30,6 +31,8 @@ from shared.warehouse.warehouses.models import KnownWarehouse
 
 _NO_WAREHOUSE = 0
 _MOST_PLACES = 10
+_LISTED = 300
+"""Rows of a position with a long history that are looked at."""
 
 
 def list_stock(
@@ -74,6 +77,11 @@ def all_free_rows(store: Store, product_id: int, warehouse_id: int) -> list[Free
         more, last = repository.free_rows(store, product_id, warehouse_id, last, None)
         rows += more
     return rows
+
+
+def listed_at(store: Store, warehouse_id: int, bin_code: str) -> list[ListedRow]:
+    """Return the newest rows of a position, also empty ones; the index can lag behind."""
+    return repository.listed_at(store, warehouse_id, bin_code, _LISTED)
 
 
 def quantities_of(store: Store, keys: Iterable[RowKey]) -> dict[RowKey, Decimal]:
@@ -146,6 +154,9 @@ free_rows = repository.free_rows
 rows_of_serials = repository.rows_of_serials
 serial_rows = repository.serial_rows
 choose_rows = rules.choose_rows
+room_for = room.room_for
+type Contents = room.Contents
+type Packagings = room.Packagings
 other_dates = batches.other_dates
 batch_dates = batches.batch_dates
 date_refusal = batches.date_refusal

@@ -272,6 +272,15 @@ class KnownPosition:
         return product_id in self.products or (self.type == "pick_face" and not self.products)
 
 
+@dataclass(frozen=True, slots=True)
+class SequencedPosition:
+    """A position, read from an index that can lag behind."""
+
+    id: int
+    bin_code: str
+    pick_sequence: int | None
+
+
 class WarehouseParameters(KeyedParameters):
     """Parameters of the list of warehouses."""
 

@@ -9,9 +9,12 @@ from shared.kernel.db.facets import (
     Facets,
     flag_text,
     fold,
+    id_of,
     id_text,
+    integer_of,
     integer_text,
     searchable,
+    value_of,
 )
 from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Item, Key, alias_key, item_at, key_of, update_of
@@ -19,7 +22,13 @@ from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.table import (
+    PARTITION_KEY,
+    SORT_KEY,
+    STABLE_FACETS,
+    index_keys,
+    index_name,
+)
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import list_of
 from shared.kernel.references import is_former
@@ -28,6 +37,7 @@ from shared.warehouse.warehouses import rules
 from shared.warehouse.warehouses.models import (
     KnownPosition,
     KnownWarehouse,
+    SequencedPosition,
     StoredPosition,
     StoredWarehouse,
     WarehouseParameters,
@@ -112,6 +122,49 @@ def first_positions(store: Store, warehouse_id: int, most: int) -> Page[StoredPo
         equal={"warehouse_id": id_text(warehouse_id)},
     )
     return read_page(store, POSITIONS, query)
+
+
+_FIRST_SEQUENCE = "0"
+"""Lowest sort key of a position with a pick sequence; those without one come before it."""
+
+
+def sequenced_positions(
+    store: Store, whs_code: str, start: int | None, most: int
+) -> list[SequencedPosition]:
+    """Return the positions of a warehouse from a pick sequence on, in its order.
+
+    With None, those that have no pick sequence.
+    """
+    begin = integer_text(start) if start else _FIRST_SEQUENCE
+    condition = "<= :begin" if start is None else ">= :begin"
+    return _in_sequence(store, whs_code, condition, {":begin": begin}, Limit=most)
+
+
+def last_in_sequence(store: Store, whs_code: str) -> list[SequencedPosition]:
+    """Return the last position in the pick sequence of a warehouse, if any has one."""
+    begin = {":begin": _FIRST_SEQUENCE}
+    return _in_sequence(store, whs_code, ">= :begin", begin, Limit=1, ScanIndexForward=False)
+
+
+def _in_sequence(
+    store: Store, whs_code: str, condition: str, values: Mapping[str, object], **more: object
+) -> list[SequencedPosition]:
+    index = POSITIONS.partitions["whs_code"].sorts["pick_sequence"]
+    partition, sort = index_keys(index)
+    page = store.query(
+        IndexName=index_name(index),
+        KeyConditionExpression=f"{partition} = :warehouse AND {sort} {condition}",
+        values={":warehouse": POSITIONS.partition("whs_code", whs_code), **values},
+        **more,
+    )
+    return [
+        SequencedPosition(
+            id_of(entry[sort]),
+            entry[STABLE_FACETS]["bin_code"],
+            integer_of(text) if (text := value_of(entry[sort])) else None,
+        )
+        for entry in page.items
+    ]
 
 
 def position_count(store: Store, warehouse_id: int) -> int:

@@ -387,3 +387,12 @@ def find_positions(
         for code, key in keys.items()
         if key in found and not is_former(found[key])
     }
+
+
+sequenced_positions = repository.sequenced_positions
+last_in_sequence = repository.last_in_sequence
+
+
+def stored_positions(store: Store, numbers: Iterable[int]) -> list[StoredPosition]:
+    """Return positions by their ids, in the same order."""
+    return [record.entity for record in POSITIONS.get_many(store, numbers)]

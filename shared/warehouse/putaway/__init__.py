@@ -1,0 +1,1 @@
+"""Putaway: where arriving goods can be put."""

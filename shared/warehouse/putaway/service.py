@@ -1,0 +1,164 @@
+"""Suggest positions for arriving goods, in four round trips however large the warehouse is."""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from itertools import chain
+
+from shared.kernel.db.parallel import map_concurrently, run_all
+from shared.kernel.db.store import Store
+from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.fields import ZERO
+from shared.warehouse.catalog import service as catalog
+from shared.warehouse.master_data import uses
+from shared.warehouse.pick_faces import service as pick_faces
+from shared.warehouse.pick_faces.models import PickFace
+from shared.warehouse.putaway import rules
+from shared.warehouse.putaway.models import PutawayParameters, PutawaySuggestion
+from shared.warehouse.putaway.rules import Candidate
+from shared.warehouse.stock import service as stock
+from shared.warehouse.stock.models import FreeRow, StockRow
+from shared.warehouse.stock.service import Contents, Packagings
+from shared.warehouse.warehouses import service as warehouses
+from shared.warehouse.warehouses.models import (
+    KnownPosition,
+    KnownWarehouse,
+    SequencedPosition,
+    StoredPosition,
+)
+
+_WINDOW = 100
+"""Positions at the beginning of the pick sequence that are looked at for an empty one."""
+_SAMPLES, _SAMPLE = 8, 12
+"""When none of them is empty: so many parts of the rest, and positions that are looked at in each.
+Both together are as many as one call reads."""
+_EMPTY = 15
+"""Empty positions that are looked at; some may be of another type, or pick faces."""
+_BINS = 10
+"""Positions with the same goods that are looked at."""
+
+
+def suggest(store: Store, parameters: PutawayParameters) -> list[PutawaySuggestion]:
+    """Return up to five positions for goods, the best first."""
+    store, code = store.repeatable(), parameters.warehouse
+    (first, unordered, last), (warehouse, product_id), faces = run_all(
+        lambda: map_concurrently(
+            lambda read: read(),
+            [
+                partial(warehouses.sequenced_positions, store, code, 0, _WINDOW),
+                partial(warehouses.sequenced_positions, store, code, None, _WINDOW),
+                partial(warehouses.last_in_sequence, store, code),
+            ],
+        ),
+        lambda: _known(store, parameters),
+        lambda: pick_faces.ids_of_product(store, code, parameters.item_code),
+    )
+    starts = _sample_starts(first, last[0].pick_sequence if last else None)
+    samples, free, records, empty = run_all(
+        lambda: map_concurrently(
+            lambda start: warehouses.sequenced_positions(store, code, start, _SAMPLE), starts
+        ),
+        lambda: stock.all_free_rows(store, product_id, warehouse.id),
+        lambda: pick_faces.get_pick_faces(store, faces),
+        lambda: _without_stock(store, [*first, *unordered][:_WINDOW]),
+    )
+    by_bin = {record.entity.bin_code: record.entity for record in records}
+    bins = [*by_bin, *_same_goods(free, parameters.batch, by_bin)]
+    listed, known, more = run_all(
+        lambda: map_concurrently(lambda one: stock.listed_at(store, warehouse.id, one), bins),
+        lambda: warehouses.find_positions(store, code, bins),
+        lambda: [] if empty else _without_stock(store, [*chain(*samples)]),
+    )
+    empty = empty or more
+    rows, positions, packagings, storage = run_all(
+        lambda: stock.rows_by_id(store, [one.id for one in chain(*listed)]),
+        lambda: warehouses.stored_positions(
+            store, [*(at.id for at in known.values()), *(one.id for one in empty)]
+        ),
+        lambda: catalog.packagings(
+            store, sorted({product_id, *(one.product_id for one in chain(*listed))})
+        ),
+        lambda: warehouses.find_positions(store, code, [one.bin_code for one in empty]),
+    )
+    with_goods = _Found(product_id, by_bin, known, storage, _contents(rows.values()), packagings)
+    return rules.suggestions(with_goods.candidates(positions), parameters.qty or Decimal(1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was read of a product, its pick faces by position, and positions: with goods, empty."""
+
+    product_id: int
+    faces: Mapping[str, PickFace]
+    with_goods: Mapping[str, KnownPosition]
+    empty: Mapping[str, KnownPosition]
+    contents: Mapping[int, Contents]
+    packagings: Packagings
+
+    def candidates(self, positions: Iterable[StoredPosition]) -> Iterator[Candidate]:
+        """Yield the positions where goods can be put, each with its room."""
+        for one in positions:
+            contents, face = self.contents.get(one.id, {}), self.faces.get(one.bin_code)
+            room = stock.room_for(self.product_id, one, contents, self.packagings)
+            known = self.with_goods.get(one.bin_code)
+            if known is None:
+                if rules.may_store(self.empty[one.bin_code]):
+                    yield Candidate(one, "empty", room)
+            elif known.disabled or known.blocked:
+                continue
+            elif face and face.maximum is not None:
+                there = contents.get(self.product_id, ZERO)
+                yield Candidate(one, "pick_face", rules.smaller(room, face.maximum - there))
+            elif face or not known.products:
+                yield Candidate(one, "same_goods", room)
+
+
+def _sample_starts(first: Sequence[SequencedPosition], last: int | None) -> list[int]:
+    """Return the pick sequences at which the samples of the rest begin, if there is a rest."""
+    if len(first) < _WINDOW or last is None:
+        return []
+    begin = (first[-1].pick_sequence or 0) + 1
+    return sorted({begin + (last - begin) * at // _SAMPLES for at in range(_SAMPLES)})
+
+
+def _without_stock(store: Store, positions: Sequence[SequencedPosition]) -> list[SequencedPosition]:
+    """Return the first positions that hold no stock."""
+    empty = uses.without_stock(store, [one.id for one in positions])
+    return [one for one in positions if one.id in empty][:_EMPTY]
+
+
+def _same_goods(rows: Iterable[FreeRow], batch: str | None, faces: Container[str]) -> list[str]:
+    """Return the first positions with the same product and batch that are no pick face of it."""
+    bins = {
+        row.bin_code: None
+        for row in rows
+        if row.bin_code and row.bin_code not in faces and batch in {None, row.batch_num}
+    }
+    return [*bins][:_BINS]
+
+
+def _contents(rows: Iterable[StockRow]) -> dict[int, dict[int, Decimal]]:
+    """Return what lies at positions: position → product → quantity."""
+    found: dict[int, dict[int, Decimal]] = {}
+    for row in rows:
+        if row.position_id is not None and row.qty:
+            there = found.setdefault(row.position_id, {})
+            there[row.product_id] = there.get(row.product_id, ZERO) + row.qty
+    return found
+
+
+def _known(store: Store, parameters: PutawayParameters) -> tuple[KnownWarehouse, int]:
+    """Return the warehouse and the id of the product."""
+    code, item_code = parameters.warehouse, parameters.item_code
+    store.get_many([warehouses.warehouse_key(code), catalog.product_key(item_code)])
+    warehouse = warehouses.find_warehouse(store, code)
+    product_id = catalog.find_product(store, item_code)
+    problems = []
+    if warehouse is None:
+        problems.append(Problem("warehouse", f"no warehouse has the code {code}"))
+    if product_id is None:
+        problems.append(Problem("item_code", f"no product has the code {item_code}"))
+    if warehouse is None or product_id is None:
+        raise ValidationFailed(problems)
+    return warehouse, product_id

@@ -1,0 +1,115 @@
+"""Where goods can be put: pick faces, the same goods, empty positions."""
+
+from typing import Any
+
+import pytest
+
+from tests.faults import AwsFaults
+from tests.replenishment_scenario import ReplenishmentScenario
+
+
+@pytest.fixture
+def yard(replenishment: ReplenishmentScenario) -> ReplenishmentScenario:
+    return replenishment
+
+
+def _suggested(yard: ReplenishmentScenario, **more: Any) -> list[tuple[object, ...]]:
+    """Return position, reason, quantity and room of each suggestion."""
+    query = {"warehouse": "YARD", "item_code": "BRICK", "qty": 30, **more}
+    response = yard.erp.get("/putaway-suggestions", query=query)
+    assert response.status == 200, response.text
+    return [(one["bin_code"], one["reason"], one["qty"], one["room"]) for one in response.data]
+
+
+def _change(yard: ReplenishmentScenario, bin_code: str, **values: Any) -> None:
+    yard.erp.patch(f"/warehouse-positions/{yard.position(bin_code)}", values).ok()
+
+
+def test_pick_face_comes_before_the_same_goods_and_empty_positions(
+    yard: ReplenishmentScenario,
+) -> None:
+    yard.yard.stock("BRICK", 25, "F-01")
+    yard.yard.stock("BRICK", 5, "B-01")
+    _change(yard, "B-01", capacity_units=20)
+    assert _suggested(yard) == [
+        ("F-01", "pick_face", 25, 25),
+        ("B-01", "same_goods", 15, 15),
+        ("A-01", "empty", 30, None),
+        ("R-01", "empty", 30, None),
+    ]
+
+
+def test_full_pick_face_and_full_position_are_not_suggested(yard: ReplenishmentScenario) -> None:
+    yard.yard.stock("BRICK", 50, "F-01")
+    yard.yard.stock("BRICK", 20, "B-01")
+    yard.yard.stock("CEMENT", 20, "R-01", batch="L1")
+    _change(yard, "B-01", capacity_units=20)
+    assert _suggested(yard) == [("A-01", "empty", 30, None)]
+
+
+def test_capacity_limits_a_pick_face_and_an_empty_position(yard: ReplenishmentScenario) -> None:
+    yard.erp.put("/products/1/packaging", {"weight_kg": 2.5}).ok()
+    _change(yard, "F-01", capacity_weight_kg=20)
+    _change(yard, "A-01", capacity_units=12)
+    _change(yard, "R-01", disabled=True)
+    assert _suggested(yard) == [
+        ("F-01", "pick_face", 8, 8), ("B-01", "empty", 30, None), ("A-01", "empty", 12, 12)
+    ]  # fmt: skip
+
+
+def test_same_goods_are_those_of_the_batch(yard: ReplenishmentScenario) -> None:
+    yard.yard.stock("CEMENT", 5, "A-01", batch="L1")
+    yard.yard.stock("CEMENT", 5, "R-01", batch="L2")
+    found = _suggested(yard, item_code="CEMENT", batch="L2")
+    assert [one[:2] for one in found] == [("R-01", "same_goods"), ("B-01", "empty")]
+    found = _suggested(yard, item_code="CEMENT")
+    assert [one[:2] for one in found][:2] == [("A-01", "same_goods"), ("R-01", "same_goods")]
+
+
+def test_blocked_positions_and_pick_faces_of_others_are_not_suggested(
+    yard: ReplenishmentScenario,
+) -> None:
+    yard.face("CEMENT", "B-01", None, 10)
+    yard.yard.stock("BRICK", 5, "B-01")
+    yard.yard.stock("BRICK", 5, "A-01")
+    _change(yard, "A-01", is_blocked=True)
+    _change(yard, "F-01", disabled=True)
+    assert [one[:2] for one in _suggested(yard)] == [("R-01", "empty")]
+
+
+def test_empty_positions_come_in_the_order_of_the_pick_sequence(
+    yard: ReplenishmentScenario,
+) -> None:
+    _change(yard, "R-01", pick_sequence=5)
+    _change(yard, "A-01", pick_sequence=7)
+    assert [one[0] for one in _suggested(yard)] == ["F-01", "R-01", "A-01", "B-01"]
+
+
+def test_empty_position_far_from_the_first_is_found(
+    yard: ReplenishmentScenario, monkeypatch: pytest.MonkeyPatch, aws_faults: AwsFaults
+) -> None:
+    monkeypatch.setattr("shared.warehouse.putaway.service._WINDOW", 2)
+    monkeypatch.setattr("shared.warehouse.putaway.service._SAMPLE", 2)
+    for at, bin_code in enumerate(("A-01", "B-01", "R-01"), start=1):
+        yard.yard.stock("CEMENT", 1, bin_code, batch="L1")
+        _change(yard, bin_code, pick_sequence=at)
+    mask = {
+        "whs_code": "YARD", "naming_mask": "Z-{slot}", "slots": {"from": 1, "to": 40},
+        "type": "storage", "pick_sequence_start": 10,
+    }  # fmt: skip
+    yard.erp.post("/warehouse-positions/bulk", mask).ok(201)
+    assert len(_suggested(yard)) == 5  # and fill the caches
+    with aws_faults.recorded() as seen:
+        found = _suggested(yard)
+    assert [one[:2] for one in found][:2] == [("F-01", "pick_face"), ("Z-1", "empty")]
+    assert seen.round_trips <= 4
+
+
+def test_invalid_parameters_are_named_together(yard: ReplenishmentScenario) -> None:
+    query: dict[str, Any] = {"warehouse": "NONE", "item_code": "NONE"}
+    assert yard.erp.get("/putaway-suggestions", query=query).problems == {
+        "warehouse": "no warehouse has the code NONE", "item_code": "no product has the code NONE"
+    }  # fmt: skip
+    query = {"warehouse": "YARD", "qty": "0"}
+    answer = yard.erp.get("/putaway-suggestions", query=query)
+    assert answer.invalid_fields == ["item_code", "qty"]
