@@ -26,8 +26,10 @@ _MOMENT_MS = 60_000
 def read_fence(store: Store, key: Key, ahead: Iterable[Key]) -> FenceValue:
     """Return the fence of a shard; `ahead` are keys of master data that is read with it."""
     named = list(ahead)
+    if not named:
+        return FenceValue((store.get(key) or {}).get("epoch"))
     item = store.get_many([key, *named]).get(key, {})
-    if named and now_ms() - int(item.get("retired", 0)) < _MOMENT_MS:
+    if now_ms() - int(item.get("retired", 0)) < _MOMENT_MS:
         store.get_many(named, uncached=True)
     return FenceValue(item.get("epoch"))
 
