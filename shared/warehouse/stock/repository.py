@@ -273,19 +273,20 @@ def free_rows(
     product_id: int,
     warehouse_id: int,
     start: AttributeMap | None,
-    most: int | None = FREE_PAGE,
+    *,
+    whole: bool = False,
 ) -> tuple[list[FreeRow], AttributeMap | None]:
     """Return a page of the rows with available stock, by expiry date and then by receipt.
 
     It begins at the key `start`; the other value is that of the next page, None at the end. A page
-    has `most` rows; None for as many as one Query returns, which are thousands. The rows come from
-    an index that can lag behind: load them before allocating from them.
+    has FREE_PAGE rows, a `whole` one as many as one Query returns, which are thousands. The rows
+    come from an index that can lag behind: load them before allocating from them.
     """
     index = STOCK.index_of("free")
     partition, sort = index_keys(index)
     more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
-    if most is not None:
-        more["Limit"] = most
+    if not whole:
+        more["Limit"] = FREE_PAGE
     page = store.query(
         IndexName=index_name(index),
         KeyConditionExpression=f"{partition} = :free",

@@ -72,9 +72,9 @@ def ids_of_product(store: Store, warehouse_id: int, product_id: int) -> list[int
 
 def all_free_rows(store: Store, product_id: int, warehouse_id: int) -> list[FreeRow]:
     """Return all rows of a product with available stock, in the order of `free_rows`."""
-    rows, last = repository.free_rows(store, product_id, warehouse_id, None, None)
+    rows, last = repository.free_rows(store, product_id, warehouse_id, None, whole=True)
     while last:
-        more, last = repository.free_rows(store, product_id, warehouse_id, last, None)
+        more, last = repository.free_rows(store, product_id, warehouse_id, last, whole=True)
         rows += more
     return rows
 
