@@ -181,7 +181,7 @@ class StockPosting:
         levels: Several[Place] = (),
         movements: int | None,
         batches: Mapping[Lot, Batch] = MappingProxyType({}),
-        beside: Callable[[Iterable[StockRow]], object] = lambda _: None,
+        beside: Callable[[Iterable[StockRow]], object] | None = None,
     ) -> None:
         """Load rows and their levels, in two round trips at most.
 
@@ -197,10 +197,8 @@ class StockPosting:
         lots = sorted({lot for target in targets if (lot := lot_of(target))})
         keys = [*aliases, *(STOCK.key(number) for number in rows), *level_keys(expected)]
         keys += [batch_key(lot) for lot in lots]
-        found, _ = run_all(
-            lambda: tx.store.get_many(keys),
-            lambda: tx.reserve_ids(MOVEMENTS.kind, movements) if movements else None,
-        )
+        ids = [partial(tx.reserve_ids, MOVEMENTS.kind, movements)] if movements else []
+        found, *_ = run_all(lambda: tx.store.get_many(keys), *ids)
         self._add_records(STOCK.from_items(found, number) for number in rows)
         others = {int(found[alias]["id"]) for alias in aliases if alias in found}
         places = {
@@ -215,11 +213,12 @@ class StockPosting:
         unread = self.batches.add_stored(lots, found, derived)
         loaded = list(self.changes.rows.values())
         keys = [*(STOCK.key(number) for number in others - set(rows)), *level_keys(places)]
+        # Only what has something to do: each takes a thread.
         more, *_ = run_all(
             lambda: tx.store.get_many(keys),
-            *(partial(tx.reserve_ids, *each) for each in new.items()),
-            lambda: self.batches.add_derived(unread) if unread else None,
-            lambda: beside(loaded),
+            *(partial(tx.reserve_ids, kind, count) for kind, count in new.items() if count),
+            *([partial(self.batches.add_derived, unread)] if unread else []),
+            *([partial(beside, loaded)] if beside else []),
         )
         self._add_records(STOCK.from_items(more, number) for number in others - set(rows))
         self._add_levels(more, places)
