@@ -134,8 +134,8 @@ class SampleOperations:
         receipt = self._post("/receipts", {"document_id": self._document_id("entry", reference)})
         for action in _RECEIPT_ACTIONS[task["state"]]:
             if action == "lines":
-                for line in self._receipt_lines(document):
-                    self._post(f"/receipts/{receipt['id']}/lines", line)
+                lines = list(self._receipt_lines(document))
+                self._post(f"/receipts/{receipt['id']}/lines", {"lines": lines})
             else:
                 self._post(f"/receipts/{receipt['id']}/{action}")
         return True
@@ -279,8 +279,8 @@ class SampleOperations:
         return True
 
     def _confirm_picks(self, path: str, picking: Body) -> None:
-        for goods in picks_of(picking):
-            self._post(f"{path}/picks", goods)
+        if picks_of(picking):
+            self._post(f"{path}/picks", {"as_allocated": True})
 
     # Returns
 

@@ -52,8 +52,7 @@ def start_receipt(post: Post, document: int) -> str:
 def receive(post: Post, document: int, goods: Iterable[Body]) -> Body:
     """Receive goods for an entry document, and finalize the receipt; return it."""
     path = start_receipt(post, document)
-    for line in goods:
-        post(f"{path}/lines", line)
+    post(f"{path}/lines", {"lines": list(goods)})
     receipt: Body = post(f"{path}/finalize", None)
     return receipt
 

@@ -20,6 +20,8 @@ _LISTS = (
     "/returns", "/packing-orders", "/handling-units", "/stocks", "/stock-levels",
     "/stock-movements", "/imports", "/webhooks", "/approvals", "/rfid-validations",
 )  # fmt: skip
+_TOGETHER_SHARE = 0.5
+"""Share of the receipts and pickings whose lines are sent in one request."""
 _PACKED_SHARE = 0.5
 """Share of the shipments that are packed."""
 _RETURNED_SHARE = 0.5
@@ -135,10 +137,15 @@ class Worker:
         path = f"/receipts/{receipt['id']}"
         self.caller.write("POST", f"{path}/start")
         first = self._rng.randint(1, qty)
-        for part in filter(None, (first, qty - first)):
-            line = {**self._goods(item, part), "bin_code": position}
-            if self.caller.write("POST", f"{path}/lines", line):
-                self.journal.change_stock(item, position, part)
+        parts = [part for part in (first, qty - first) if part]
+        lines = [{**self._goods(item, part), "bin_code": position} for part in parts]
+        if self._rng.random() < _TOGETHER_SHARE:
+            if self.caller.write("POST", f"{path}/lines", {"lines": lines}):
+                self.journal.change_stock(item, position, qty)
+        else:
+            for part, line in zip(parts, lines, strict=True):
+                if self.caller.write("POST", f"{path}/lines", line):
+                    self.journal.change_stock(item, position, part)
         self._validate("receipt", receipt["id"], item, qty)
         if self._rng.random() < _EXCESS_SHARE:
             self._receive_with_approval(f"{path}/lines", item, position)
@@ -212,6 +219,17 @@ class Worker:
     def _ship_shared(self) -> None:
         self._pick_and_dispatch(self.shared_item, 1)
 
+    def _pick(self, path: str, item: str, allocated: list[dict[str, Any]]) -> None:
+        if self._rng.random() < _TOGETHER_SHARE:
+            if self.caller.write("POST", f"{path}/picks", {"as_allocated": True}):
+                for line in allocated:
+                    self.journal.change_stock(item, line["bin_code"], -int(line["qty"]))
+            return
+        for line in allocated:
+            taken = {**self._goods(item, line["qty"]), "bin_code": line["bin_code"]}
+            if self.caller.write("POST", f"{path}/picks", taken):
+                self.journal.change_stock(item, line["bin_code"], -int(line["qty"]))
+
     def _pick_and_dispatch(self, item: str, qty: int) -> None:
         """Ship a quantity; a product that others ship too may be out of stock."""
         document = self._create_document("/exit-documents", item, qty)
@@ -221,10 +239,7 @@ class Worker:
             return
         path = f"/pickings/{picking['id']}"
         self.caller.write("POST", f"{path}/start")
-        for line in allocated:
-            taken = {**self._goods(item, line["qty"]), "bin_code": line["bin_code"]}
-            if self.caller.write("POST", f"{path}/picks", taken):
-                self.journal.change_stock(item, line["bin_code"], -int(line["qty"]))
+        self._pick(path, item, allocated)
         short = sum(line["qty"] for line in allocated) < qty
         reason = {"shortage_reason": "could_not_locate"} if short else None
         if self.caller.write("POST", f"{path}/finalize", reason):

@@ -162,6 +162,27 @@ def test_receipt_from_its_document_to_the_end(
     assert [(row["qty"], row["position"]["bin_code"]) for row in found] == [(10, "A-1")]
 
 
+def test_everything_is_received_and_picked_in_one_step(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    receipt = started_receipt(acme, goods)
+    person.start(f"receipts/{receipt}")
+    person.choose("Receive all as ordered", {"Position": "A-1"})
+    expect(person.rows().first).to_contain_text(goods)
+    person.choose("Finalize")
+    expect(person.shown("Status")).to_have_text("Finalized")
+
+    order = document(acme, goods, "exit", 4)
+    picking = acme.post("/pickings", json={"document_id": order["id"]}).json()["data"]["id"]
+    person.open(f"pickings/{picking}")
+    person.choose("Start")
+    person.choose("Pick all as allocated")
+    person.choose("Finalize")
+    expect(person.shown("Status")).to_have_text("Finalized")
+    [line] = acme.get(f"/pickings/{picking}").json()["data"]["lines"]
+    assert (line["qty"], line["picked_qty"], line["bin_code"]) == (4, 4, "A-1")
+
+
 def test_approval_is_asked_for_seen_next_to_the_goods_and_granted(
     new_person: NewPerson, acme: httpx.Client, goods: str
 ) -> None:
