@@ -16,12 +16,13 @@ from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.integration.imports.context import ImportContext, import_context
 from shared.integration.imports.received_files import ReceivedFile, import_of_received_file
-from shared.integration.imports.worker import MAX_ATTEMPTS, process_import
+from shared.integration.imports.worker import process_import
 from shared.kernel.clock import Deadline
 from shared.kernel.config import config
 from shared.kernel.dead_letters import send_dead_letter
 from shared.kernel.json_text import loads
 from shared.kernel.observability import bind, bound_tenant, flush, log_consumed, logger
+from shared.kernel.queued_work import MAX_ATTEMPTS
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

@@ -40,6 +40,7 @@ FLOORS = (
     "shared.kernel.calendar_days",
     "shared.kernel.company",
     "shared.kernel.db",
+    "shared.kernel.queued_work",
     "shared.kernel.references",
     "shared.kernel.list_parameters",
     "shared.kernel.events",

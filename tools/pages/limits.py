@@ -18,12 +18,11 @@ from shared.identity.users.models import MAX_ROLES
 from shared.integration.changes import models as changes
 from shared.integration.imports import models as imports
 from shared.integration.imports import service as imports_service
-from shared.integration.imports import worker as import_worker
 from shared.integration.webhooks import http_client, target_urls
 from shared.integration.webhooks import models as webhook_models
 from shared.integration.webhooks import repository as webhook_repository
 from shared.integration.webhooks import rules as webhook_rules
-from shared.kernel import fields, list_parameters, metadata
+from shared.kernel import fields, list_parameters, metadata, queued_work
 from shared.kernel.db import claim, facets, items
 from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.lists import bounds as list_bounds
@@ -342,7 +341,7 @@ def _imports() -> str:
 | columns · characters of a cell | {spreadsheet.MAX_COLUMNS} · {_plain(spreadsheet.MAX_CELL_CHARACTERS)} | the import is `invalid` |
 | name of a file | 200 characters | 422 |
 | errors of the structure that are reported | {spreadsheet.MAX_STRUCTURE_ERRORS} | the rest is left out |
-| attempts of a commit without progress | {import_worker.MAX_ATTEMPTS} | the import is `failed`; commit it again |
+| attempts of a commit without progress | {queued_work.MAX_ATTEMPTS} | the import is `failed`; commit it again |
 """
 
 

@@ -3,14 +3,14 @@
 from contextlib import suppress
 from functools import partial
 
-from shared.integration.imports.context import LEASE_MS, ImportContext, caller_of
+from shared.integration.imports.context import ImportContext, caller_of
 from shared.integration.imports.models import StoredImport
 from shared.integration.imports.part_files import read_groups
 from shared.integration.imports.repository import IMPORTS
-from shared.kernel.clock import now_ms
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, StaleState
+from shared.kernel.queued_work import progress
 from shared.kernel.validation import Checked, InvalidBody, check
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, ExitDraft
@@ -64,7 +64,7 @@ def _allocate(tx: Transaction, *, import_id: int, index: int, draft: Checked[Exi
     if found and _needs_picking(found.entity, stored):
         with suppress(Conflict, StaleState):  # the document was closed, or its picking was started
             create_picking(tx, PickingDraft(document_id=found.id))
-    update = {"allocated": index + 1, "stalled": 0, "busy_until": now_ms() + LEASE_MS}
+    update = {"allocated": index + 1, **progress()}
     IMPORTS.replace(tx, record, stored.model_copy(update=update))
     return True
 

@@ -8,7 +8,7 @@ therefore continues with the first group that is not applied.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.integration.imports.context import LEASE_MS, ImportContext, caller_of
+from shared.integration.imports.context import ImportContext, caller_of
 from shared.integration.imports.files.columns import find_columns, indexes_of
 from shared.integration.imports.files.row_groups import RowGroup, add_problem, count_characters
 from shared.integration.imports.kinds.importer import ApplyOptions, Importer, Skipped
@@ -25,12 +25,12 @@ from shared.integration.imports.part_files import (
 from shared.integration.imports.report.error_report import write_error_report
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.imports.validation import FILE_GONE, MAX_GROUP_CHARACTERS
-from shared.kernel.clock import now_ms
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem
 from shared.kernel.fields import Input
+from shared.kernel.queued_work import progress
 from shared.kernel.tenant_files import FileMissing
 from shared.kernel.validation import Checked, check
 
@@ -202,8 +202,7 @@ class _CommitStep:
                 ),
                 "rejected": names,
                 "skipped": skipped_names,
-                "busy_until": now_ms() + LEASE_MS,
-                "stalled": 0,
+                **progress(),
             }
         )
 

@@ -1,6 +1,6 @@
 """The resources of one tenant that processing its imports needs: table, files, queue, deadline."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from shared.identity.tenancy.access import s3_for
@@ -16,22 +16,14 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.queue import Message, Queue
+from shared.kernel.queued_work import Change
 from shared.kernel.tenant_files import TenantFiles
 from shared.warehouse.approvals import service as approvals
 
 IN_PROGRESS = frozenset({"validating", "committing"})
 """The states in which the worker has something to do."""
-LEASE_MS = 30_000
-"""How long a worker or request has an import for itself after each step."""
 REQUEST_SECONDS = 30
 """Seconds after which a request has certainly ended: the timeout of the gateway."""
-
-
-type ImportChange = Callable[[StoredImport], Mapping[str, object] | None]
-"""Returns what an import gets instead, by attribute; None to leave it unchanged.
-
-It is called again if the import was changed since.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +66,7 @@ class ImportContext:
         self.queue.send(Message(message, group=self.tenant.slug, delay=delay))
 
     def update(
-        self, import_id: int, change: ImportChange, *, request: str | None = None
+        self, import_id: int, change: Change[StoredImport], *, request: str | None = None
     ) -> Record[StoredImport]:
         """Change an import in a transaction of its own, and return its record.
 

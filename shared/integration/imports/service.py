@@ -10,7 +10,6 @@ from shared.integration.imports import repository
 from shared.integration.imports.actions import ACTIONS
 from shared.integration.imports.commit import commit
 from shared.integration.imports.context import (
-    LEASE_MS,
     REQUEST_SECONDS,
     ImportContext,
     release_lease,
@@ -40,7 +39,6 @@ from shared.integration.imports.repository import (
 from shared.integration.imports.upload_checks import ensure_acceptable, safe_file_name
 from shared.integration.imports.validation import duplicate_file_warning, validate
 from shared.kernel.caller import Caller
-from shared.kernel.clock import now_ms
 from shared.kernel.db.records import Record
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
@@ -48,6 +46,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import ImportRefused, NotFound
 from shared.kernel.list_parameters import list_of
+from shared.kernel.queued_work import progress
 from shared.kernel.tenant_files import FileMissing
 from shared.kernel.validation import Checked, ensure_valid
 
@@ -99,7 +98,7 @@ def start_import(
             "digest": digest,
             "warning": duplicate_file_warning(own_tx, digest),
             "requested_by": requester_of(tx.caller),
-            "busy_until": now_ms() + LEASE_MS if is_sync else 0,
+            **(progress() if is_sync else {}),
         }
         put_alias(own_tx, contents_alias_key(digest), import_id)
         if tx.request_name is not None:
@@ -265,8 +264,7 @@ def begin_commit(
             "structure_errors": [],
             "commit_request": request,
             "requested_by": requester_of(caller) or stored.requested_by,
-            "busy_until": now_ms() + LEASE_MS,
-            "stalled": 0,
+            **progress(),
             "invocations": 0,
         }
 

@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from shared.integration.imports.context import LEASE_MS, ImportContext
+from shared.integration.imports.context import ImportContext
 from shared.integration.imports.files.reader import ParsedFile, read_file
 from shared.integration.imports.files.row_groups import RowGroup, RowGrouper, count_characters
 from shared.integration.imports.kinds.importer import ApplyOptions, Skipped
@@ -25,11 +25,11 @@ from shared.integration.imports.repository import (
     find_by_alias,
     put_alias,
 )
-from shared.kernel.clock import now_ms
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem
+from shared.kernel.queued_work import progress
 from shared.kernel.spreadsheets.table import UnreadableFile
 from shared.kernel.tenant_files import FileMissing
 from shared.kernel.validation import check, problems_of
@@ -231,8 +231,7 @@ def _save_chunk(
             "parts": [*stored.parts, valid_part] if valid_part else stored.parts,
             "rejected": [*stored.rejected, rejected_part] if rejected_part else stored.rejected,
             "skipped": [*stored.skipped, skipped_part] if skipped_part else stored.skipped,
-            "busy_until": now_ms() + LEASE_MS,
-            "stalled": 0,
+            **progress(),
         }
 
     return context.update(before.id, add_chunk)

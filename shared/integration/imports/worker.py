@@ -1,88 +1,45 @@
 """Processes an import from its current state until it ends, waits for a user, or time is up."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 
 from shared.integration.imports.commit import commit, fail
-from shared.integration.imports.context import (
-    IN_PROGRESS,
-    LEASE_MS,
-    ImportContext,
-    release_lease,
-)
+from shared.integration.imports.context import IN_PROGRESS, ImportContext
 from shared.integration.imports.drop_results import write_drop_results
 from shared.integration.imports.kind_access import tenant_refusal
 from shared.integration.imports.models import StoredImport
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.imports.service import begin_commit
 from shared.integration.imports.validation import validate
-from shared.kernel.clock import now_ms
 from shared.kernel.db.records import Record
-from shared.kernel.errors import ImportRefused, NotFound
+from shared.kernel.errors import ImportRefused
 from shared.kernel.observability import logger
+from shared.kernel.queued_work import QueuedWork
 from shared.warehouse.settings.values import settings_of
-
-MAX_ATTEMPTS = 5
-"""How often an import is taken up without progress before it is set to `failed`. The queue delivers
-a message as often."""
-MAX_INVOCATIONS = 1_000
-"""How often an import is taken up before it is set to `failed`, with or without progress. Lambda
-does not stop the chain of messages with which an import continues (`RecursiveLoop` in the
-template). At up to a minute each, these are more than 16 hours; a repeated commit continues."""
-_INVOCATION_SECONDS = 120
-"""Timeout of the worker function."""
-_LEASE_SECONDS = LEASE_MS // 1000 + 1
 
 
 def process_import(context: ImportContext, import_id: int, *, last_delivery: bool) -> None:
-    """Process an import, if it exists.
+    """Process an import, if it exists; see `QueuedWork.take_up`.
 
-    Another message is sent to the worker if the time is up, if another worker holds the lease, and
-    on the last delivery of a message. The results of a dropped file are written when the import has
-    ended or waits for a commit. `last_delivery` is whether the queue delivers the message for the
-    last time.
+    The results of a dropped file are written when the import has ended or waits for a commit.
     """
-    has_lease = False
+    work = QueuedWork(
+        IN_PROGRESS,
+        context.update,
+        context.enqueue,
+        lambda record: _process(context, record),
+        lambda record, reason: _give_up(context, record, reason),
+    )
+    record = work.take_up(import_id, last_delivery=last_delivery)
+    if record:
+        _log_progress(record.entity)
+        write_drop_results(context, record)
 
-    def take_lease(stored: StoredImport) -> Mapping[str, object] | None:
-        nonlocal has_lease
-        has_lease = stored.busy_until <= now_ms()
-        if stored.status not in IN_PROGRESS or not has_lease:
-            return None
-        return {
-            "busy_until": now_ms() + LEASE_MS,
-            "stalled": stored.stalled + 1,
-            "invocations": stored.invocations + 1,
-        }
 
-    try:
-        record = context.update(import_id, take_lease)
-    except NotFound:
-        return  # the request that sent the message failed before it created the import
-    if record.entity.status in IN_PROGRESS and not has_lease:
-        delay = 1 + max(0, record.entity.busy_until - now_ms()) // 1000
-        context.enqueue(import_id, delay=delay)
-        return
-    if record.entity.status in IN_PROGRESS:
-        if reason := _reason_to_give_up(record.entity):
-            action = (
-                "Commit the import again." if record.entity.readable else "Upload the file again."
-            )
-            record = fail(context, record.id, f"{reason} {action}")
-        elif last_delivery:
-            # If this invocation dies too, another message must exist.
-            context.enqueue(import_id, delay=_INVOCATION_SECONDS)
-    try:
-        record = _process(context, record)
-    except Exception:
-        # The queue would deliver the message again much later.
-        context.enqueue(import_id, delay=_LEASE_SECONDS)
-        raise
-    if record.entity.status in IN_PROGRESS:
-        context.update(import_id, release_lease)
-        context.enqueue(import_id)
-    _log_progress(record.entity)
-    write_drop_results(context, record)
+def _give_up(
+    context: ImportContext, record: Record[StoredImport], reason: str
+) -> Record[StoredImport]:
+    action = "Commit the import again." if record.entity.readable else "Upload the file again."
+    return fail(context, record.id, f"{reason} {action}")
 
 
 def _log_progress(stored: StoredImport) -> None:
@@ -117,11 +74,3 @@ def _is_committed_automatically(context: ImportContext, stored: StoredImport) ->
         and settings_of(context.tenant.company).commit_drops
         and tenant_refusal(context.tenant, stored.kind) is None
     )
-
-
-def _reason_to_give_up(stored: StoredImport) -> str | None:
-    if stored.stalled >= MAX_ATTEMPTS:
-        return f"Processing failed {MAX_ATTEMPTS} times at the same point."
-    if stored.invocations > MAX_INVOCATIONS:
-        return f"Processing was continued {MAX_INVOCATIONS} times and did not end."
-    return None

@@ -35,8 +35,7 @@ def scheduler(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> Schedule
     """Use several chunks and transactions for a few rows, and no leases."""
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 2)
     monkeypatch.setattr("shared.integration.imports.kinds.importer.MAX_PLANNED_ACTIONS", 5)
-    for module in ("validation", "commit", "allocation", "worker", "service"):
-        monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
+    monkeypatch.setattr("shared.kernel.queued_work.LEASE_MS", 0)
     return scheduler
 
 
@@ -218,8 +217,7 @@ def test_a_message_is_postponed_while_another_worker_has_the_lease(
 def test_two_workers_validate_a_dropped_file_once_between_any_two_calls(
     scenario: ImportScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("validation", "commit", "worker", "service"):
-        monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
+    monkeypatch.setattr("shared.kernel.queued_work.LEASE_MS", 0)
     scenario.put_file("drop/products/goods.csv", GOODS)
     [notification] = scenario.take_messages()
     assert not scenario.deliver(notification)

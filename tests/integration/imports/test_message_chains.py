@@ -10,7 +10,7 @@ import pytest
 
 from functions.import_worker import app
 from shared.identity.tenancy.tenant import PLANS
-from shared.integration.imports import worker
+from shared.kernel import queued_work
 from tests.import_scenario import (
     ImportScenario,
     leave_all_to_worker,
@@ -71,7 +71,7 @@ def test_an_import_may_need_more_invocations_than_lambda_lets_a_chain_have(
 def test_a_validation_that_never_ends_is_given_up(
     scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "MAX_INVOCATIONS", 3)
+    monkeypatch.setattr(queued_work, "MAX_INVOCATIONS", 3)
     number = upload(scenario)
     assert chain_length(scenario) == 4
     one = scenario.get_import(number)
@@ -86,7 +86,7 @@ def test_a_commit_that_was_given_up_continues_when_it_is_repeated(
 ) -> None:
     number = upload(scenario, products=5)
     chain_length(scenario)
-    monkeypatch.setattr(worker, "MAX_INVOCATIONS", 3)
+    monkeypatch.setattr(queued_work, "MAX_INVOCATIONS", 3)
     begin_commit(scenario, number)
     assert chain_length(scenario) == 4
     one = scenario.get_import(number)
@@ -104,5 +104,5 @@ def test_a_commit_that_was_given_up_continues_when_it_is_repeated(
 
 def test_the_largest_import_ends_before_it_is_given_up() -> None:
     most_rows = max(plan.limits["rows_per_import"] for plan in PLANS.values())
-    seconds = worker.MAX_INVOCATIONS * app._MESSAGE_MS / 1000
+    seconds = queued_work.MAX_INVOCATIONS * app._MESSAGE_MS / 1000
     assert seconds >= most_rows * _SECONDS_PER_GROUP

@@ -7,9 +7,9 @@ from gzip import decompress as gunzip
 import pytest
 
 from shared.integration.imports.validation import FILE_GONE
-from shared.integration.imports.worker import MAX_ATTEMPTS
 from shared.kernel import aws
 from shared.kernel.config import config
+from shared.kernel.queued_work import MAX_ATTEMPTS
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, refusal, refuse_calls
 from tests.import_scenario import ImportScenario, leave_all_to_worker
