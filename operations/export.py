@@ -22,7 +22,7 @@ from operations.draining import wait_for_running_invocations
 from operations.items_file import (
     ITEMS_FILE,
     ensure_movable,
-    ensure_no_running_import,
+    ensure_no_queued_work,
     write_items,
 )
 from operations.operator_identity import run_as_operator
@@ -152,7 +152,7 @@ def export_tenant(
     _write_json(to / _TENANT, _describe_tenant(tenant, get_overview(slug)))
     if passphrase is not None:
         wait_for_running_invocations(slug, now_ms(), progress)
-        ensure_no_running_import(slug)
+        ensure_no_queued_work(slug)
     counts = _export_entities(slug, to, progress)
     counts[FILE_LIST] = _export_files(slug, to, progress)
     manifest["counts"] = dict(counts)

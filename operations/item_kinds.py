@@ -438,6 +438,7 @@ ITEM_KINDS: Mapping[str, tuple[ItemKind, ...]] = {
     "document_id": (_REFERENCES,),
     "entry_ref": (_DOCUMENT_REFERENCES,),
     "exit_ref": (_DOCUMENT_REFERENCES,),
+    "export_newest": (ItemKind(_Alias, "all"),),
     "gtin": (ItemKind(_GtinAlias, r"\d{14}"),),
     "held": (ItemKind(_Holds, f"position#{_NUMBER}", "COUNT"),),
     "hold_ref": (_REFERENCES,),

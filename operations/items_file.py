@@ -4,7 +4,8 @@ From it `operations.tenant_import` makes the tenant in another deployment. It ha
 encrypted with a passphrase. Nothing may change during the export.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,14 @@ from operations.progress import ReportProgress
 from operations.tenant_changes import tenant_item
 from shared.identity.auth.clients import client_key
 from shared.identity.tenancy.access import operator_store
-from shared.integration.imports.context import IN_PROGRESS
+from shared.integration.exports import actions as exports
+from shared.integration.exports.repository import EXPORTS
+from shared.integration.imports import context as imports
 from shared.integration.imports.repository import IMPORTS
 from shared.kernel.aws import client, read_pages
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import to_attributes
 from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.outbox_item import CHANGES
@@ -56,20 +60,30 @@ def ensure_movable(slug: str, passphrase: str) -> None:
         )
 
 
-def ensure_no_running_import(slug: str) -> None:
-    """Raise Conflict for an import that the worker processes, also of a tenant that is not active.
+_QUEUED: Sequence[tuple[Collection[Any], frozenset[str]]] = (
+    (IMPORTS, imports.IN_PROGRESS),
+    (EXPORTS, exports.IN_PROGRESS),
+)
+"""What the worker processes, and in which statuses."""
 
-    It changes the data during the export, and its messages cannot be moved. No import begins
+
+def ensure_no_queued_work(slug: str) -> None:
+    """Raise Conflict for what the worker processes, also of a tenant that is not active.
+
+    It changes the data during the export, and its messages cannot be moved. Nothing begins
     meanwhile.
     """
     store = operator_store(slug)
-    for status in sorted(IN_PROGRESS):
-        for numbers in id_pages(store, IMPORTS, "status", status):
-            for record in IMPORTS.get_many(store, numbers):
-                if record.entity.status in IN_PROGRESS:
+    for collection, statuses in _QUEUED:
+        for numbers in chain.from_iterable(
+            id_pages(store, collection, "status", status) for status in sorted(statuses)
+        ):
+            for record in collection.get_many(store, numbers):
+                if record.entity.status in statuses:
+                    name = collection.noun.lower()
                     raise Conflict(
-                        f"The import {record.id} of {slug} is {record.entity.status}. Resume the "
-                        f"tenant (stowage tenant resume {slug}), wait until the import has ended, "
+                        f"The {name} {record.id} of {slug} is {record.entity.status}. Resume the "
+                        f"tenant (stowage tenant resume {slug}), wait until the {name} has ended, "
                         "then suspend the tenant again."
                     )
 

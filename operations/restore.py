@@ -27,7 +27,7 @@ from operations.feed import begin_feed
 from operations.operator_identity import operator_name
 from operations.progress import ReportProgress, no_progress
 from operations.restore_carry_over import (
-    fail_running_imports,
+    fail_queued_work,
     keep_access_ended,
     keep_webhooks_inactive,
     raise_sequences,
@@ -375,7 +375,7 @@ def _complete(  # noqa: PLR0913, PLR0917  the facts of one restore
     # Before anything else changes the entities, so that an equal version means the same state.
     raise_versions(present, restored, parse_moment(plan.at) if plan.at else None, report)
     locked = keep_access_ended(present, restored)
-    fail_running_imports(restored)
+    fail_queued_work(restored)
     if version.written >= CHANGES_SINCE:
         begin_feed(restored, report)
     lease.keep()

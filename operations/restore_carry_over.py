@@ -1,6 +1,6 @@
 """What a restored table must not forget: given ids, ended access and deactivated subscriptions.
 
-Imports that were running at its moment end, because no message continues them.
+Imports and exports that were running at its moment end, because no message continues them.
 
 All of it is written into the restored table before requests reach it, while no request can change
 the present one. Every function can be repeated.
@@ -16,7 +16,9 @@ from shared.identity.users import logins, passwords
 from shared.identity.users.logins import Login, login_from_items, login_key
 from shared.identity.users.models import User
 from shared.identity.users.repository import USERS
-from shared.integration.imports.context import IN_PROGRESS
+from shared.integration.exports import actions as exports
+from shared.integration.exports.repository import EXPORTS
+from shared.integration.imports import context as imports
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.webhooks.repository import WEBHOOKS, read_register, stage_registration
 from shared.integration.webhooks.service import deactivate
@@ -125,18 +127,29 @@ def keep_webhooks_inactive(tx: Transaction, present: Store) -> list[int]:
     return [webhook.id for webhook in changed]
 
 
-def fail_running_imports(restored: Store) -> None:
-    """Set the imports that were running at the moment to `failed`: their messages are gone."""
-    for status in sorted(IN_PROGRESS):
+def fail_queued_work(restored: Store) -> None:
+    """Set what was running at the moment to `failed`: the messages of the worker are gone."""
+    for status in sorted(imports.IN_PROGRESS):
         for numbers in id_pages(restored, IMPORTS, "status", status):
             for number in numbers:
                 run_transaction(restored, partial(_fail_import, number=number))
+    for status in sorted(exports.IN_PROGRESS):
+        for numbers in id_pages(restored, EXPORTS, "status", status):
+            for number in numbers:
+                run_transaction(restored, partial(_fail_export, number=number))
 
 
 def _fail_import(tx: Transaction, number: int) -> None:
     record = IMPORTS.get(tx.store, number)
     stored = record.entity
-    if stored.status in IN_PROGRESS:
+    if stored.status in imports.IN_PROGRESS:
         action = "Commit the import again." if stored.readable else "Upload the file again."
         problem = f"The data was restored to a moment at which the import was running. {action}"
         IMPORTS.save(tx, record, stored, status="failed", structure_errors=[problem], busy_until=0)
+
+
+def _fail_export(tx: Transaction, number: int) -> None:
+    record = EXPORTS.get(tx.store, number)
+    if record.entity.status in exports.IN_PROGRESS:
+        failure = "The data was restored to a moment at which the export was running."
+        EXPORTS.save(tx, record, record.entity, status="failed", failure=failure, busy_until=0)

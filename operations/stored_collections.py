@@ -5,6 +5,7 @@ from typing import Any
 
 from shared.identity.audit.repository import AUDIT
 from shared.identity.users.repository import ROLES, USERS
+from shared.integration.exports.repository import EXPORTS
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.webhooks.repository import WEBHOOKS
 from shared.kernel.db.collection import Collection
@@ -31,6 +32,7 @@ COLLECTIONS: Mapping[str, Collection[Any]] = {
     collection.kind: collection
     for collection in (
         APPROVALS, AUDIT, CATEGORIES, CLIENTS, COUNTS, COUNT_LINES, DIFFERENCES, ENTRIES, EXITS,
+        EXPORTS,
         HOLDS, IMPORTS, LAYOUTS, LEVELS, MOVEMENTS, PACKING_ORDERS, PICKINGS, PICK_FACES, POSITIONS,
         PRODUCTS, PROVIDERS, RECEIPTS, RETURNED, RETURNS, ROLES, STOCK, TOTALS, TRANSFERS,
         TRANSFER_ORDERS, UNITS, USERS, VALIDATIONS, WAREHOUSES, WAVES, WEBHOOKS,

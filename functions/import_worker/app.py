@@ -1,6 +1,7 @@
-"""Processes imports: messages of the import queue, and notifications of files in the bucket."""
+"""Processes imports and exports: messages of the queue, and notifications of dropped files."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
@@ -14,7 +15,9 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
-from shared.integration.imports.context import ImportContext, import_context
+from shared.integration.exports.context import export_context
+from shared.integration.exports.worker import process_export
+from shared.integration.imports.context import import_context
 from shared.integration.imports.received_files import ReceivedFile, import_of_received_file
 from shared.integration.imports.worker import process_import
 from shared.kernel.clock import Deadline
@@ -69,55 +72,58 @@ def _process_message(record: SQSRecord, *, context: "LambdaContext") -> None:
     deadline = Deadline(min(_MESSAGE_MS, remaining))
     last_delivery = int(record.attributes.approximate_receive_count) >= MAX_DELIVERIES
     message = loads(record.body)
-    for task in _tasks(message):
-        bind(request_id=record.message_id, tenant=task[0])
+    for slug, task in _tasks(message):
+        bind(request_id=record.message_id, tenant=slug)
         try:
-            _process_task(*task, deadline, last_delivery=last_delivery)
+            _process_task(slug, task, deadline, last_delivery=last_delivery)
         finally:
             log_consumed()
 
 
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The import or export that a message concerns."""
+
+    kind: str
+    id: int
+
+
 def _process_task(
-    slug: str,
-    import_id: int | None,
-    file: ReceivedFile | None,
-    deadline: Deadline,
-    *,
-    last_delivery: bool,
+    slug: str, task: _Work | ReceivedFile, deadline: Deadline, *, last_delivery: bool
 ) -> None:
-    context = _context_of(slug, deadline)
-    if context is None:
+    tenant = directory.tenant(slug)
+    if tenant is None:
         logger.warning("tenant does not exist", tenant=slug)
-    elif import_id is not None:
-        process_import(context, import_id, last_delivery=last_delivery)
-    elif file and (received := import_of_received_file(context, file)) is not None:
-        # Notifications have no message group. The new message waits in the tenant's group.
-        context.enqueue(received)
+        return
+    store = store_for(tenant, deadline)
+    if isinstance(task, ReceivedFile):
+        context = import_context(tenant, store)
+        if (received := import_of_received_file(context, task)) is not None:
+            # Notifications have no message group. The new message waits in the tenant's group.
+            context.enqueue(received)
+    elif task.kind == "import":
+        process_import(import_context(tenant, store), task.id, last_delivery=last_delivery)
+    else:
+        process_export(export_context(tenant, store), task.id, last_delivery=last_delivery)
 
 
-def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, int | None, ReceivedFile | None]]:
-    """Yield the tenant, and either the import or the received file that a message concerns.
+def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, _Work | ReceivedFile]]:
+    """Yield the tenant, and the import, the export or the received file that a message concerns.
 
     Raises:
-        ValueError: The message is neither. It stays as a dead letter.
+        ValueError: The message is none of these. It stays as a dead letter.
     """
     # S3 sends a test event when notifications are set up.
-    if not {"import", "Records"} & {*message} and message.get("Event") != "s3:TestEvent":
-        error = "The message is neither an import nor a notification of files."
+    if not {"import", "export", "Records"} & {*message} and message.get("Event") != "s3:TestEvent":
+        error = "The message is neither an import nor an export nor a notification of files."
         raise ValueError(error)
-    if "import" in message:
-        yield message["tenant"], int(message["import"]), None
+    for kind in ("import", "export"):
+        if kind in message:
+            yield message["tenant"], _Work(kind, int(message[kind]))
     for notification in message.get("Records", ()):
         stored = notification["s3"]["object"]
         slug, _, name = unquote_plus(stored["key"]).partition("/")
         # The sequencer distinguishes two files that were created under the same name.
         sequencer = stored.get("sequencer") or notification.get("eventTime", "")
         etag = f'"{stored.get("eTag", "").strip(chr(34))}"'
-        yield slug, None, ReceivedFile(name, etag, int(stored.get("size", 0)), sequencer)
-
-
-def _context_of(slug: str, deadline: Deadline) -> ImportContext | None:
-    tenant = directory.tenant(slug)
-    if tenant is None:
-        return None
-    return import_context(tenant, store_for(tenant, deadline))
+        yield slug, ReceivedFile(name, etag, int(stored.get("size", 0)), sequencer)

@@ -17,7 +17,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "documents": ("entry", "exit", "transfer_order"),
     "work": ("receipt", "picking", "transfer", "wave", "return"),
     "packing": ("packing_order", "handling_unit", "rfid_validation"),
-    "imports": ("import",),
+    "imports and exports": ("import", "export"),
     "subscriptions": ("webhook",),
     "users": ("user", "role"),
     "the audit log": ("audit",),

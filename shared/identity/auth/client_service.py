@@ -81,6 +81,11 @@ def _find_client(store: Store, client_id: str) -> OAuthClient:
     return client_from_item(item)
 
 
+def active_ids(store: Store) -> list[str]:
+    """Return the ids of the active clients, from the index."""
+    return [client.client_id for client in _active_clients(store)]
+
+
 def find_clients(store: Store, client_ids: Iterable[str]) -> list[OAuthClient]:
     """Read those of some clients that exist and are not revoked."""
     found = map_concurrently(partial(_known_client, store), list(client_ids))

@@ -72,17 +72,27 @@ class ListedObject:
     feature: str | None = None
     module: str | None = None
 
+    @property
+    def kind(self) -> str:
+        """The kind of its collection, with whose sequence its ids are made."""
+        kind: str = _attribute(self.collection).kind
+        return kind
+
+    def ensure_readable(self, reader: Reader) -> None:
+        """Raise the error with which the list refuses the caller, if it does."""
+        authorize(
+            reader.caller, scope=self.scope, permission=self.permission, write=False,
+            allows_mobile=False,
+        )  # fmt: skip
+        if self.feature:
+            ensure_feature(reader.tenant, self.feature)
+        if self.module:
+            ensure_module(reader.tenant, self.module)
+
     def may_read(self, reader: Reader) -> bool:
         """Return whether the list answers the caller."""
         try:
-            authorize(
-                reader.caller, scope=self.scope, permission=self.permission, write=False,
-                allows_mobile=False,
-            )  # fmt: skip
-            if self.feature:
-                ensure_feature(reader.tenant, self.feature)
-            if self.module:
-                ensure_module(reader.tenant, self.module)
+            self.ensure_readable(reader)
         except ServiceError:
             return False
         return True

@@ -21,6 +21,7 @@ from shared.integration.changes.models import (
 )
 from shared.kernel.db.outbox_item import CHANGES_SINCE, ResourceId, VersionChange
 from shared.kernel.db.parallel import map_concurrently
+from shared.kernel.db.store import Store
 from shared.kernel.errors import Gone, Problem, UnservedTable, ValidationFailed
 from shared.kernel.events.feed import FeedEntry, FeedHead, read_head, read_page
 from shared.kernel.json_text import dumps
@@ -53,7 +54,7 @@ def list_changes(reader: Reader, parameters: ChangesParameters) -> ChangesPage:
         ValidationFailed: The position was never given.
         UnservedTable: The table has no feed yet.
     """
-    head, after = _head(reader), parameters.after
+    head, after = feed_head(reader.store), parameters.after
     if parameters.epoch not in {None, head.epoch}:
         raise _gone(head, f"The feed of epoch {parameters.epoch}", "replaced by a new one")
     if after > head.position:
@@ -85,7 +86,7 @@ def latest_position(reader: Reader) -> LatestPosition:
     Raises:
         UnservedTable: The table has no feed yet.
     """
-    head = _head(reader)
+    head = feed_head(reader.store)
     visible = _visible(reader, None)
     return LatestPosition(
         position=head.position,
@@ -99,8 +100,12 @@ def latest_position(reader: Reader) -> LatestPosition:
     )
 
 
-def _head(reader: Reader) -> FeedHead:
-    store = reader.store
+def feed_head(store: Store) -> FeedHead:
+    """Return the end of the feed.
+
+    Raises:
+        UnservedTable: The table has no feed yet.
+    """
     store.ensure_version(CHANGES_SINCE, "The feed of changes")
     head = read_head(store)
     if head is None or not head.is_complete:
