@@ -25,7 +25,8 @@ _SUFFIXES = {".py", ".sh", ".yaml", ".yml", ".toml", ".md", ""}
 _CHECKED_AS_REFERENCES = re.compile(r"(GET|POST|PUT|PATCH|DELETE) /|(stowage|make) ")
 """Routes and commands, which test_docs_references.py compares with the repository."""
 _OF_OTHERS = {
-    "--on-failure DELETE", "AutoPublishCodeSha256", "Rate exceeded", "STRICT", "subtests",
+    "--on-failure DELETE", "-X lazy_imports=all", "AutoPublishCodeSha256", "Rate exceeded",
+    "STRICT", "subtests",
 }  # fmt: skip
 """Names of libraries, AWS and standards that a rejected way would have used."""
 
