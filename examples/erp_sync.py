@@ -20,14 +20,14 @@ import httpx
 from examples.stowage_client import Stowage, StowageError
 
 LISTS = {
-    "/products": ("id",),
-    "/entry-documents": ("id",),
-    "/exit-documents": ("id",),
-    "/receipts": ("id",),
-    "/pickings": ("id",),
-    "/stock-levels": ("product_id", "whs_code"),
+    "product": "/products",
+    "entry_document": "/entry-documents",
+    "exit_document": "/exit-documents",
+    "receipt": "/receipts",
+    "picking": "/pickings",
+    "stock_level": "/stock-levels",
 }
-"""The lists that the ERP copies, and the fields that identify a row."""
+"""The lists that the ERP copies, by object."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS outgoing (
@@ -35,8 +35,8 @@ CREATE TABLE IF NOT EXISTS outgoing (
 CREATE TABLE IF NOT EXISTS changes (
     number INTEGER PRIMARY KEY, order_key TEXT, wanted TEXT, key TEXT, etag TEXT, body TEXT,
     done INTEGER, problem TEXT);
-CREATE TABLE IF NOT EXISTS copies (path TEXT, id TEXT, row TEXT, PRIMARY KEY (path, id));
-CREATE TABLE IF NOT EXISTS positions (path TEXT PRIMARY KEY, updated_at TEXT);
+CREATE TABLE IF NOT EXISTS copies (object TEXT, id TEXT, row TEXT, PRIMARY KEY (object, id));
+CREATE TABLE IF NOT EXISTS followed (number INTEGER PRIMARY KEY, position TEXT);
 CREATE TABLE IF NOT EXISTS booked (path TEXT PRIMARY KEY, row TEXT);
 CREATE TABLE IF NOT EXISTS booked_lines (path TEXT, document TEXT, line TEXT, qty REAL);
 """
@@ -190,33 +190,20 @@ def _changed_lines(present: list[Any], wanted: list[Any]) -> Iterator[dict[str, 
             yield {"line_num": line["line_num"], "qty": 0}
 
 
-def copy_changes(stowage: Stowage, database: sqlite3.Connection, path: str) -> None:
-    """Copy the rows of a list that changed since the last run, and store the new position."""
-    found = database.execute("SELECT updated_at FROM positions WHERE path = ?", (path,))
-    known = found.fetchone()
-    position, rows = stowage.changes(path, known[0] if known else None)
-    for row in rows:
-        number = " ".join(str(row[name]) for name in LISTS[path])
-        with database:
-            database.execute(
-                "INSERT OR REPLACE INTO copies VALUES (?, ?, ?)", (path, number, json.dumps(row))
-            )
-    with database:
-        database.execute("INSERT OR REPLACE INTO positions VALUES (?, ?)", (path, position))
-
-
-def remove_deleted(stowage: Stowage, database: sqlite3.Connection, path: str) -> None:
-    """Remove the copies of what was deleted; once a day is enough."""
-    copied = database.execute("SELECT id FROM copies WHERE path = ?", (path,)).fetchall()
-    listed = {str(row["id"]) for row in stowage.each(path)}
-    for number in {number for (number,) in copied} - listed:
-        try:
-            stowage.get(f"{path}/{number}")
-        except StowageError as refusal:
-            if refusal.code != "gone":
-                raise
-            with database:
-                database.execute("DELETE FROM copies WHERE path = ? AND id = ?", (path, number))
+def copy_changes(stowage: Stowage, database: sqlite3.Connection) -> None:
+    """Copy what changed since the last run, deletions included."""
+    stored = database.execute("SELECT position FROM followed").fetchone()
+    for page in stowage.follow(stored and stored[0], LISTS):
+        with database:  # The position is stored with what it is of.
+            if page.is_snapshot:
+                database.execute("DELETE FROM copies")
+            for change in page.changes:
+                key = (change["object"], str(change["id"]))
+                database.execute("DELETE FROM copies WHERE object = ? AND id = ?", key)
+                if change["resource"]:
+                    row = (*key, json.dumps(change["resource"]))
+                    database.execute("INSERT INTO copies VALUES (?, ?, ?)", row)
+            database.execute("INSERT OR REPLACE INTO followed VALUES (1, ?)", (page.position,))
 
 
 def book(stowage: Stowage, database: sqlite3.Connection, works: str) -> None:
@@ -261,9 +248,7 @@ def run(stowage: Stowage, database: sqlite3.Connection) -> None:
     send_changes(stowage, database)
     book(stowage, database, "/receipts")
     book(stowage, database, "/pickings")
-    for path in LISTS:
-        copy_changes(stowage, database, path)
-    remove_deleted(stowage, database, "/products")
+    copy_changes(stowage, database)
 
 
 if __name__ == "__main__":

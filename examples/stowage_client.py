@@ -4,19 +4,15 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 
 ATTEMPTS = 7  # They take 31 s or more; a request that failed may hold its key for up to 30 s.
+SETTLING = 5  # Seconds after which lists certainly show what a position includes.
 LONGEST_WAIT = 60  # Maximum seconds between two attempts, also if Retry-After is longer.
-OVERLAP = timedelta(seconds=30)
-"""A change becomes visible when its request ends, up to 30 s after its `updated_at`; the overlap
-makes sure that no change is missed."""
-UNCHANGING = ("/stock-movements", "/audit-log", "/rfid-validations")  # They lack `updated_at`.
 
 
 class StowageError(Exception):
@@ -30,6 +26,18 @@ class StowageError(Exception):
         self.request_id = answer.headers.get("X-Request-Id")
         message = error.get("message", answer.reason_phrase)
         super().__init__(f"{self.status} {self.code}: {message} (request {self.request_id})")
+
+
+@dataclass(frozen=True)
+class Page:
+    """Changes, each with `object`, `id` and `resource` (None: deleted), and the next position.
+
+    A snapshot has all rows instead.
+    """
+
+    position: str
+    changes: Iterator[dict[str, Any]]
+    is_snapshot: bool = False
 
 
 @dataclass
@@ -61,23 +69,40 @@ class Stowage:
             page = self.send("GET", page["links"]["next"]).json()
             yield from page["data"]
 
-    def changes(
-        self, path: str, position: str | None = None
-    ) -> tuple[str | None, Iterator[dict[str, Any]]]:
-        """Return the next position in a list, and the rows that changed since `position`.
+    def follow(self, position: str | None, lists: Mapping[str, str]) -> Iterator["Page"]:
+        """Yield what changed in lists since a position, page by page.
 
-        Store the next position after all rows. Rows of the overlap come again, and so do all rows
-        after a failed run: each replaces an earlier one with the same identity. Without a position
-        all rows are returned.
+        `lists` are the paths of the lists by object, such as {"product": "/products"}. Store the
+        rows and the position of a page in one transaction. Without a position, and when it is too
+        old or the company was restored, the first page is a snapshot: it has all rows, in place of
+        those that you have.
         """
-        since = {}
-        if position:
-            since["updated_since"] = (datetime.fromisoformat(position) - OVERLAP).isoformat()
-        # Read before the list: changes during this run belong to the next one.
-        time_of = "created_at" if path in UNCHANGING else "updated_at"
-        newest = self.get(path, sort=f"-{time_of}", per_page=1)
-        upcoming = newest[0][time_of] if newest else position
-        return upcoming, self.each(path, sort=time_of, **since)
+        while True:
+            if position is None:
+                latest = self.get("/changes/latest")
+                position = f"{latest['epoch']}:{latest['position']}"
+                self.sleep(SETTLING)
+                yield Page(position, self._rows(lists), is_snapshot=True)
+            epoch, _, after = position.partition(":")
+            query = {"after": after, "epoch": epoch, "objects": ",".join(lists)}
+            query |= {"include": "resource", "per_page": "500"}
+            try:
+                page = self.send("GET", "/changes", params=query).json()
+            except StowageError as error:
+                if error.code != "gone":
+                    raise
+                position = None
+                continue
+            meta = page["meta"]
+            position = f"{meta['epoch']}:{meta['last']}"
+            yield Page(position, (one for entry in page["data"] for one in entry["changes"]))
+            if meta["last"] == meta["latest"]:
+                return
+
+    def _rows(self, lists: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+        for name, path in lists.items():
+            for row in self.each(path, include="version"):
+                yield {"object": name, "id": row["id"], "resource": row}
 
     def post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
         """Send a POST and return `data`; within 24 hours, the same `key` takes effect only once."""

@@ -280,22 +280,3 @@ def test_each_yields_all_pages_of_a_list(stowage: Stowage, transport: FaultyTran
     rows = stowage.each("/products", per_page=2, search="& b", sort="-item_code")
     assert [row["item_code"] for row in rows] == ["B-4", "B-3", "B-2", "B-1", "B-0"]
     assert len(transport.sent) == 3
-
-
-def test_changes_come_with_an_overlap_of_thirty_seconds(stowage: Stowage, clock: Clock) -> None:
-    def run(position: str | None) -> tuple[str | None, list[str]]:
-        upcoming, rows = stowage.changes("/entry-documents", position)
-        return upcoming, sorted(row["external_ref"] for row in rows)
-
-    position, taken = run(None)
-    assert (position, taken) == (None, [])
-    stowage.post("/entry-documents", ORDER)
-    clock.advance(60)
-    stowage.post("/entry-documents", ORDER | {"external_ref": "PO-2"})
-    position, taken = run(position)
-    assert taken == ["PO-1", "PO-2"]
-    clock.advance(5)
-    stowage.post("/entry-documents", ORDER | {"external_ref": "PO-3"})
-    for _ in range(2):
-        position, taken = run(position)
-        assert taken == ["PO-2", "PO-3"], "PO-2 comes again, and PO-1 does not"

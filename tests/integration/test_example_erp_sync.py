@@ -2,8 +2,10 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import httpx
@@ -20,10 +22,12 @@ from examples.erp_sync import (
 from examples.stowage_client import Stowage, StowageError
 from operations import api_clients
 from tests.clock import Clock
+from tests.feed_scenario import FeedScenario
 from tests.integration.test_example_client import ORDER, FaultyTransport, InjectedFault
 from tests.sampling import sampled
-from tests.stack import ADDRESS, Stack
+from tests.stack import ADDRESS
 from tests.unit.test_docs_integrating import quoted, tables
+from tests.webhook_scenario import WebhookScenario
 
 _MOST_REQUESTS = 100
 """More requests than a synchronisation makes."""
@@ -41,9 +45,24 @@ def passing(_: httpx.Request) -> None:
     """Let the service answer."""
 
 
+@dataclass
+class RelayingTransport(FaultyTransport):
+    """Transport to the gateway; what was committed is in the feed when it is read."""
+
+    feed: FeedScenario
+
+    def __post_init__(self) -> None:
+        super().__init__(self.feed.stack.gateway)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if "/changes" in request.url.path:
+            self.feed.webhooks.run_relay()
+        return super().handle_request(request)
+
+
 @pytest.fixture
-def transport(stack: Stack) -> FaultyTransport:
-    return FaultyTransport(stack.gateway)
+def transport(webhooks: WebhookScenario) -> FaultyTransport:
+    return RelayingTransport(FeedScenario.started(webhooks))
 
 
 @pytest.fixture
@@ -123,9 +142,21 @@ def exercise(stowage: Stowage) -> None:
     stowage.post("/providers", {"name": "Brickworks"})
 
 
-def copies(database: sqlite3.Connection, path: str) -> list[dict[str, object]]:
-    rows = database.execute("SELECT row FROM copies WHERE path = ? ORDER BY id", (path,))
+def copies(database: sqlite3.Connection, noun: str) -> list[dict[str, object]]:
+    rows = database.execute("SELECT row FROM copies WHERE object = ? ORDER BY id", (noun,))
     return [json.loads(row) for (row,) in rows]
+
+
+def assert_copied(stowage: Stowage, database: sqlite3.Connection, lists: Mapping[str, str]) -> None:
+    """Assert that the copies are the lists, by their rows and by the checksums of the service."""
+    checksums = stowage.get("/changes/latest")["checksums"]
+    for noun, path in lists.items():
+        listed = [json.dumps(row) for row in stowage.each(path, include="version")]
+        copied = copies(database, noun)
+        assert sorted(map(json.dumps, copied)) == sorted(listed), noun
+        names = (f"{noun}:{row['id']}:{row['version']}".encode() for row in copied)
+        total = sum(int.from_bytes(sha256(name).digest()[:8]) for name in names) % 2**64
+        assert checksums[noun] == {"count": len(copied), "sum": str(total)}
 
 
 def values(database: sqlite3.Connection, query: str) -> list[object]:
@@ -133,10 +164,7 @@ def values(database: sqlite3.Connection, query: str) -> list[object]:
 
 
 def assert_synchronised(stowage: Stowage, database: sqlite3.Connection) -> None:
-    for path in erp_sync.LISTS:
-        sort = {"sort": "item_code"} if path == "/stock-levels" else {"sort": "updated_at"}
-        listed = list(stowage.each(path, **sort))
-        assert sorted(map(json.dumps, copies(database, path))) == sorted(map(json.dumps, listed))
+    assert_copied(stowage, database, erp_sync.LISTS)
     expected = [
         (f"{works}/{row['id']}", row["document"]["external_ref"], "10", 10.0)
         for works in ("/receipts", "/pickings")
@@ -160,8 +188,8 @@ def test_killed_synchronisation_is_completed_by_the_next_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # The other lists are copied in the same way.
-    kept = ("/products", "/entry-documents", "/stock-levels")
-    monkeypatch.setattr(erp_sync, "LISTS", {path: erp_sync.LISTS[path] for path in kept})
+    kept = ("product", "entry_document", "stock_level")
+    monkeypatch.setattr(erp_sync, "LISTS", {noun: erp_sync.LISTS[noun] for noun in kept})
     tried: list[int] = []
     for at in sampled(f"synchronisation {after}", range(_MOST_REQUESTS), every=6):
         tried.append(at)
@@ -175,7 +203,7 @@ def test_killed_synchronisation_is_completed_by_the_next_run(
         )
         ship(stowage, f"S-{at}")
         gone = stowage.post("/products", {"item_code": f"OLD-{at}", "name": "Old"})["id"]
-        copy_changes(stowage, database, "/products")
+        copy_changes(stowage, database)
         stowage.send("DELETE", f"/products/{gone}")
 
         faults: list[InjectedFault] = [*[passing] * at, kill]
@@ -204,23 +232,34 @@ def test_loop_copies_every_list_that_the_guide_names(
     stowage: Stowage, database: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lists = {
-        path: tuple(quoted(identity))
-        for _, named, identity in tables("| What the ERP needs | List | Identity of a row |")
-        for path in quoted(named)
-        if path.startswith("/")
+        noun: path
+        for _, nouns, paths in tables("| What the ERP needs | Object | List |")
+        for noun, path in zip(quoted(nouns), quoted(paths), strict=True)
     }
-    assert {path: lists[path] for path in erp_sync.LISTS} == erp_sync.LISTS
+    assert {noun: lists[noun] for noun in erp_sync.LISTS} == erp_sync.LISTS
     monkeypatch.setattr(erp_sync, "LISTS", lists)
+    copy_changes(stowage, database)  # a snapshot, then changes
     exercise(stowage)
 
-    for _ in range(2):
-        for path in lists:
-            copy_changes(stowage, database, path)
+    copy_changes(stowage, database)
 
-    for path in lists:
-        listed = [json.dumps(row) for row in stowage.each(path)]
-        assert listed, path
-        assert sorted(map(json.dumps, copies(database, path))) == sorted(listed), path
+    assert_copied(stowage, database, lists)
+    assert all(copies(database, noun) for noun in lists)
+
+
+def test_a_company_that_was_restored_is_copied_anew(
+    stowage: Stowage, transport: RelayingTransport, database: sqlite3.Connection
+) -> None:
+    gone = stowage.post("/products", {"item_code": "GONE", "name": "Gone"})["id"]
+    copy_changes(stowage, database)
+    assert len(copies(database, "product")) == 2
+    stowage.send("DELETE", f"/products/{gone}")
+    transport.feed.webhooks.run_relay()
+    FeedScenario.started(transport.feed.webhooks)  # begins another epoch
+
+    copy_changes(stowage, database)
+
+    assert len(copies(database, "product")) == 1
 
 
 def test_refused_order_does_not_stop_the_others(
@@ -231,7 +270,7 @@ def test_refused_order_does_not_stop_the_others(
 
     run(stowage, database)
 
-    assert [row["external_ref"] for row in copies(database, "/entry-documents")] == ["PO-2"]
+    assert [row["external_ref"] for row in copies(database, "entry_document")] == ["PO-2"]
     (problem,) = values(database, "SELECT problem FROM outgoing WHERE sent_as IS NULL")
     assert "no warehouse has the code NONE" in str(problem)
 
