@@ -235,6 +235,8 @@ def main() -> None:
         sys.exit("\n".join(wrong))
     code = build / "SharedLayer/python/shared/kernel" / precompiled.FILE.name
     subprocess.run([sys.executable, "-m", "tools.precompile", str(code)], check=True)
+    pages = build / "ReferenceFunction" / "functions" / "reference"
+    remove_paths(path for path in pages.glob("guides/*") if path.is_dir())  # pictures
     content.pack(build / "ConsoleFunction" / "functions" / "console" / "files")
     parts = sorted(path for path in build.iterdir() if path.is_dir())
     for part in parts:
