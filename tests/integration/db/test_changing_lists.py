@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
@@ -10,6 +11,7 @@ from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.lists.query import ListQuery
 from tests.clock import Clock
+from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.integration.db.crate_list import CRATES, Crate, CrateTable, Draft
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
@@ -83,3 +85,24 @@ def test_reading_a_changed_list_by_links_keeps_page_numbers_right(
     third = read_page(twelve_crates.store, CRATES, replace(_BY_NAME, page=3))
 
     assert [record.id for record in third.records] == twelve_crates.expected(_BY_NAME)[6:9]
+
+
+def test_row_whose_status_changes_while_both_are_read_is_shown_once(
+    twelve_crates: CrateTable, aws_faults: AwsFaults
+) -> None:
+    changed = Event()
+
+    def change_between(call: Call, forward: Forward) -> Answer:
+        is_read = call.operation == "Query" and "#status#" in str(call.request)
+        if is_read and "#status#lost" in str(call.request):
+            assert changed.wait(10)
+        answer = forward()
+        if is_read and "#status#open" in str(call.request):
+            twelve_crates.change(1, {"status": "lost"})
+            changed.set()
+        return answer
+
+    with aws_faults.faulty(change_between):
+        page = read_page(twelve_crates.store, CRATES, replace(_SOME, sort="id", per_page=20))
+
+    assert [one.id for one in page.records] == list(range(1, 13))

@@ -96,7 +96,8 @@ class OrderedList[E: Stored]:
         return found, keys
 
     def _records_of(self, keys: list[str]) -> list[Record[E]]:
-        return self._request.records([id_of(key) for key in keys])
+        # An entity that changes its partition while several are read may be found in both.
+        return self._request.records(dict.fromkeys(map(id_of, keys)))
 
     def _checked(self, mark: Mark) -> str:
         """Return a mark that is a sort key of an index."""
