@@ -3,21 +3,26 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import batched
 from typing import Any, Self
 
 from shared.kernel import aws
-from shared.kernel.clock import now_ms
+from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.items import to_attributes
+from shared.kernel.db.outbox_item import EVENT_PREFIX, NotedChanges, VersionChange
 from shared.kernel.db.store import Store
 from shared.kernel.events.feed import (
+    CLOCKS_MS,
     FeedEntry,
     FeedHead,
+    UnappendedEntry,
     checksum,
     head_item,
     read_entries,
     read_head,
 )
+from shared.kernel.events.feed_append import append
 from tests.noted_changes import Versions, listed_versions, noted_changes
 from tests.stack import Stack
 from tests.webhook_scenario import WebhookScenario, run_relay, stream_batch
@@ -102,6 +107,28 @@ class FeedScenario:
         assert versions == listed_versions(self.stack)
         found = {noun: sums for noun, sums in self.head.checksums.items() if sums != (0, 0)}
         assert found == checksums_of(versions)
+
+
+def append_transactions(store: Store, transactions: Iterable[Sequence[VersionChange]]) -> None:
+    """Append transactions with these changes to the feed, 20 at once."""
+    head = read_head(store)
+    assert head
+    began = max(head.epoch, now_ms()) + CLOCKS_MS
+    entries = (
+        UnappendedEntry(
+            f"{EVENT_PREFIX}{began:012x}{number:020x}",
+            instant(began),
+            NotedChanges(
+                store.table,
+                f"00000000-0000-4000-8000-{number:012d}",
+                ("client", "erp"),
+                changes,
+            ),
+        )
+        for number, changes in enumerate(transactions, 1)
+    )
+    for batch in batched(entries, 20, strict=False):
+        append(store, batch)
 
 
 def checksums_of(versions: Versions) -> dict[str, tuple[int, int]]:

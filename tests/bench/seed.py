@@ -1,15 +1,12 @@
 """The data of the benchmarks, created through the API."""
 
 from collections.abc import Callable, Container, Mapping
-from itertools import batched
 from typing import Any
 
-from shared.kernel.clock import instant, now_ms
-from shared.kernel.db.outbox_item import EVENT_PREFIX, NotedChanges, VersionChange
+from shared.kernel.db.outbox_item import VersionChange
 from shared.kernel.db.store import Store
-from shared.kernel.events.feed import CLOCKS_MS, UnappendedEntry, read_head
-from shared.kernel.events.feed_append import append
 from tests.dns import HOOKS
+from tests.feed_scenario import append_transactions
 from tests.gateway import Erp
 from tests.integration.entity_factories import PLANTED
 from tests.integration.write_routes import MAP
@@ -38,26 +35,15 @@ def fill(erp: Erp) -> None:
 
 
 def fill_feed(store: Store) -> None:
-    """Append 500 transactions with three changes each to the feed, 20 at once."""
-    head = read_head(store)
-    assert head
-    began = max(head.epoch, now_ms()) + CLOCKS_MS
+    """Append 500 transactions with three changes each to the feed."""
     objects = ("stock", "stock_level", "stock_movement")
-    entries = (
-        UnappendedEntry(
-            f"{EVENT_PREFIX}{began:012x}{number:020x}",
-            instant(began),
-            NotedChanges(
-                store.table,
-                f"00000000-0000-4000-8000-{number:012d}",
-                ("client", "erp"),
-                [VersionChange(noun, number, number, number + 1) for noun in objects],
-            ),
-        )
-        for number in range(1, 501)
+    append_transactions(
+        store,
+        (
+            [VersionChange(noun, number, number, number + 1) for noun in objects]
+            for number in range(1, 501)
+        ),
     )
-    for batch in batched(entries, 20, strict=True):
-        append(store, batch)
 
 
 def hook(number: int) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Use cases of followers of the feed of changes."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,8 +30,8 @@ from shared.kernel.json_text import dumps
 _PATH = "/changes"
 _MOST_RESOURCES = 1_000
 """Resources that a page shows, unless one transaction has more."""
-_MOST_BYTES = 3_000_000
-"""Bytes of the resources of a page, unless one transaction has more; a response has 6 MB."""
+_MOST_BYTES = 4_000_000
+"""Bytes of the transactions of a page, unless one has more; a response has 6 MB."""
 
 type _Rows = Mapping[tuple[str, ResourceId], dict[str, Any]]
 """Object and id of the record → what the list shows of it."""
@@ -66,18 +67,18 @@ def list_changes(reader: Reader, parameters: ChangesParameters) -> ChangesPage:
     if entries is None:
         raise _gone(head, f"What follows position {after}", "deleted after 92 days")
     visible = _visible(reader, parameters.objects)
-    shown: Sequence[_Shown] = [
+    shown: list[_Shown] = [
         (entry, [one for one in entry.changes if one.object in visible]) for entry in entries
     ]
     rows: _Rows | None = None
     if parameters.include:
-        shown = _limited(shown, len, _MOST_RESOURCES)
-        found = _read_rows(reader, (change for _, changes in shown for change in changes))
-        shown = _limited(shown, lambda changes: _size(found, changes), _MOST_BYTES)
-        rows = found
-    last = shown[-1][0].position if shown else after
-    transactions = [_transaction(reader, one, changes, rows) for one, changes in shown if changes]
-    return ChangesPage(transactions, _frame(reader, parameters, head, last))
+        shown = _limited(shown, lambda one: len(one[1]), _MOST_RESOURCES)
+        rows = _read_rows(reader, (change for _, changes in shown for change in changes))
+    transactions = [_transaction(reader, one, changes, rows) for one, changes in shown]
+    transactions = _limited(transactions, _size, _MOST_BYTES)
+    last = transactions[-1].position if transactions else after
+    found = [one for one in transactions if one.changes]
+    return ChangesPage(found, _frame(reader, parameters, head, last))
 
 
 def latest_position(reader: Reader) -> LatestPosition:
@@ -131,20 +132,19 @@ def _visible(reader: Reader, wanted: Sequence[str] | None) -> list[str]:
     ]
 
 
-def _limited(
-    shown: Sequence[_Shown], weight: Callable[[Sequence[VersionChange]], int], most: int
-) -> Sequence[_Shown]:
-    """Return the leading entries whose changes weigh at most `most` together; at least one."""
+def _limited[A](found: list[A], weight: Callable[[A], int], most: int) -> list[A]:
+    """Return the leading entries that weigh at most `most` together; at least one."""
     total = 0
-    for index, (_, changes) in enumerate(shown):
-        total += weight(changes)
+    for index, one in enumerate(found):
+        total += weight(one)
         if index and total > most:
-            return shown[:index]
-    return shown
+            return found[:index]
+    return found
 
 
-def _size(rows: _Rows, changes: Sequence[VersionChange]) -> int:
-    return sum(len(dumps(rows[key])) for key in map(_key, changes) if key in rows)
+def _size(transaction: FeedTransaction) -> int:
+    """Return the bytes of a transaction in a response, which Lambda writes as a JSON string."""
+    return len(json.dumps(dumps(transaction.model_dump())))
 
 
 def _key(change: VersionChange) -> tuple[str, ResourceId]:

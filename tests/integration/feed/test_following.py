@@ -12,12 +12,13 @@ from shared.integration.changes.listed_objects import LISTED_OBJECTS, Reader
 from shared.integration.changes.models import ChangesParameters
 from shared.kernel.caller import Caller
 from shared.kernel.db.items import to_attributes
+from shared.kernel.db.outbox_item import VersionChange
 from shared.kernel.db.schema import TableVersion
 from shared.kernel.errors import Gone, UnservedTable, ValidationFailed
 from shared.kernel.events.feed import CHUNK_SECONDS, FeedHead, head_item
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.feed_scenario import FeedScenario
+from tests.feed_scenario import FeedScenario, append_transactions
 
 _CLIENT = Caller(
     tenant="acme", subject="erp", kind="client", client_id="erp", scopes=frozenset(SCOPES),
@@ -136,6 +137,37 @@ def test_resources_of_a_page_are_limited_but_never_below_one_entry(
     monkeypatch.setattr(service, "_MOST_BYTES", 1)
     assert _read(feed, **query)["meta"]["last"] == 1
     assert len(list(_followed(feed, **query))) == 3
+
+
+@pytest.mark.parametrize("include", [None, "resource"])
+def test_a_page_of_large_transactions_fits_into_a_response(
+    feed: FeedScenario, include: str | None
+) -> None:
+    number = feed.create(1)["id"]
+    # Lambda writes each letter with an accent as six bytes.
+    metadata = {f"k{part}": "ñ" * 250 for part in range(16)}
+    erp = feed.webhooks.erp
+    assert erp.patch(f"/products/{number}", {"metadata": metadata}).status == 200
+    feed.relay()
+    others = 1 if include else 75
+    first = feed.head.position
+    append_transactions(
+        feed.store,
+        (
+            [VersionChange("product", number, at, at + 1)]
+            + [VersionChange("stock_movement", at * 75 + one, None, 1) for one in range(others)]
+            for at in range(2, 502)
+        ),
+    )
+    query = {"after": first, "per_page": 500, **({"include": include} if include else {})}
+
+    page = erp.get("/changes", query=query)
+
+    assert page.status == 200, page.text
+    last = page.json()["meta"]["last"]
+    assert first < last < feed.head.position
+    assert page.data[-1]["position"] == last
+    assert erp.follow(page.json()["links"]["next"]).data[0]["position"] == last + 1
 
 
 def test_objects_that_the_caller_may_not_read_are_left_out(feed: FeedScenario) -> None:
