@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.tenancy.directory import directory
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.lists import bookmarks
@@ -287,6 +288,7 @@ class ListBench:
     def _warm(erp: Erp) -> None:
         """Refresh the caches of a warm execution environment, except for bookmarks."""
         directory.clear()
+        key_ring.clear()
         _checked(erp.get("/products/1"), 200, 404)
 
     def _beyond_the_more_selective(self, table: InMemoryTable) -> int:
