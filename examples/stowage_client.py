@@ -30,7 +30,7 @@ class StowageError(Exception):
 
 @dataclass(frozen=True)
 class Page:
-    """Changes, each with `object`, `id` and `resource` (None: deleted), and the next position.
+    """Changes (`object`, `id`, `version`, `resource`, None if deleted), and the next position.
 
     A snapshot has all rows instead.
     """
@@ -102,7 +102,8 @@ class Stowage:
     def _rows(self, lists: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         for name, path in lists.items():
             for row in self.each(path, include="version"):
-                yield {"object": name, "id": row["id"], "resource": row}
+                known = {"object": name, "id": row["id"], "version": row["version"]}
+                yield {**known, "resource": row}
 
     def post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
         """Send a POST and return `data`; within 24 hours, the same `key` takes effect only once."""
