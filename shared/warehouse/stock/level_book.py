@@ -291,8 +291,8 @@ class LevelBook:
             if self._tx.elapsed_ms < _RETRY_MS:
                 raise StaleRead from error
             raise
-        except level_rules.HoldExpired:
-            raise _hold_expired(self._tx, change) from None
+        except level_rules.HoldExpired as error:
+            raise _hold_expired(self._tx, error.change) from None
 
     def _prepare(self, changes: Sequence[LevelChange]) -> None:
         """Commit changes as pending ones, and add the mark that makes them count."""
@@ -304,9 +304,13 @@ class LevelBook:
 
         def prepare(places: Sequence[Place]) -> bool:
             part = [by_place[place] for place in places]
-            return run_transaction(
-                store, lambda own: self._add_pending(own, name, part), caller=tx.caller
-            )
+            try:
+                return run_transaction(
+                    store, lambda own: self._add_pending(own, name, part), caller=tx.caller
+                )
+            except level_rules.HoldExpired as error:
+                # Not within the transaction above: it reads its levels again, but not the hold.
+                raise _hold_expired(tx, error.change) from None
 
         if not all(map_concurrently(prepare, list(parts_of(by_place)))):
             raise StaleRead  # others have taken it since `limit`, or are about to
@@ -336,10 +340,7 @@ class LevelBook:
         dropped = levels.drop(self._is_ended)
 
         def with_pending(change: LevelChange, level: StoredLevel) -> StoredLevel:
-            try:
-                level_rules.ensure_held(levels.as_committed(level), change)
-            except level_rules.HoldExpired:
-                raise _hold_expired(tx, change) from None
+            level_rules.ensure_held(levels.as_committed(level), change)
             pending = PendingShares(
                 name=name,
                 at_ms=tx.now_ms,

@@ -101,6 +101,10 @@ def total_changes(differences: Iterable[LevelChange]) -> list[LevelChange]:
 class HoldExpired(Exception):
     """A hold is to be removed from a level that has dropped it as expired."""
 
+    def __init__(self, change: LevelChange) -> None:
+        super().__init__()
+        self.change = change
+
 
 class NegativeLevel(Exception):
     """A level would fall below 0: it is newer than the rows, or rows and levels disagree."""
@@ -156,7 +160,7 @@ def with_amounts(level: StoredLevel, amounts: Mapping[str, Decimal]) -> StoredLe
 def ensure_held(level: StoredLevel, difference: LevelChange) -> None:
     """Raise HoldExpired unless a level has all holds that are to be removed."""
     if Counter(difference.ended_holds) - Counter(level.holds):
-        raise HoldExpired
+        raise HoldExpired(difference)
 
 
 def with_holds(

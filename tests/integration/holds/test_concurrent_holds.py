@@ -17,7 +17,7 @@ from shared.warehouse.stock import level_book, level_settling
 from shared.warehouse.stock.models import MAX_HOLDS
 from tests.clock import Clock
 from tests.concurrency import run_concurrently
-from tests.faults import AwsFaults, kill_after, kill_before
+from tests.faults import AwsFaults, before_first, kill_after, kill_before
 from tests.gateway import Response
 from tests.integration.documents.bodies import document_body
 from tests.interleaving import Scheduler, each_seed
@@ -189,6 +189,22 @@ def test_concurrent_requests_sell_nothing_twice(
             assert [one.status < 300 for one in answers[:2]].count(True) == 1
         if name == "one reference":
             assert answers[0].data["id"] == answers[1].data["id"]
+
+
+@pytest.mark.usefixtures("products")
+def test_hold_that_is_extended_while_an_order_uses_it_is_used(
+    yard: WarehouseScenario, aws_faults: AwsFaults
+) -> None:
+    yard.stock("BRICK", 5)
+    yard.erp.post("/holds", _body(3)).ok(201)
+
+    def extend() -> None:
+        yard.erp.post("/holds/1/extend", {"ttl_seconds": 90}).ok()
+
+    with aws_faults.faulty(before_first("TransactWriteItems", extend)):
+        assert _order(yard, "SO-1", 2, hold_id=1).status == 201
+
+    assert _level(yard) == (2, 0, 3)
 
 
 # Death at every call of a use, in one transaction and prepared
