@@ -58,13 +58,11 @@ def create_document(
         StaleState: The hold was used or released, or has expired.
     """
     wanted = document_keys(kind, draft)
-    # A hold is read as late as its levels, with which it changes.
-    ahead = () if _hold_id(draft) else wanted
     if isinstance(draft, InvalidBody):
-        tx.fence(kind, ahead)
+        tx.fence(kind, wanted)
         found = tx.store.get_many(wanted)
     else:
-        _, number = run_all(lambda: tx.fence(kind, ahead), lambda: tx.next_id(kind))
+        _, number = run_all(lambda: tx.fence(kind, wanted), lambda: tx.next_id(kind))
         found = tx.store.get_many(wanted)
         existing = references.existing_id(found, _reference(kind, draft))
         if existing:
