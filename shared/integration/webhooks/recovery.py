@@ -15,9 +15,9 @@ from shared.identity.tenancy.tenant import receives_webhooks
 from shared.integration.webhooks import repository, rules
 from shared.integration.webhooks.delivery import deliver
 from shared.integration.webhooks.models import StoredDelivery
-from shared.integration.webhooks.repository import WEBHOOKS, DeliveryConflict
+from shared.integration.webhooks.repository import RETENTION_DAYS, WEBHOOKS, DeliveryConflict
 from shared.integration.webhooks.tasks import DeliveryTask, RecoveryTask
-from shared.kernel.clock import Deadline, now_ms
+from shared.kernel.clock import Deadline, milliseconds_of, now_ms
 from shared.kernel.db.store import Store
 from shared.kernel.events.outbox import StoredEvent, next_events
 
@@ -34,6 +34,8 @@ _STEP_MS = 10_000
 """How long a task goes on; its other messages of the queue wait so long for the next ones."""
 _RESERVE_SECONDS = 15
 """Time that an attempt and its log may take."""
+_LOGGED_MS = RETENTION_DAYS * 86_400_000 - 1_000
+"""Age up to which an event that is not in the log was not delivered: an older log has expired."""
 _TRIES = 3
 
 
@@ -84,6 +86,8 @@ def _recover(store: Store, task: RecoveryTask, deadline: Deadline) -> RecoveryTa
         if behind is None:
             return None
         after = behind
+        if now_ms() - began > _STEP_MS or deadline.remaining < _RESERVE_SECONDS:
+            return replace(task, after=after, due=now_ms())
 
 
 def _received(store: Store, webhook: int, events: list[StoredEvent]) -> set[str]:
@@ -114,6 +118,8 @@ def _deliver(
             return None
         logged, now = repository.parse_delivery(items.get(key)), now_ms()
         known = logged.delivery if logged else None
+        if known is None and milliseconds_of(event.created_at) < now - _LOGGED_MS:
+            return None
         found = rules.recovery_of(known, event, task.webhook, until=task.until, now=now)
         if not isinstance(found, StoredDelivery):
             return found

@@ -111,14 +111,16 @@ def recovery_of(
         begins = milliseconds_of(event.created_at) + _OWN_DELIVERY_MS
         if begins > now:
             return begins
-    elif delivery.status == "succeeded":
-        return None
-    elif milliseconds_of(delivery.updated_at) > until:
-        if has_ended(delivery):
+    else:
+        begun = milliseconds_of(delivery.updated_at) > until
+        if delivery.status == "succeeded" or (begun and has_ended(delivery)):
             return None
-        due = delivery.next_attempt_at
-        wait = max(now, milliseconds_of(due) if due else 0) + LOOK_AGAIN_MS
-        return delivery if is_overdue(delivery, now) else wait
+        due = milliseconds_of(delivery.next_attempt_at) if delivery.next_attempt_at else 0
+        if is_overdue(delivery, now):
+            if begun:
+                return delivery
+        elif begun or 0 < due <= now:  # an attempt that is due may be under way
+            return max(now, due) + LOOK_AGAIN_MS
     first = delivery or StoredDelivery(
         id=event.id,
         webhook_id=webhook,

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from shared.integration.webhooks import recovery
 from shared.integration.webhooks.repository import RETENTION_DAYS
 from shared.kernel.clock import instant, now_ms
+from shared.kernel.events import outbox
+from shared.kernel.events.outbox import next_events
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, kill_after, kill_before
 from tests.webhook_scenario import SentRequest, WebhookScenario, respond_204, respond_500
@@ -231,3 +234,82 @@ def test_inactive_subscription_is_not_recovered(webhooks: WebhookScenario) -> No
 
     assert _recover(webhooks, number).code == "conflict"
     assert webhooks.stack.outbox_items("acme")[-1:] == [] or webhooks.run_relay() == []
+
+
+def test_recovery_that_finds_nothing_to_deliver_goes_on_in_another_task(
+    webhooks: WebhookScenario, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = webhooks.subscribe()["id"]
+    monkeypatch.setattr(outbox, "_PAGE", 1)
+    for product in range(40):
+        webhooks.create_product(product)
+    webhooks.run_until_idle()
+    webhooks.requests.clear()
+    clock.advance(_OWN_DELIVERY)
+    pages = 0
+
+    def slow_page(*arguments: Any) -> Any:
+        nonlocal pages
+        pages += 1
+        clock.advance(4)
+        return next_events(*arguments)
+
+    monkeypatch.setattr(recovery, "next_events", slow_page)
+    _recover(webhooks, number)
+    webhooks.run_relay()
+    (task,) = webhooks.take_messages()
+
+    assert webhooks.run_worker({**task, "slow": True}) == []
+
+    assert pages == 3
+    (left,) = webhooks.take_messages()
+    assert left["after"] > task["after"]
+    assert webhooks.run_worker({**left, "due": 0}) == []
+    webhooks.run_until_idle()
+    assert pages > 3
+    assert webhooks.requests == []
+
+
+def test_attempt_that_is_under_way_is_not_repeated_by_a_recovery(
+    webhooks: WebhookScenario, hook: int, clock: Clock
+) -> None:
+    first = True
+
+    def recover_meanwhile(sent: SentRequest) -> Any:
+        nonlocal first
+        if first:
+            first = False
+            clock.advance(1)
+            _recover(webhooks, hook)
+            webhooks.run_relay()
+            (other,) = webhooks.take_messages()
+            assert webhooks.run_worker({**other, "slow": True}) == []
+        return respond_204(sent)
+
+    webhooks.endpoint = recover_meanwhile
+    _recover(webhooks, hook)
+    webhooks.run_until_idle()
+    clock.advance(_OWN_DELIVERY)
+    webhooks.run_until_idle()
+
+    assert _received(webhooks) == ["P-2", "P-3", "P-4", "P-5"]
+
+
+def test_what_was_received_31_days_ago_is_not_delivered_again(
+    webhooks: WebhookScenario, clock: Clock
+) -> None:
+    number = webhooks.subscribe()["id"]
+    webhooks.create_product(1)
+    webhooks.run_until_idle()
+    clock.advance(RETENTION_DAYS * 86_400 - 60)
+    webhooks.requests.clear()
+    since = instant(now_ms() - RETENTION_DAYS * _DAY_MS + 10_000)
+    assert _recover(webhooks, number, since).status == 202
+    webhooks.run_relay()
+    (task,) = webhooks.take_messages()
+    clock.advance(120)
+
+    assert webhooks.run_worker({**task, "slow": True}) == []
+
+    assert webhooks.requests == []
+    assert webhooks.take_messages() == []
