@@ -103,7 +103,9 @@ class _Found:
             room = stock.room_for(self.product_id, one, contents, self.packagings)
             known = self.with_goods.get(one.bin_code)
             if known is None:
-                if rules.may_store(self.empty[one.bin_code]):
+                # Without one, it was renamed or deleted since it was found.
+                empty = self.empty.get(one.bin_code)
+                if empty and rules.may_store(empty):
                     yield Candidate(one, "empty", room)
             elif known.disabled or known.blocked:
                 continue

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 
-from shared.kernel.fields import LEAST_QUANTITY, ZERO
+from shared.kernel.fields import LEAST_QUANTITY, MAX_QUANTITY, ZERO
 from shared.warehouse.catalog.models import Packaging
 from shared.warehouse.warehouses.models import StoredPosition
 
@@ -42,11 +42,17 @@ def room_for(
     None if nothing limits it. `packagings` has that of the product and those of the contents.
     """
     rooms = (
-        (limit.left(contents) / each).quantize(LEAST_QUANTITY, ROUND_DOWN)
+        _quantity(limit.left(contents) / each)
         for limit in _limits(position, {product_id, *contents}, packagings)
         if (each := limit.per_unit.get(product_id))
     )
     return min(rooms, default=None)
+
+
+def _quantity(units: Decimal) -> Decimal:
+    """Return a number of units as a quantity: none is larger than the largest that can be sent."""
+    within = max(-MAX_QUANTITY, min(units, MAX_QUANTITY))
+    return within.quantize(LEAST_QUANTITY, ROUND_DOWN)
 
 
 def _limits(position: StoredPosition, products: set[int], packagings: Packagings) -> list[_Limit]:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.faults import AwsFaults
+from tests.integration.call_faults import at_calls
 from tests.replenishment_scenario import ReplenishmentScenario
 
 
@@ -113,3 +114,18 @@ def test_invalid_parameters_are_named_together(yard: ReplenishmentScenario) -> N
     query = {"warehouse": "YARD", "qty": "0"}
     answer = yard.erp.get("/putaway-suggestions", query=query)
     assert answer.invalid_fields == ["item_code", "qty"]
+
+
+def test_position_that_is_renamed_meanwhile_is_left_out(
+    yard: ReplenishmentScenario, aws_faults: AwsFaults
+) -> None:
+    position = yard.position("A-01")
+
+    def rename() -> None:
+        yard.erp.patch(f"/warehouse-positions/{position}", {"bin_code": "A-09"}).ok()
+
+    _suggested(yard)
+    with aws_faults.faulty(at_calls("BatchGetItem", {2}, before=rename)):
+        found = _suggested(yard)
+
+    assert {one[0] for one in found} >= {"B-01", "R-01"}

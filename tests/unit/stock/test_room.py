@@ -3,6 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
+from shared.kernel.fields import LEAST_QUANTITY, MAX_QUANTITY
 from shared.warehouse.catalog.models import Packaging
 from shared.warehouse.stock.room import room_for
 from shared.warehouse.warehouses.models import StoredPosition
@@ -48,3 +49,13 @@ def test_room_is_that_of_the_smallest_capacity(
 def test_goods_without_weight_and_measures_always_fit() -> None:
     position = _position(weight_kg=10, volume_m3=1)
     assert room_for(3, position, {1: Decimal(100)}, {1: _CASE, 3: None}) is None
+
+
+def test_room_of_the_smallest_goods_is_at_most_the_largest_quantity() -> None:
+    side = LEAST_QUANTITY
+    tiny = Packaging(length_mm=side, width_mm=side, height_mm=side)
+    position = _position(volume_m3=MAX_QUANTITY)
+    assert room_for(1, position, {}, {1: tiny}) == MAX_QUANTITY
+    huge = Packaging(length_mm=MAX_QUANTITY, width_mm=MAX_QUANTITY, height_mm=MAX_QUANTITY)
+    overfull = room_for(1, position, {2: MAX_QUANTITY}, {1: tiny, 2: huge})
+    assert overfull == -MAX_QUANTITY
