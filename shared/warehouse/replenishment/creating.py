@@ -52,7 +52,7 @@ def create_replenishments(
 
     def step() -> CreatedReplenishments | None:
         transfers.fence_master_data(tx)
-        warehouse, named = _selected(tx, draft)
+        warehouse, named = _selected(tx, draft, begun=bool(done.created))
         progress = done.model_copy(deep=True)
         while True:
             page = _next_page(tx.store, warehouse, named, progress.last)
@@ -81,17 +81,22 @@ def _result(
 
 
 def _selected(
-    tx: Transaction, draft: Checked[ReplenishmentDraft]
+    tx: Transaction, draft: Checked[ReplenishmentDraft], *, begun: bool
 ) -> tuple[KnownWarehouse, Sequence[KnownPickFace] | None]:
-    """Return the warehouse of a draft, and the pick faces that it names; None for all."""
+    """Return the warehouse of a draft, and the pick faces that it names; None for all.
+
+    Once a step has begun the work, pick faces that are deleted are left out.
+    """
     codes = NamedCodes(warehouses=[draft.warehouse_code])
     found, records = run_all(
         lambda: tx.store.get_many(codes.keys),
         lambda: pick_faces.get_pick_faces(tx.store, sorted(draft.pick_face_ids or ())),
     )
     known, faces = codes.known(tx, found), {record.id: record.entity for record in records}
-    problems = known.warehouse_problems("warehouse_code", draft.warehouse_code)
-    valid = ensure_valid(draft, [*problems, *rules.draft_problems(draft, faces)])
+    problems = [*known.warehouse_problems("warehouse_code", draft.warehouse_code)]
+    if not begun:
+        problems += rules.draft_problems(draft, faces)
+    valid = ensure_valid(draft, problems)
     named = [
         KnownPickFace(one.id, one.product_id, one.item_code, one.bin_code) for one in faces.values()
     ]

@@ -157,12 +157,14 @@ def _short(
     """Return the pick faces that have less than their minimum."""
     there: dict[tuple[int, str | None], Decimal] = {}
     for row in rows:
-        place = (row.product_id, row.bin_code)
-        there[place] = there.get(place, ZERO) + row.qty - row.allocated
-    transfer_to = {transfer.pick_face_id: transfer for transfer in coming}
+        at = (row.product_id, row.bin_code)
+        there[at] = there.get(at, ZERO) + row.qty - row.allocated
+    # By the position: a pick face that is assigned anew has another id.
+    transfer_to = {(one.lines[0].product_id, one.lines[0].to_bin): one for one in coming}
     found: list[_ShortFace] = []
     for face in faces:
-        qty, transfer = there.get((face.product_id, face.bin_code), ZERO), transfer_to.get(face.id)
+        place = (face.product_id, face.bin_code)
+        qty, transfer = there.get(place, ZERO), transfer_to.get(place)
         lines = transfer.lines if transfer else ()
         needed = rules.needed(face, qty, sum((line.qty for line in lines), ZERO))
         if needed is not None:

@@ -261,3 +261,30 @@ def test_problems_of_a_request_are_reported_together(
         "pick_face_ids": "give either pick_face_ids or all",
         "pick_face_ids.0": "pick face 1 is in warehouse YARD",
     }
+
+
+def test_pick_face_that_is_assigned_again_gets_no_second_transfer(
+    replenishment: ReplenishmentScenario,
+) -> None:
+    replenishment.yard.stock("BRICK", 100, "R-01")
+    replenishment.replenish()
+    replenishment.erp.delete("/pick-faces/1").ok()
+    replenishment.face("BRICK", "F-01", 10, 50)
+
+    assert replenishment.replenish() == []
+    [need] = replenishment.needs()
+    assert (need["transfer_id"], need["needed"]) == (1, 0)
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_pick_face_that_is_deleted_after_a_step_is_left_out(
+    three_faces: ReplenishmentScenario, aws_faults: AwsFaults
+) -> None:
+    def delete() -> None:
+        three_faces.erp.delete("/pick-faces/3").ok()
+
+    with aws_faults.faulty(at_calls("TransactWriteItems", {1}, before=delete)):
+        response = three_faces.post(pick_face_ids=[1, 2, 3])
+
+    assert response.status == 201, response.text
+    assert [one["pick_face"] for one in response.data["created"]] == [1, 2]
