@@ -189,6 +189,9 @@ def test_expiry_shows_at_once_in_filters_and_totals(
     assert scenario.statuses(status="expired,granted") == [(pending, "expired"), everything[1]]
     assert scenario.statuses(status="pending,used,denied") == [everything[2]]
     assert scenario.statuses(status="granted,denied,pending") == everything[1:]
+    days = {"from": "2000-01-01"}
+    assert scenario.statuses(status="granted,denied,pending", **days) == everything[1:]
+    assert scenario.statuses(status="expired", **days) == [(pending, "expired")]
     clock.advance(60)
     expired = [(pending, "expired"), (granted, "expired")]
     assert scenario.statuses(status="expired") == expired

@@ -70,6 +70,12 @@ _RESTRICTIONS: list[dict[str, Any]] = [
         {"among": {"grade": ("a", "b")}, "moving": {"name": bounds}, "unless": ("grade", ("b",))}
         for bounds in (("b", None), (None, "b"))
     ),
+    {
+        "among": {"grade": ("a", "b")},
+        "between": {"name": ("amber", None)},
+        "moving": {"name": ("b", None)},
+        "unless": ("grade", ("b",)),
+    },
     {"ids": (3, 1, 8, 9, 99)},
     {"ids": tuple(range(1, 12)), "equal": {"status": "open"}, "between": {"name": ("b", None)}},
 ]

@@ -344,7 +344,9 @@ class _Planner[E: Stored]:
         equal = {facet: (value, value) for facet, value in self.query.equal.items()}
         for facet, bounds in (*equal.items(), *self.query.ranges.items()):
             if facet in part.sorts:
-                covered = part.covered | {facet}
+                # With `unless`, `moving` is another condition on the facet than its range.
+                is_whole = not (self.query.unless and facet in self.query.moving)
+                covered = part.covered | {facet} if is_whole else part.covered
                 yield [
                     AccessPath(part.sorts[facet], key, facet, bounds, covered) for key in part.keys
                 ]
