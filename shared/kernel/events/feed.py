@@ -22,7 +22,6 @@ another table.
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any
 
 from shared.kernel.clock import Instant, now_ms
@@ -315,16 +314,21 @@ def read_page(store: Store, head: FeedHead, after: int, most: int) -> list[FeedE
         found = list(_entries_of(holding[0])) if holding else []
         if found and found[-1].position > after:
             break
-        # A Query may show the last chunk later than the head.
+        # A Query may show a chunk later than the head, and than the next one. What follows a chunk
+        # that is kept has not expired.
         is_kept = head.newest_ms > now_ms() - CHUNK_SECONDS * 1000
-        if not is_kept or query_chunks(store, wanted, high, Limit=1).items:
+        if not found and (not is_kept or query_chunks(store, wanted, high, Limit=1).items):
             return None
         attempt = store.back_off(attempt)
     entries = [one for one in found if one.position > after]
     if len(entries) < most and (end := found[-1].position) < head.position:
         chunks = -(-(most - len(entries)) // len(found))
         following = query_chunks(store, chunk_key(head.epoch, end + 1)[1], high, Limit=chunks)
-        entries += chain.from_iterable(map(_entries_of, following.items))
+        for item in following.items:
+            if first_position(item) != end + 1:
+                break
+            entries += _entries_of(item)
+            end = entries[-1].position
     return entries[:most]
 
 

@@ -115,6 +115,30 @@ def test_the_last_chunk_is_waited_for(
         assert [one.position for one in feed.entries(after)] == list(range(after + 1, 4))
 
 
+def test_a_page_has_no_gap_where_a_chunk_is_shown_late(
+    feed: FeedScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Query may show the chunk of a transaction later than that of the next one."""
+    for number in (1, 2, 3):
+        feed.create(number)
+        feed.relay(feed.items()[-1:])
+    query = feeds.query_chunks
+    for after, expected in ((0, [1]), (1, [2, 3])):
+        lagging = iter([True, True])
+
+        def shown(*arguments: Any, lagging: Iterator[bool] = lagging, **options: Any) -> Any:
+            most = options.pop("Limit")
+            page = query(*arguments, **options)
+            is_late = next(lagging, False)
+            items = [one for one in page.items if not (is_late and feeds.first_position(one) == 2)]
+            return replace(page, items=items[:most])
+
+        monkeypatch.setattr(feeds, "query_chunks", shown)
+        found = feeds.read_page(feed.store, feed.head, after, 500)
+        assert found
+        assert [one.position for one in found] == expected
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_repeat_waits_until_it_can_read_what_was_appended(
     feed: FeedScenario, clock: Clock, count: int, monkeypatch: pytest.MonkeyPatch
