@@ -52,11 +52,14 @@ _KINDS_OF_EVENTS = frozenset({*EVENT_KINDS, TEST_EVENT})
 _EVENT_TYPES = {
     "type": "S", "object": "S", "id": "N", "version": "N", "href": "S", "created_at": "S",
 }  # fmt: skip
-_OPTIONAL_EVENT_TYPES = {"status": "S", "attributes": "B", "only": "N", EXPIRY: "N"}
+_OPTIONAL_EVENT_TYPES = {
+    "status": "S", "attributes": "B", "only": "N", "traceparent": "S", EXPIRY: "N",
+}  # fmt: skip
 _COMBINED_TYPES = {"events": "B", "created_at": "S"}
 _MOST_COMBINED = 1_000_000
 """Bytes of the events that are combined in an item: at most 200 kB before they become JSON."""
-_REQUEST_TYPES = {"webhook": "N", "event": "S", "round": "N"}
+_REDELIVERY_TYPES = {"webhook": "N", "event": "S", "round": "N"}
+_RECOVERY_TYPES = {"webhook": "N", "since": "N", "until": "N"}
 _KEYS = {PARTITION_KEY: "S", SORT_KEY: "S"}
 _ALL_KEYS = frozenset(
     {*_KEYS, *(name for number in range(1, INDEX_COUNT + 1) for name in index_keys(number))}
@@ -316,7 +319,8 @@ def _check_event(item: AttributeMap, slug: str) -> None:
     elif outbox.is_event_id(name):
         types, optional = _EVENT_TYPES, _OPTIONAL_EVENT_TYPES
     else:
-        types, optional = _REQUEST_TYPES, {EXPIRY: "N"}
+        types = _RECOVERY_TYPES if "since" in item else _REDELIVERY_TYPES
+        optional = {EXPIRY: "N"}
     _require_types(item, types, optional)
     unknown = sorted(item.keys() - _KEYS.keys() - types.keys() - optional.keys())
     _require(not unknown, f"an event has no {', '.join(unknown)}")
@@ -330,8 +334,10 @@ def _check_event(item: AttributeMap, slug: str) -> None:
             _require(event.body("").startswith(b"{"), "an event has no body")
     elif types is _EVENT_TYPES:
         _check_kind_and_path(item["type"]["S"], item["href"]["S"])
-    else:
+    elif types is _REDELIVERY_TYPES:
         _require(outbox.is_event_id(item["event"]["S"]), "a redelivery names no event")
+    else:
+        outbox.parse_entry(item)
 
 
 def _check_kind_and_path(kind: str, href: str) -> None:

@@ -11,11 +11,13 @@ from moto.dynamodb.models import dynamodb_backends
 
 from operations import provisioning
 from operations.api_clients import create_client
-from operations.moved_items import from_json
+from operations.items_file import outbox_entries
+from operations.moved_items import from_json, to_json
 from operations.tenant_import import Terms, import_tenant, open_export
 from operations.tenant_import.line_checks import RefusedLine, checked_line
 from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.access import session_policy
+from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.db.items import pack
@@ -307,6 +309,24 @@ def test_events_that_are_combined_in_an_item_are_checked_one_by_one() -> None:
     checked_line(as_text(line("product.created")), "acme")
     with pytest.raises(RefusedLine, match=r"does not know the event product\.sold"):
         checked_line(as_text(line("product.sold")), "acme")
+
+
+def test_entries_that_requests_add_to_the_outbox_are_accepted(stack: Stack) -> None:
+    erp = stack.erp()
+    headers = {"traceparent": f"00-{1:032x}-{1:016x}-01"}
+    erp.post("/products", {"item_code": "TRACED", "name": "Traced"}, headers=headers).ok(201)
+    body = {"url": "https://hooks.example.com/stowage", "events": ["product.created"]}
+    hook = erp.post("/webhooks", body).id
+    event = erp.post(f"/webhooks/{hook}/test").data["id"]
+    assert erp.post(f"/webhooks/{hook}/deliveries/{event}/redeliver").status == 202
+    since = instant(now_ms() - 1_000)
+    assert erp.post(f"/webhooks/{hook}/recover", {"since": since}).status == 202
+
+    entries = list(outbox_entries("acme"))
+    for entry in entries:
+        checked_line(f'{{"where":"event","item":{to_json(entry)}}}', "acme")
+
+    assert {name for entry in entries for name in entry} >= {"traceparent", "round", "since"}
 
 
 def test_no_function_may_assume_the_role_of_imports(both: TwoDeployments) -> None:
