@@ -1,7 +1,7 @@
 """Use cases of followers of the feed of changes."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -30,6 +30,8 @@ from shared.kernel.json_text import dumps
 _PATH = "/changes"
 _MOST_RESOURCES = 1_000
 """Resources that a page shows, unless one transaction has more."""
+_AT_ONCE = 100
+"""Resources that are read at once, as for a page of a list: each may have a thousand lines."""
 _MOST_BYTES = 4_000_000
 """Bytes of the transactions of a page, unless one has more; a response has 6 MB."""
 
@@ -70,15 +72,13 @@ def list_changes(reader: Reader, parameters: ChangesParameters) -> ChangesPage:
     shown: list[_Shown] = [
         (entry, [one for one in entry.changes if one.object in visible]) for entry in entries
     ]
-    rows: _Rows | None = None
     if parameters.include:
-        shown = _limited(shown, lambda one: len(one[1]), _MOST_RESOURCES)
-        rows = _read_rows(reader, (change for _, changes in shown for change in changes))
-    transactions = [_transaction(reader, one, changes, rows) for one, changes in shown]
-    transactions = _limited(transactions, _size, _MOST_BYTES)
+        shown = _limited(shown, _changes_of, _MOST_RESOURCES)
+    found = _transactions(reader, shown, with_resources=bool(parameters.include))
+    transactions = _limited(found, _size, _MOST_BYTES)
     last = transactions[-1].position if transactions else after
-    found = [one for one in transactions if one.changes]
-    return ChangesPage(found, _frame(reader, parameters, head, last))
+    listed = [one for one in transactions if one.changes]
+    return ChangesPage(listed, _frame(reader, parameters, head, last))
 
 
 def latest_position(reader: Reader) -> LatestPosition:
@@ -132,14 +132,34 @@ def _visible(reader: Reader, wanted: Sequence[str] | None) -> list[str]:
     ]
 
 
-def _limited[A](found: list[A], weight: Callable[[A], int], most: int) -> list[A]:
-    """Return the leading entries that weigh at most `most` together; at least one."""
+def _limited[A](found: Iterable[A], weight: Callable[[A], int], most: int) -> list[A]:
+    """Return the leading ones that weigh at most `most` together; at least one."""
+    leading: list[A] = []
     total = 0
-    for index, one in enumerate(found):
+    for one in found:
         total += weight(one)
-        if index and total > most:
-            return found[:index]
-    return found
+        if leading and total > most:
+            break
+        leading.append(one)
+    return leading
+
+
+def _changes_of(shown: _Shown) -> int:
+    return len(shown[1])
+
+
+def _transactions(
+    reader: Reader, shown: Sequence[_Shown], *, with_resources: bool
+) -> Iterator[FeedTransaction]:
+    """Yield entries as the interface shows them; their resources are read part by part."""
+    while shown:
+        part, rows = shown, None
+        if with_resources:
+            part = _limited(shown, _changes_of, _AT_ONCE)
+            rows = _read_rows(reader, (change for _, changes in part for change in changes))
+        for entry, changes in part:
+            yield _transaction(reader, entry, changes, rows)
+        shown = shown[len(part) :]
 
 
 def _size(transaction: FeedTransaction) -> int:

@@ -139,6 +139,24 @@ def test_resources_of_a_page_are_limited_but_never_below_one_entry(
     assert len(list(_followed(feed, **query))) == 3
 
 
+def test_resources_are_not_read_beyond_the_page_that_shows_them(
+    feed: FeedScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1, 8):
+        feed.create(number)
+    feed.relay()
+    monkeypatch.setattr(service, "_AT_ONCE", 2)
+    query: dict[str, Any] = {"include": "resource", "objects": "product"}
+    shown = [change for one in _read(feed, **query)["data"] for change in one["changes"]]
+    assert [one["resource"]["id"] for one in shown] == [one["id"] for one in shown]
+    assert len(shown) == 7
+    monkeypatch.setattr(service, "_MOST_BYTES", 1)
+    with aws_faults.recorded() as seen:
+        assert _read(feed, **query)["meta"]["last"] == 1
+    [read] = [call.request for call in seen.calls if call.operation == "BatchGetItem"]
+    assert len(read["RequestItems"][feed.store.table]["Keys"]) == 2
+
+
 @pytest.mark.parametrize("include", [None, "resource"])
 def test_a_page_of_large_transactions_fits_into_a_response(
     feed: FeedScenario, include: str | None
