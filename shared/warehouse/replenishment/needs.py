@@ -64,12 +64,15 @@ class _Reading:
         """Read stock to fill pick faces, until there is as much as is wanted of each product."""
         found = {product: _Sources([], {}) for product in wanted}
         left = {product: self.free[product] for product in wanted}
+        # Positions that stock is not taken from: their other rows are not read.
+        closed: set[str | None] = set()
         for _ in range(_ROUNDS):
             part = [row for rows in left.values() for row in rows[:_ROWS]]
             bins = {row.bin_code for row in part if row.bin_code}
             rows = self.usable_rows([row.id for row in part], bins)
             at = warehouses.find_positions(self.store, self.warehouse.whs_code, bins)
             positions = rules.source_positions(at.values())
+            closed |= bins - {code for code, one in at.items() if one.id in positions}
             for row in rows:
                 found[row.product_id].rows.append(row)
             for product in left:
@@ -77,7 +80,7 @@ class _Reading:
             left = {
                 product: rest
                 for product, free in left.items()
-                if (rest := free[_ROWS:])
+                if (rest := [row for row in free[_ROWS:] if row.bin_code not in closed])
                 and found[product].qty(wanted[product], self.taken[product]) < wanted[product]
             }
             if not left:

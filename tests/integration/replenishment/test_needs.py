@@ -163,6 +163,22 @@ def test_stock_beyond_the_first_rows_is_read_when_they_are_not_enough(
     assert sum(qty for _, _, qty in replenishment.proposals()) == 50
 
 
+def test_rows_at_a_blocked_position_do_not_hide_others(
+    replenishment: ReplenishmentScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.warehouse.replenishment.needs._ROWS", 1)
+    monkeypatch.setattr("shared.warehouse.replenishment.needs._ROUNDS", 2)
+    yard = replenishment.yard
+    replenishment.face("BRICK", "F-01", None, None)
+    replenishment.face("DRILL", "F-02", 1, 2)
+    for number in range(3):
+        yard.stock("DRILL", 1, "B-01", serial=f"S{number}")
+    yard.stock("DRILL", 1, "A-01", serial="S9")
+    path = f"/warehouse-positions/{replenishment.position('B-01')}"
+    yard.erp.patch(path, {"is_blocked": True}).ok()
+    assert replenishment.proposals() == [("A-01", None, 1)]
+
+
 def test_unknown_warehouse_is_named(replenishment: ReplenishmentScenario) -> None:
     response = replenishment.erp.get("/replenishments", query={"warehouse": "NOWHERE"})
     assert response.problems == {"warehouse": "no warehouse has the code NOWHERE"}
