@@ -55,6 +55,7 @@ FILE_NAMES = {
     "delivery": "webhook-deliveries",
     "entry": "entry-documents",
     "exit": "exit-documents",
+    "export": "exports",
     "handling_unit": "handling-units",
     "hold": "holds",
     "import": "imports",

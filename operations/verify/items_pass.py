@@ -53,7 +53,10 @@ _EXPIRING = frozenset(
 _SEQUENCE = "sequence"
 _LEVEL_MARK = "level_mark"
 _KEPT = frozenset(
-    {"administrators", "batch", "counted", PARTITION, "held", "schema", _LEVEL_MARK, _SEQUENCE}
+    {
+        *("administrators", "batch", "counted", "export_newest", PARTITION, "held"),
+        *("replenished", "schema", _LEVEL_MARK, _SEQUENCE),
+    }
 )
 """Beginnings of the partition keys of items that other passes check, or that nothing follows."""
 _KINDS_BY_SEQUENCE = COLLECTIONS.keys() - IDS_OF_OTHERS.keys()

@@ -164,6 +164,8 @@ def test_only_writes_that_show_no_resource_as_get_does_have_no_tag() -> None:
     assert set(untagged) - {*deletions} == {
         "POST /stock-adjustments",
         "POST /warehouse-positions/bulk",
+        "POST /replenishments",
+        "POST /webhooks/{id}/recover",
         # These show a count without its lines.
         "POST /counts",
         "POST /counts/{id}/cancel",

@@ -21,6 +21,8 @@ from shared.warehouse.stock.level_book import LevelBook
 from shared.warehouse.stock.level_rules import LevelChange
 from shared.warehouse.stock.models import LevelPlace
 from tests.count_scenario import CountScenario
+from tests.export_scenario import ExportScenario
+from tests.feed_scenario import FeedScenario
 from tests.gateway import Erp
 from tests.integration.repeated_requests import ROUTES
 from tests.integration.unknown_fields import (
@@ -72,6 +74,7 @@ def test_every_collection_keeps_unknown_fields(
         (partial(_build_company, erp, stack), partial(_adjust_batch, erp)),
         (partial(EXAMPLES["POST /imports/{id}/commit"].prepared, erp), None),
         (partial(_fail_delivery, webhooks), webhooks.run_until_idle),
+        (partial(_export_products, webhooks), None),
     ):
         prepare()
         reached |= add_unknown_fields(stack)
@@ -92,7 +95,7 @@ def test_every_collection_keeps_unknown_fields(
 def _build_company(erp: Erp, stack: Stack) -> None:
     """Create a company with every kind of data, a map, an approved receipt and a lost serial.
 
-    Goods are held and counted, and a change of a level is prepared.
+    Goods are held and counted, a pick face is replenished, and a change of a level is prepared.
     """
     build_company(erp)
     erp.put("/warehouses/1/layout", MAP).ok(200)
@@ -103,6 +106,7 @@ def _build_company(erp: Erp, stack: Stack) -> None:
     erp.post(f"/receipts/{receipt}/lines", more).ok(200)
     goods = [{"item_code": "CEMENT", "qty": 1}]
     erp.post("/holds", {"warehouse_code": "YARD", "ttl_seconds": 9_000, "lines": goods}).ok(201)
+    assert erp.post("/replenishments", {"warehouse_code": "YARD", "all": True}).ok(201)["created"]
     counts = CountScenario(stack)
     counts.count(counts.create(positions=["A-01"]).id, item_code="CEMENT", batch="L1", qty=1)
     lost = {"item_code": "DRILL", "warehouse": "YARD", "bin_code": "B-01", "serial": "S2"}
@@ -124,6 +128,15 @@ def _fail_delivery(webhooks: WebhookScenario) -> None:
     webhooks.run_relay()
     while not webhooks.requests:
         webhooks.run_worker(*webhooks.take_messages())
+
+
+def _export_products(webhooks: WebhookScenario) -> None:
+    """Export a product into a file."""
+    webhooks.create_product()
+    exports = ExportScenario(FeedScenario.started(webhooks))
+    exports.start("product")
+    exports.worker.drain_queue()
+    assert exports.get().files
 
 
 def _write_again(stack: Stack, collection: Collection[Any]) -> None:

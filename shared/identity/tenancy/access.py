@@ -48,13 +48,15 @@ _RATE_KEYS = "rate#*"
 """Partition keys of the counters of requests."""
 
 type _Part = Literal[
-    "count", "read", "write", "write users", "events", "earlier changes", "control", "files"
-]
+    "count", "read", "write", "write users", "events", "earlier events", "earlier changes",
+    "control", "files",
+]  # fmt: skip
 
 ACCESSES: Mapping[str, Sequence[_Part]] = {
     "requests": ("count",),
     "labels": ("read", "count"),
     "relay": ("read", "write", "earlier changes"),
+    "deliveries": ("read", "write", "events", "earlier events"),
     "changes": ("read", "count", "control"),
     "warehouse": ("read", "write", "events", "control"),
     "imports": ("read", "write", "events", "control", "files"),
@@ -179,9 +181,12 @@ def session_policy(
         },
         "write users": {"Action": "dynamodb:*Item", "Resource": table},
         "events": {
-            "Action": [
-                f"dynamodb:{name}" for name in ("GetItem", "Query", "PutItem", "BatchWriteItem")
-            ],
+            "Action": [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "BatchWriteItem")],
+            "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
+            "Condition": _leading_keys("StringLike", [f"{slug}#?"]),
+        },
+        "earlier events": {
+            "Action": "dynamodb:Query",
             "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
             "Condition": _leading_keys("StringLike", [f"{slug}#?"]),
         },

@@ -91,6 +91,14 @@ def test_a_function_that_only_counts_requests_writes_nothing_else(access: str) -
 
 
 @pytest.mark.parametrize("access", sorted(ACCESSES))
+def test_only_the_worker_of_deliveries_queries_the_outbox(access: str) -> None:
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, access=access)
+    table = f"{DYNAMODB}:table/stowage-outbox"
+    assert allows(policy, "dynamodb:Query", table, "acme#0") is (access == "deliveries")
+    assert not allows(policy, "dynamodb:Query", table, "beta#0")
+
+
+@pytest.mark.parametrize("access", sorted(ACCESSES))
 def test_only_sessions_of_imports_reach_files(access: str) -> None:
     policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, access=access)
     assert ("s3:" in policy) is (access in {"imports", "everything"})
