@@ -15,7 +15,11 @@ from shared.kernel.observability import logger
 from shared.kernel.queued_work import QueuedWork, progress
 
 _PLACES = 500
-"""Places that are read at once."""
+_FIRST_PLACES = 100
+"""Places that are read at once, and at the beginning of a step or where rows are large: 500 orders
+of 1,000 lines do not fit into the memory of the worker."""
+_SMALL_ROW = 20_000
+"""Most characters of a row that is not large; of several, on average."""
 _MOST_ROWS = 20_000
 _MOST_CHARACTERS = 32_000_000
 _STEP_MS = 10_000
@@ -74,11 +78,13 @@ def _write_file(
     name, place = stored.objects[stored.done], stored.next
     end = ids.places(name, stored.last_ids)
     rows = RowFile(stored.format, stored.language)
+    most = _FIRST_PLACES
     while place < end:
-        following = min(place + _PLACES, end)
+        following = min(place + most, end)
         wanted = ids.ids_at(reader.store, name, stored.last_ids, place, following)
         rows.add(LISTED_OBJECTS[name].rows(reader, wanted).values())
         place = following
+        most = _PLACES if rows.size <= rows.rows * _SMALL_ROW else _FIRST_PLACES
         if rows.rows >= _MOST_ROWS or rows.size >= _MOST_CHARACTERS or now_ms() >= until_ms:
             break
     behind = (stored.done, place) if place < end else (stored.done + 1, 0)

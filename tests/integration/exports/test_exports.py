@@ -39,6 +39,7 @@ _GOODS = ("product", "stock", "stock_level")
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read two places at once, and write files of two rows."""
+    monkeypatch.setattr(worker, "_FIRST_PLACES", 2)
     monkeypatch.setattr(worker, "_PLACES", 2)
     monkeypatch.setattr(worker, "_MOST_ROWS", 2)
 
@@ -139,6 +140,29 @@ def test_a_worker_may_die_at_every_call(
         exports.worker.drain_queue()
         assert exports.get().status == "completed"
         assert exports.rows() == expected, moment
+
+
+@pytest.mark.parametrize(("most", "expected"), [(10_000, [1, 3, 1]), (100, [1] * 5)])
+def test_fewer_large_rows_are_read_at_once(
+    exports: ExportScenario,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
+    expected: list[int],
+) -> None:
+    monkeypatch.setattr(worker, "_FIRST_PLACES", 1)
+    monkeypatch.setattr(worker, "_PLACES", 3)
+    monkeypatch.setattr(worker, "_SMALL_ROW", most)
+    exports.start("product")
+    with aws_faults.recorded() as seen:
+        exports.worker.drain_queue()
+    table = exports.feed.store.table
+    wanted = [
+        call.request["RequestItems"][table]["Keys"]
+        for call in seen.calls
+        if call.operation == "BatchGetItem"
+    ]
+    assert [len(keys) for keys in wanted] == expected
 
 
 @pytest.mark.usefixtures("small_steps")
