@@ -1,5 +1,7 @@
 """The sums of counts in a verification."""
 
+import pytest
+
 from operations.verify import verify_tenant
 from shared.identity.tenancy.access import operator_store
 from shared.kernel.db.unit_of_work import run_transaction
@@ -16,6 +18,7 @@ def _findings() -> set[tuple[str, bool]]:
     return {(one.kind, one.repaired) for one in found if "count" in one.kind + one.subject}
 
 
+@pytest.mark.usefixtures("clock")
 def test_sums_and_lines_of_counts_are_verified(yard: WarehouseScenario, stack: Stack) -> None:
     yard.stock("BRICK", 10)
     counts = CountScenario(stack)

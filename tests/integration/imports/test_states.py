@@ -7,6 +7,7 @@ import pytest
 from operations import provisioning
 from shared.integration.imports.kinds.products import ProductImporter
 from shared.kernel.errors import RateLimited
+from tests.clock import Clock
 from tests.gateway import Form
 from tests.import_scenario import (
     ImportScenario,
@@ -87,7 +88,7 @@ def test_a_commit_is_refused_with_the_reason(
 
 
 def test_temporary_refusal_during_a_commit_is_no_problem_of_a_row(
-    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
+    scenario: ImportScenario, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     number = upload(scenario)
     apply = ProductImporter.apply
@@ -98,6 +99,7 @@ def test_temporary_refusal_during_a_commit_is_no_problem_of_a_row(
     monkeypatch.setattr(ProductImporter, "apply", refuse)
     refused = scenario.erp.post(f"/imports/{number}/commit")
     monkeypatch.setattr(ProductImporter, "apply", apply)
+    clock.advance(60)  # the refused request holds the import for 30 s
     scenario.drain_queue()
 
     assert (refused.status, refused.code) == (429, "rate_limited")

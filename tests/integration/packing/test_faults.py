@@ -84,6 +84,7 @@ def test_completion_deletes_many_empty_units_in_steps(
     check_invariants(read_state(stack.unsorted_items()))
 
 
+@pytest.mark.usefixtures("clock")
 def test_units_that_are_dispatched_open_keep_what_is_in_them(
     packing: PackingScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:

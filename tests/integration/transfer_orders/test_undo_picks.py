@@ -78,6 +78,7 @@ def test_order_that_was_picked_is_picking_again(
     assert (left["status"], left["units"]["dispatched"]) == ("in_transit", 2)
 
 
+@pytest.mark.usefixtures("clock")
 def test_undo_after_a_short_end_allocates_only_what_was_undone(
     transfer_scenario: TransferScenario,
 ) -> None:

@@ -36,6 +36,7 @@ def test_differences_of_all_failed_validations_are_counted(erp: Erp, stack: Stac
     assert not [one for one in drifts if one.kind.startswith("counter")]
 
 
+@pytest.mark.usefixtures("clock")
 def test_picking_without_goods_for_one_of_its_documents_stays_with_the_others(erp: Erp) -> None:
     yard = WarehouseScenario.with_master_data(erp, "YARD")
     yard.stock("BRICK", 3)

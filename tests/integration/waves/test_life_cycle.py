@@ -127,6 +127,7 @@ def test_pickings_started_or_ended_before_release_count(wave_scenario: WaveScena
     assert wave_scenario.status(ended) == "picked"
 
 
+@pytest.mark.usefixtures("clock")
 def test_cancelled_pickings_leave_the_metrics_of_their_wave(
     wave_scenario: WaveScenario, stack: Stack
 ) -> None:
