@@ -297,6 +297,14 @@ def test_all_response_fields_are_required(document: dict[str, Any]) -> None:
         assert schemas[name]["required"] == properties, name
 
 
+def test_required_query_parameters_are_marked_and_have_an_example(
+    document: dict[str, Any],
+) -> None:
+    parameters = document["paths"]["/putaway-suggestions"]["get"]["parameters"]
+    marked = {one.get("name"): one.get("example") for one in parameters if one.get("required")}
+    assert marked == {"warehouse": "CEN", "item_code": "CHM-SIL-WHT"}
+
+
 def test_deprecated_fields_and_parameters_are_marked() -> None:
     mark: dict[str, Any] = {"deprecated": True}
 

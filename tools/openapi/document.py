@@ -371,6 +371,8 @@ def _parameters(operation: Operation) -> list[Schema]:
     names = re.findall(r"\{(\w+)\}", operation.path)
     found = [_path_parameter(name, own=operation.allows_self) for name in names]
     if operation.parameters:
+        fields = operation.parameters.model_fields.items()
+        sent = {one.alias or name for name, one in fields if one.is_required()}
         found += [
             {
                 "name": name,
@@ -378,6 +380,7 @@ def _parameters(operation: Operation) -> list[Schema]:
                 "description": schema.pop("description", _PARAMETERS.get(name))
                 or _exactly(name, schema),
                 **({"explode": False} if schema.get("type") == "array" else {}),
+                **(_required(name) if name in sent else {}),
                 "schema": schema,
             }
             for name, schema in query_parameters(operation.parameters).items()
@@ -390,6 +393,11 @@ def _parameters(operation: Operation) -> list[Schema]:
     if declared.honours_if_match(operation):
         found.append(_parameter("IfMatch"))
     return found
+
+
+def _required(name: str) -> Schema:
+    """Return what says that a query parameter must be sent, with a value of the sample company."""
+    return {"required": True, "example": {"warehouse": "CEN", "item_code": "CHM-SIL-WHT"}[name]}
 
 
 def _exactly(name: str, schema: Schema) -> str:
