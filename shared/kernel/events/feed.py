@@ -262,36 +262,29 @@ def chunk_item(after: FeedHead, batch: Sequence[UnappendedEntry]) -> Item:
 
 
 def read_entries(store: Store, head: FeedHead, after: int) -> Iterator[FeedEntry]:
-    """Yield the entries behind the position `after`, chunk by chunk, up to the end of the feed.
+    """Yield the entries behind the position `after`, up to the end of the feed.
 
-    Entries that have expired are left out. The last chunk is waited for: a Query may show the items
-    of a transaction later than a read of one of them.
+    None of them has expired. A chunk that is missing is waited for: a Query may show a chunk later
+    than the head, and than the next one.
 
     Raises:
-        ServiceUnavailable: The last chunk could not be read until the deadline.
+        ServiceUnavailable: A chunk could not be read until the deadline.
     """
-    if after >= head.position:
-        return
-    low, high = chunk_key(head.epoch, 0)[1], chunk_key(head.epoch, head.position)[1]
-    wanted = chunk_key(head.epoch, after + 1)[1]
-    holding = query_chunks(store, low, wanted, Limit=1, ScanIndexForward=False)
-    first = holding.items[0][SORT_KEY] if holding.items else low
-    is_kept = head.newest_ms > now_ms() - CHUNK_SECONDS * 1000
-    start: dict[str, Any] = {}
+    low, high = (chunk_key(head.epoch, position)[1] for position in (0, head.position))
     attempt = 0
-    while True:
-        page = query_chunks(store, first, high, **start)
-        for item in page.items:
+    while after < head.position:
+        wanted, before = chunk_key(head.epoch, after + 1)[1], after
+        holding = query_chunks(store, low, wanted, Limit=1, ScanIndexForward=False).items
+        first = holding[0][SORT_KEY] if holding else wanted
+        for item in query_chunks(store, first, high).items:
+            if first_position(item) > after + 1:
+                break
             for entry in _entries_of(item):
                 if entry.position > after:
                     yield entry
                     after = entry.position
-        if page.last_key:
-            start = {"ExclusiveStartKey": page.last_key}
-        elif after < head.position and is_kept:
-            attempt, start = store.back_off(attempt), {}
-        else:
-            return
+        if after == before:
+            attempt = store.back_off(attempt)
 
 
 def read_page(store: Store, head: FeedHead, after: int, most: int) -> list[FeedEntry] | None:
