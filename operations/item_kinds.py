@@ -19,12 +19,12 @@ from pydantic import (
     model_validator,
 )
 
+from operations import stored_fields as fields
 from shared.identity.tenancy.tenant import PLANS
-from shared.identity.users import passwords
 from shared.identity.users.recovery_codes import COUNT
 from shared.identity.users.sessions import index_entry, is_session_id, session_from_item
 from shared.integration.webhooks.repository import delivery_item, parse_delivery
-from shared.kernel.clock import now_ms, parse_date_time
+from shared.kernel.clock import now_ms
 from shared.kernel.db.items import Item
 from shared.kernel.db.records import MAX_PARTS
 from shared.kernel.db.schema import SCHEMA_VERSION
@@ -35,59 +35,8 @@ from shared.warehouse.stock.level_marks import left_entry, places_of
 
 MAX_WEBHOOKS = max(plan.limits["webhook_subscriptions"] for plan in PLANS.values())
 """Most subscriptions that any plan allows."""
-_MOST = 10**15
 _NUMBERS = frozenset({"n", "version", "touched", "epoch", "retired"})
 """Attributes of totals other than those of the values of a facet."""
-_LONGEST = 100 * 86_400
-"""Seconds; longer than any item of a table has until it expires."""
-
-
-def _expiry(seconds: int) -> int:
-    if seconds > now_ms() // 1000 + _LONGEST:
-        raise ValueError(f"must be at most {_LONGEST // 86_400} days from now")
-    return seconds
-
-
-def _past(seconds: int) -> int:
-    if seconds > now_ms() // 1000 + 86_400:
-        raise ValueError("must not be in the future")
-    return seconds
-
-
-def check_instant(text: str) -> str:
-    """Return a stored Instant; raise ValueError for another text."""
-    if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", text, re.ASCII):
-        raise ValueError("must be an instant, such as 2026-03-01T09:30:00.000Z")
-    parse_date_time(text)
-    return text
-
-
-def check_day(text: str) -> str:
-    """Return a stored date; raise ValueError for another text."""
-    if not re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII):
-        raise ValueError("must be a date, YYYY-MM-DD")
-    parse_date_time(f"{text}T00:00:00Z")
-    return text
-
-
-def _password(text: str) -> str:
-    if not passwords.is_hash(text):
-        raise ValueError("must be a hash as this release makes it, with the same parameters")
-    return text
-
-
-type _Count = Annotated[int, Field(ge=0, le=_MOST)]
-type _Difference = Annotated[int, Field(ge=-_MOST, le=_MOST)]
-type _Id = Annotated[int, Field(ge=1, le=MAX_ID)]
-type _Ids = Annotated[set[_Id], Field(min_length=1)]
-type _Expiry = Annotated[int, Field(ge=0), AfterValidator(_expiry)]
-type _Past = Annotated[int, Field(ge=0), AfterValidator(_past)]
-type _Text = Annotated[str, StringConstraints(max_length=2048, pattern=r"^[^\x00-\x1f\x7f]*$")]
-type _Instant = Annotated[str, AfterValidator(check_instant)]
-type _Digest = Annotated[bytes, Field(min_length=32, max_length=32)]
-type _HexDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-type _Version = Annotated[int, Field(ge=1, le=_MOST)]
-type _Facets = dict[str, str]
 
 
 class Attributes(BaseModel):
@@ -103,46 +52,46 @@ class Head(Attributes):
     """The first item of an entity."""
 
     id: Annotated[int, Field(ge=1, le=(MAX_ID + 1) ** 2)]
-    version: _Version
+    version: fields.Version
     parts: Annotated[int, Field(ge=1, le=MAX_PARTS)]
     data: bytes
     schema_: Annotated[int, Field(ge=1, le=SCHEMA_VERSION)] | None = Field(None, alias="schema")
     queued: bool | None = None
-    facets: _Facets | None = None
-    volatile: _Facets | None = None
+    facets: fields.Facets | None = None
+    volatile: fields.Facets | None = None
 
 
 class Tombstone(Attributes):
     """What remains of a deleted entity."""
 
     id: Annotated[int, Field(ge=1, le=(MAX_ID + 1) ** 2)]
-    version: _Version
+    version: fields.Version
     deleted: Literal[True]
-    deleted_at: _Instant
+    deleted_at: fields.Instant
 
 
 class Tail(Attributes):
     """A further item with data of an entity."""
 
-    version: _Version
+    version: fields.Version
     data: bytes
 
 
 class Derived(Attributes):
     """A further item with index entries of an entity."""
 
-    facets: _Facets | None = None
+    facets: fields.Facets | None = None
 
 
 # Other items
 
 
 class _Alias(Attributes):
-    id: _Id
+    id: fields.Id
 
 
 class _ExpiringAlias(_Alias):
-    expires_at: _Expiry
+    expires_at: fields.Expiry
 
 
 class _FormerAlias(_Alias):
@@ -151,165 +100,165 @@ class _FormerAlias(_Alias):
 
 class _CodeAlias(_Alias):
     unused: bool | None = None
-    retired_by: _Text | None = None
-    retired_until: _Count | None = None
+    retired_by: fields.Text | None = None
+    retired_until: fields.Count | None = None
 
 
 class _ProductAlias(_CodeAlias):
-    name: _Text
+    name: fields.Text
     by_batch: bool
     by_serial: bool
     in_stock: bool
     units: dict[Unit, Quantity] | None = None
-    facets: _Facets | None = None
+    facets: fields.Facets | None = None
 
 
 class _PartnerAlias(_Alias):
-    name: _Text
+    name: fields.Text
 
 
 class _WarehouseAlias(_CodeAlias):
-    name: _Text
+    name: fields.Text
 
 
 class _PositionAlias(_CodeAlias):
-    type: _Text | None = None
+    type: fields.Text | None = None
     pickable: bool
     disabled: bool
     blocked: bool
-    assigned: _Ids | None = None
+    assigned: fields.Ids | None = None
 
 
 class _GtinAlias(_Alias):
-    item_code: _Text
-    units: _Count
+    item_code: fields.Text
+    units: fields.Count
 
 
 class _OpenWork(Attributes):
-    product: _Ids | None = None
-    warehouse: _Ids | None = None
-    position: _Ids | None = None
+    product: fields.Ids | None = None
+    warehouse: fields.Ids | None = None
+    position: fields.Ids | None = None
 
 
 class _OpenApproval(_ExpiringAlias):
     stage: Literal["pending", "granted", "used"]
-    until: _Count
-    figures: _HexDigest | None = None
+    until: fields.Count
+    figures: fields.HexDigest | None = None
 
 
 class _CountedPlace(_Alias):
-    line: _Count
+    line: fields.Count
 
 
 class _Replenished(Attributes):
-    version: _Version
+    version: fields.Version
     transfers: Annotated[
-        dict[Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,11}$")], _Id],
+        dict[Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,11}$")], fields.Id],
         Field(min_length=1),
     ]
 
 
 class _CountSums(Attributes):
-    counted: _Difference
-    differences: _Difference
+    counted: fields.Difference
+    differences: fields.Difference
     units: Decimal | int
     closed: bool | None = None
 
 
 class _PendingWave(_ExpiringAlias):
-    mark: _Text
-    until: _Count
-    touches: _Count | None = None
-    stirred: _Count | None = None
+    mark: fields.Text
+    until: fields.Count
+    touches: fields.Count | None = None
+    stirred: fields.Count | None = None
 
 
 class _Batch(Attributes):
-    expiry_date: Annotated[str, AfterValidator(check_day)] | None = None
-    version: _Version
-    changed_ms: _Count
-    new_rows: _Ids | None = None
+    expiry_date: Annotated[str, AfterValidator(fields.check_day)] | None = None
+    version: fields.Version
+    changed_ms: fields.Count
+    new_rows: fields.Ids | None = None
 
 
 class _Holds(Attributes):
-    holds: _Difference
+    holds: fields.Difference
 
 
 class _LevelMark(Attributes):
     state: Literal["committed", "aborted"]
     places: bytes | None = None
-    expires_at: _Expiry | None = None
+    expires_at: fields.Expiry | None = None
 
 
 class _Passed(_Alias):
-    passed: _Version
+    passed: fields.Version
 
 
 class _Register(Attributes):
-    version: _Version
-    ids: Annotated[_Ids, Field(max_length=MAX_WEBHOOKS)] | None = None
+    version: fields.Version
+    ids: Annotated[fields.Ids, Field(max_length=MAX_WEBHOOKS)] | None = None
     wanted: Annotated[
-        dict[Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,11}$")], _Text],
+        dict[Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,11}$")], fields.Text],
         Field(max_length=MAX_WEBHOOKS),
     ]
 
 
 class _Health(Attributes):
-    failure_count: _Count = 0
-    last_triggered_at: _Instant | None = None
+    failure_count: fields.Count = 0
+    last_triggered_at: fields.Instant | None = None
     quick: bool | None = None
 
 
 class _Delivery(Attributes):
-    version: _Version
+    version: fields.Version
     data: bytes
-    expires_at: _Expiry
+    expires_at: fields.Expiry
 
 
 class _StoredResponse(Attributes):
-    partition: _Text
-    until: _Count
+    partition: fields.Text
+    until: fields.Count
 
 
 class _SecondFactor(Attributes):
     sealed: bytes
     confirmed: bool
-    last_step: _Count
+    last_step: fields.Count
     salt: Annotated[bytes, Field(min_length=16, max_length=16)]
-    codes: Annotated[dict[_HexDigest, Literal[True]], Field(max_length=COUNT)]
+    codes: Annotated[dict[fields.HexDigest, Literal[True]], Field(max_length=COUNT)]
     response: _StoredResponse | None = None
 
 
 class _Login(Attributes):
-    version: _Version
-    password: Annotated[str, AfterValidator(_password)]
-    tokens_from: _Count
-    epoch: _Count
-    code_epoch: _Count
-    kept_session: _Text | None = None
-    wrong_codes: _Count = 0
-    wrong_code_at: _Count = 0
+    version: fields.Version
+    password: Annotated[str, AfterValidator(fields.check_password)]
+    tokens_from: fields.Count
+    epoch: fields.Count
+    code_epoch: fields.Count
+    kept_session: fields.Text | None = None
+    wrong_codes: fields.Count = 0
+    wrong_code_at: fields.Count = 0
     totp: _SecondFactor | None = None
 
 
 class _Session(Attributes):
-    user_id: _Id
-    client_id: _Text | None = None
+    user_id: fields.Id
+    client_id: fields.Text | None = None
     second_factor: bool
-    epoch: _Count
-    generation: _Version
-    created_at: _Past
-    used_at: _Past | None = None
-    family: _Digest
-    secret: _Digest
-    expires_at: _Expiry
+    epoch: fields.Count
+    generation: fields.Version
+    created_at: fields.Past
+    used_at: fields.Past | None = None
+    family: fields.Digest
+    secret: fields.Digest
+    expires_at: fields.Expiry
 
 
 class _Fence(Attributes):
-    epoch: _Count
+    epoch: fields.Count
 
 
 class _Holders(Attributes):
-    holders: _Count
+    holders: fields.Count
 
 
 class _SchemaVersion(Attributes):
@@ -323,7 +272,7 @@ class _Sequence(Attributes):
 class _Totals(Attributes):
     """Totals of any value of a facet. A text is of another release, and nothing counts it."""
 
-    __pydantic_extra__: dict[str, _Difference | str]
+    __pydantic_extra__: dict[str, fields.Difference | str]
 
     @model_validator(mode="after")
     def _check_numbers(self) -> Self:
@@ -334,28 +283,28 @@ class _Totals(Attributes):
 
 
 class _Claim(Attributes):
-    fingerprint: _Text
-    owner: _Text
-    request: _Text | None = None
+    fingerprint: fields.Text
+    owner: fields.Text
+    request: fields.Text | None = None
     has_steps: bool | None = None
     progress: bytes | None = None
-    lease_until: _Count
-    expires_at: _Expiry
+    lease_until: fields.Count
+    expires_at: fields.Expiry
 
 
 class _Response(Attributes):
-    fingerprint: _Text
+    fingerprint: fields.Text
     status: Annotated[int, Field(ge=200, le=599)]
-    headers: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,60}$")], _Text]
+    headers: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,60}$")], fields.Text]
     body: bytes
     sealed: bool | None = None
     parts: Annotated[int, Field(ge=1, le=MAX_PARTS)] | None = None
-    expires_at: _Expiry
+    expires_at: fields.Expiry
 
 
 class _ResponseTail(Attributes):
     body: bytes
-    expires_at: _Expiry
+    expires_at: fields.Expiry
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +354,7 @@ def _delivery_index(item: Item) -> Item:
 
 
 def _level_mark_index(item: Item) -> Item:
-    return left_entry(check_instant(str(item.get("S1")))) if places_of(item) else {}
+    return left_entry(fields.check_instant(str(item.get("S1")))) if places_of(item) else {}
 
 
 def _product_index(item: Item) -> Item:
@@ -499,5 +448,5 @@ def kind_of(partition: str, sort: str) -> ItemKind | None:
 
 __all__ = [
     "ITEM_KINDS", "MAX_WEBHOOKS", "Attributes", "Derived", "Head", "ItemKind", "Tail", "Tombstone",
-    "check_day", "check_instant", "kind_of",
+    "kind_of",
 ]  # fmt: skip

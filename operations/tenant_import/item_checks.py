@@ -20,11 +20,10 @@ from operations.item_kinds import (
     ItemKind,
     Tail,
     Tombstone,
-    check_day,
-    check_instant,
     kind_of,
 )
 from operations.stored_collections import COLLECTIONS
+from operations.stored_fields import check_day, check_instant
 from operations.verify.entities import differing_attributes
 from shared.integration.webhooks.models import StoredDelivery
 from shared.kernel.db.collection import Collection

@@ -52,7 +52,7 @@ def create_replenishments(
 
     def step() -> CreatedReplenishments | None:
         transfers.fence_master_data(tx)
-        warehouse, named = _selected(tx, draft, begun=bool(done.created))
+        warehouse, named = _selected(tx, draft, created_before=bool(done.created))
         progress = done.model_copy(deep=True)
         while True:
             page = _next_page(tx.store, warehouse, named, progress.last)
@@ -81,11 +81,11 @@ def _result(
 
 
 def _selected(
-    tx: Transaction, draft: Checked[ReplenishmentDraft], *, begun: bool
+    tx: Transaction, draft: Checked[ReplenishmentDraft], *, created_before: bool
 ) -> tuple[KnownWarehouse, Sequence[KnownPickFace] | None]:
     """Return the warehouse of a draft, and the pick faces that it names; None for all.
 
-    Once a step has begun the work, pick faces that are deleted are left out.
+    After a step that created transfers, pick faces that are deleted are left out.
     """
     codes = NamedCodes(warehouses=[draft.warehouse_code])
     found, records = run_all(
@@ -94,7 +94,7 @@ def _selected(
     )
     known, faces = codes.known(tx, found), {record.id: record.entity for record in records}
     problems = [*known.warehouse_problems("warehouse_code", draft.warehouse_code)]
-    if not begun:
+    if not created_before:
         problems += rules.draft_problems(draft, faces)
     valid = ensure_valid(draft, problems)
     named = [
