@@ -16,7 +16,9 @@ _EACH_SIDE = 3
 
 def listing_name(tenant: str, path: str, parameters: ListParameters) -> str:
     """Return the digest of a list: its tenant, path, filters and sort."""
-    filters = parameters.model_dump(mode="json", exclude={"page", "per_page", "cursor", "include"})
+    filters = parameters.model_dump(
+        mode="json", exclude={"page", "per_page", "cursor", "include"}, exclude_none=True
+    )  # a parameter that a later release adds leaves the cursors of this one valid
     text = json.dumps([tenant, path, sorted(filters.items())])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -73,7 +73,11 @@ def repeated_parameters(event: Mapping[str, Any], known: Container[str]) -> Iter
     """Yield a problem for each of the known query parameters that has several values."""
     for name, values in (event.get("multiValueQueryStringParameters") or {}).items():
         if name in known and len(set(values)) > 1:
-            yield Problem(name, f"is given with {len(set(values))} values; only one is accepted")
+            yield Problem(
+                name,
+                f"is given {len(set(values))} times; give it once (a filter that takes several "
+                "values takes them separated by commas)",
+            )
 
 
 def read_json_object(event: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.http.paging import paging
+from shared.http.paging import listing_name, paging
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import Record
+from shared.kernel.list_parameters import ListParameters
 
 _URL = "https://acme.example/api/v1/products"
 
@@ -73,3 +74,18 @@ def test_links_keep_the_query_and_only_next_has_the_cursor() -> None:
 @pytest.mark.parametrize(("page", "previous"), [(9, 1), (2, 1)])
 def test_prev_after_the_last_page_leads_to_an_existing_page(page: int, previous: int) -> None:
     assert _page(_frame(page, 25, 10)["links"]["prev"]) == previous
+
+
+def test_a_later_release_with_a_further_filter_takes_the_cursors_of_an_earlier_one() -> None:
+    class Later(ListParameters):
+        color: str | None = None
+
+    before, after, other = (
+        listing_name("acme", "/products", parameters)
+        for parameters in (
+            ListParameters(sort="id"),
+            Later(sort="id"),
+            Later(sort="id", color="red"),
+        )
+    )
+    assert before == after != other
