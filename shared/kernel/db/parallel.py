@@ -41,6 +41,15 @@ def run_all[A, B, C, D](
     /,
 ) -> tuple[A, B, C, D]: ...
 @overload
+def run_all[A, B, C, D, E](
+    first: Callable[[], A],
+    second: Callable[[], B],
+    third: Callable[[], C],
+    fourth: Callable[[], D],
+    fifth: Callable[[], E],
+    /,
+) -> tuple[A, B, C, D, E]: ...
+@overload
 def run_all[A](
     first: Callable[[], A], /, *others: Callable[[], object]
 ) -> tuple[A, *tuple[object, ...]]: ...

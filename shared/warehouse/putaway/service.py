@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
 from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.store import Store
@@ -29,12 +29,16 @@ from shared.warehouse.warehouses.models import (
 )
 
 _WINDOW = 100
-"""Positions at the beginning of the pick sequence that are looked at for an empty one."""
+"""Positions that are looked at first for an empty one: those at the beginning of the pick sequence,
+and such without one."""
+_UNORDERED = 40
+"""Positions without a pick sequence among them, if there are so many: often the reserve has none,
+while the pick faces have one."""
 _SAMPLES, _SAMPLE = 8, 12
 """When none of them is empty: so many parts of the rest, and positions that are looked at in each.
 Both together are as many as one call reads."""
 _EMPTY = 15
-"""Empty positions that are looked at; some may be of another type, or pick faces."""
+"""Empty positions whose capacity is looked at."""
 _BINS = 10
 """Positions with the same goods that are looked at."""
 
@@ -54,35 +58,39 @@ def suggest(store: Store, parameters: PutawayParameters) -> list[PutawaySuggesti
         lambda: _known(store, parameters),
         lambda: pick_faces.ids_of_product(store, code, parameters.item_code),
     )
-    starts = _sample_starts(first, last[0].pick_sequence if last else None)
-    samples, free, records, empty = run_all(
+    window = _window(first, unordered)
+    starts = _sample_starts(window, last)
+    samples, free, records, without_stock, storage = run_all(
         lambda: map_concurrently(
             lambda start: warehouses.sequenced_positions(store, code, start, _SAMPLE), starts
         ),
         lambda: stock.all_free_rows(store, product_id, warehouse.id),
         lambda: pick_faces.get_pick_faces(store, faces),
-        lambda: _without_stock(store, [*first, *unordered][:_WINDOW]),
+        lambda: uses.without_stock(store, [one.id for one in window]),
+        lambda: warehouses.find_positions_eventually(store, code, [one.bin_code for one in window]),
     )
+    empty = _usable(window, without_stock, storage)
+    rest = [] if empty else [*chain(*samples)]
     by_bin = {record.entity.bin_code: record.entity for record in records}
     bins = [*by_bin, *_same_goods(free, parameters.batch, by_bin)]
-    listed, known, more = run_all(
+    listed, known, without_stock, storage = run_all(
         lambda: map_concurrently(lambda one: stock.listed_at(store, warehouse.id, one), bins),
         lambda: warehouses.find_positions(store, code, bins),
-        lambda: [] if empty else _without_stock(store, [*chain(*samples)]),
+        lambda: uses.without_stock(store, [one.id for one in rest]),
+        lambda: warehouses.find_positions_eventually(store, code, [one.bin_code for one in rest]),
     )
-    empty = empty or more
-    rows, positions, packagings, storage = run_all(
+    empty = empty or _usable(rest, without_stock, storage)
+    rows, positions, packagings = run_all(
         lambda: stock.rows_by_id(store, [one.id for one in chain(*listed)]),
         lambda: warehouses.stored_positions(
-            store, [*(at.id for at in known.values()), *(one.id for one in empty)]
+            store, [at.id for at in chain(known.values(), empty.values())]
         ),
         lambda: catalog.packagings(
             store, sorted({product_id, *(one.product_id for one in chain(*listed))})
         ),
-        lambda: warehouses.find_positions(store, code, [one.bin_code for one in empty]),
     )
-    with_goods = _Found(product_id, by_bin, known, storage, _contents(rows.values()), packagings)
-    return rules.suggestions(with_goods.candidates(positions), parameters.qty or Decimal(1))
+    found = _Found(product_id, by_bin, known, empty, _contents(rows.values()), packagings)
+    return rules.suggestions(found.candidates(positions), parameters.qty or Decimal(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +111,8 @@ class _Found:
             room = stock.room_for(self.product_id, one, contents, self.packagings)
             known = self.with_goods.get(one.bin_code)
             if known is None:
-                # Without one, it was renamed or deleted since it was found.
-                empty = self.empty.get(one.bin_code)
-                if empty and rules.may_store(empty):
+                # One that is not among these was renamed since it was found.
+                if one.bin_code in self.empty:
                     yield Candidate(one, "empty", room)
             elif known.disabled or known.blocked:
                 continue
@@ -116,18 +123,35 @@ class _Found:
                 yield Candidate(one, "same_goods", room)
 
 
-def _sample_starts(first: Sequence[SequencedPosition], last: int | None) -> list[int]:
+def _window(
+    first: Sequence[SequencedPosition], unordered: Sequence[SequencedPosition]
+) -> list[SequencedPosition]:
+    """Return the positions that are looked at first, in the order of the pick sequence."""
+    without = unordered[: max(_UNORDERED, _WINDOW - len(first))]
+    return [*first[: _WINDOW - len(without)], *without]
+
+
+def _sample_starts(
+    window: Iterable[SequencedPosition], last: Sequence[SequencedPosition]
+) -> list[int]:
     """Return the pick sequences at which the samples of the rest begin, if there is a rest."""
-    if len(first) < _WINDOW or last is None:
+    sequences = [one.pick_sequence for one in window if one.pick_sequence is not None]
+    end = last[0].pick_sequence if last else None
+    if not sequences or end is None or sequences[-1] >= end:
         return []
-    begin = (first[-1].pick_sequence or 0) + 1
-    return sorted({begin + (last - begin) * at // _SAMPLES for at in range(_SAMPLES)})
+    begin = sequences[-1] + 1
+    return sorted({begin + (end - begin) * at // _SAMPLES for at in range(_SAMPLES)})
 
 
-def _without_stock(store: Store, positions: Sequence[SequencedPosition]) -> list[SequencedPosition]:
-    """Return the first positions that hold no stock."""
-    empty = uses.without_stock(store, [one.id for one in positions])
-    return [one for one in positions if one.id in empty][:_EMPTY]
+def _usable(
+    positions: Iterable[SequencedPosition],
+    without_stock: Container[int],
+    known: Mapping[str, KnownPosition],
+) -> dict[str, KnownPosition]:
+    """Return the first of the positions that hold no stock and can store any product, by code."""
+    found = (known.get(one.bin_code) for one in positions)
+    usable = (one for one in found if one and one.id in without_stock and rules.may_store(one))
+    return {one.bin_code: one for one in islice(usable, _EMPTY)}
 
 
 def _same_goods(rows: Iterable[FreeRow], batch: str | None, faces: Container[str]) -> list[str]:

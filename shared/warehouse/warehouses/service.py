@@ -381,7 +381,20 @@ def find_positions(
 ) -> dict[str, KnownPosition]:
     """Return the positions of a warehouse with these codes, by code."""
     keys = {code: position_key(whs_code, code) for code in bin_codes}
-    found = store.get_many(keys.values())
+    return _known_positions(keys, store.get_many(keys.values()))
+
+
+def find_positions_eventually(
+    store: Store, whs_code: str, bin_codes: Iterable[str]
+) -> dict[str, KnownPosition]:
+    """Return what `find_positions` returned some milliseconds ago, for half its read units."""
+    keys = {code: position_key(whs_code, code) for code in bin_codes}
+    return _known_positions(keys, store.get_eventually(keys.values()))
+
+
+def _known_positions(
+    keys: Mapping[str, Key], found: Mapping[Key, Item]
+) -> dict[str, KnownPosition]:
     return {
         code: repository.known_position(found[key])
         for code, key in keys.items()

@@ -90,6 +90,7 @@ def test_empty_position_far_from_the_first_is_found(
     yard: ReplenishmentScenario, monkeypatch: pytest.MonkeyPatch, aws_faults: AwsFaults
 ) -> None:
     monkeypatch.setattr("shared.warehouse.putaway.service._WINDOW", 2)
+    monkeypatch.setattr("shared.warehouse.putaway.service._UNORDERED", 1)
     monkeypatch.setattr("shared.warehouse.putaway.service._SAMPLE", 2)
     for at, bin_code in enumerate(("A-01", "B-01", "R-01"), start=1):
         yard.yard.stock("CEMENT", 1, bin_code, batch="L1")
@@ -103,6 +104,26 @@ def test_empty_position_far_from_the_first_is_found(
     with aws_faults.recorded() as seen:
         found = _suggested(yard)
     assert [one[:2] for one in found][:2] == [("F-01", "pick_face"), ("Z-1", "empty")]
+    assert seen.round_trips <= 4
+
+
+def test_reserve_without_sequence_is_found_behind_a_hundred_empty_pick_faces(
+    yard: ReplenishmentScenario, aws_faults: AwsFaults
+) -> None:
+    for type_, sequence in (("pick_face", 1), ("reserve", None)):
+        mask = {
+            "whs_code": "YARD", "naming_mask": f"{type_}-{{slot}}", "slots": {"from": 1, "to": 120},
+            "type": type_, "pick_sequence_start": sequence,
+        }  # fmt: skip
+        yard.erp.post("/warehouse-positions/bulk", mask).ok(201)
+    for bin_code in ("A-01", "B-01", "R-01"):
+        yard.yard.stock("CEMENT", 1, bin_code, batch="L1")
+    assert len(_suggested(yard)) == 5  # and fill the caches
+
+    with aws_faults.recorded() as seen:
+        found = _suggested(yard)
+
+    assert [one[0] for one in found] == ["F-01", *(f"reserve-{at}" for at in (1, 10, 11, 12))]
     assert seen.round_trips <= 4
 
 
