@@ -94,6 +94,10 @@ class FeedHead:
     `epoch` is when the feed began, in milliseconds. No entry began later than `newest_ms`.
     While the feed of a table with contents begins, it is not complete: the checksums are only the
     differences that its entries have made.
+
+    An entry is late by the time from when it began to when the newest one up to its chunk began.
+    `delays` has the position of the last entry that was late by less than 16^n milliseconds, by the
+    least n.
     """
 
     epoch: int
@@ -101,6 +105,7 @@ class FeedHead:
     checksums: Checksums
     newest_ms: int = field(default=0, compare=False)
     is_complete: bool = True
+    delays: Mapping[int, int] = field(default_factory=dict, compare=False)
 
     def after(self, entries: Sequence[UnappendedEntry]) -> "FeedHead":
         """Return the head after further entries."""
@@ -112,12 +117,21 @@ class FeedHead:
                     count += sign
                     total += sign * checksum(change.object, change.id, version)
             sums[change.object] = (count, total % _MODULUS)
+        newest_ms = max([self.newest_ms, *(one.began_ms for one in entries)])
+        delays = dict(self.delays)
+        for position, one in enumerate(entries, self.position + 1):
+            delays[-(-(newest_ms - one.began_ms).bit_length() // 4)] = position
         return replace(
             self,
             position=self.position + len(entries),
             checksums=sums,
-            newest_ms=max([self.newest_ms, *(one.began_ms for one in entries)]),
+            newest_ms=newest_ms,
+            delays=delays,
         )
+
+    def delay_behind(self, position: int) -> int:
+        """Return more milliseconds than any entry behind a position is late."""
+        return max((16**power for power, last in self.delays.items() if last > position), default=0)
 
 
 def checksum(noun: str, name: ResourceId, version: int) -> int:
@@ -146,12 +160,17 @@ def head_item(table: str, head: FeedHead) -> Item:
         position=head.position,
         checksums=_packed(head),
         newest_ms=head.newest_ms,
+        delays=_packed_delays(head),
         **({} if head.is_complete else {_BEGINNING: True}),
     )
 
 
 def _packed(head: FeedHead) -> bytes:
     return b"".join(pack(dumps(head.checksums)))  # some 30 bytes for each kind of object
+
+
+def _packed_delays(head: FeedHead) -> str:
+    return dumps([*head.delays.items()])
 
 
 def read_head(store: Store) -> FeedHead | None:
@@ -167,6 +186,7 @@ def read_head(store: Store) -> FeedHead | None:
         sums,
         int(item["newest_ms"]),
         is_complete=_BEGINNING not in item,
+        delays=dict(loads(item["delays"])),
     )
 
 
@@ -222,11 +242,13 @@ def update_of_head(store: Store, head: FeedHead, after: FeedHead) -> dict[str, A
     return {
         "TableName": store.table,
         "Key": key_attributes(HEAD_KEY),
-        "UpdateExpression": "SET #position = :after, #sums = :sums, #newest = :newest",
+        "UpdateExpression": (
+            "SET #position = :after, #sums = :sums, #newest = :newest, #delays = :delays"
+        ),
         "ConditionExpression": "#position = :before AND #epoch = :epoch",
         "ExpressionAttributeNames": {
             "#position": "position", "#sums": "checksums", "#newest": "newest_ms",
-            "#epoch": "epoch",
+            "#epoch": "epoch", "#delays": "delays",
         },
         "ExpressionAttributeValues": {
             ":before": encode(head.position),
@@ -234,6 +256,7 @@ def update_of_head(store: Store, head: FeedHead, after: FeedHead) -> dict[str, A
             ":epoch": encode(head.epoch),
             ":sums": encode(_packed(after)),
             ":newest": encode(after.newest_ms),
+            ":delays": encode(_packed_delays(after)),
         },
     }  # fmt: skip
 
@@ -279,7 +302,7 @@ def read_entries(store: Store, head: FeedHead, after: int) -> Iterator[FeedEntry
         for item in query_chunks(store, first, high).items:
             if first_position(item) > after + 1:
                 break
-            for entry in _entries_of(item):
+            for entry in entries_of(item):
                 if entry.position > after:
                     yield entry
                     after = entry.position
@@ -304,7 +327,7 @@ def read_page(store: Store, head: FeedHead, after: int, most: int) -> list[FeedE
         holding = query_chunks(store, low, wanted, Limit=1, ScanIndexForward=False).items
         if holding and int(holding[0][EXPIRY]) <= now_ms() // 1000:
             return None
-        found = list(_entries_of(holding[0])) if holding else []
+        found = list(entries_of(holding[0])) if holding else []
         if found and found[-1].position > after:
             break
         # A Query may show a chunk later than the head, and than the next one. What follows a chunk
@@ -320,7 +343,7 @@ def read_page(store: Store, head: FeedHead, after: int, most: int) -> list[FeedE
         for item in following.items:
             if first_position(item) != end + 1:
                 break
-            entries += _entries_of(item)
+            entries += entries_of(item)
             end = entries[-1].position
     return entries[:most]
 
@@ -335,7 +358,8 @@ def query_chunks(store: Store, low: str, high: str, **options: Any) -> Any:
     )
 
 
-def _entries_of(item: Item) -> Iterator[FeedEntry]:
+def entries_of(item: Item) -> Iterator[FeedEntry]:
+    """Yield the entries of a chunk."""
     content = loads(unpack([item["entries"]]))
     for position, entry in enumerate(content, first_position(item)):
         committed_at, request_id, (kind, name), by_object = entry

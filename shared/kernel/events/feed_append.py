@@ -100,7 +100,7 @@ def _waiting(
     oldest = max(now_ms() - _OLDEST_MS, head.epoch - STREAM_MS)
     own = [one for one in entries if one.noted.table == store.table and one.began_ms > oldest]
     early = {one.id for one in own if one.began_ms < head.epoch + CLOCKS_MS}
-    unmarked = {one.id for one in _read_unmarked(store, early)}
+    unmarked = {one.id for one in read_unmarked(store, early)}
     return _with_previous(store, [one for one in own if one.id not in early - unmarked])
 
 
@@ -159,12 +159,12 @@ def _with_previous(store: Store, entries: Sequence[UnappendedEntry]) -> list[Una
         wanted = {name for one in latest for name in one.noted.previous} - known
         known |= wanted
         recent = {name for name in wanted if milliseconds_of(name) > oldest}
-        latest = list(_read_unmarked(store, recent))
+        latest = list(read_unmarked(store, recent))
         found |= {one.id: one for one in latest}
     return in_order(found.values())
 
 
-def _read_unmarked(store: Store, names: Iterable[str]) -> Iterator[UnappendedEntry]:
+def read_unmarked(store: Store, names: Iterable[str]) -> Iterator[UnappendedEntry]:
     """Yield those of some entries of the outbox about the table that are not marked as relayed.
 
     The relay marks an entry after its changes are in the feed.
