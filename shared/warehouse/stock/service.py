@@ -15,7 +15,15 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO, plain
-from shared.warehouse.stock import batches, level_marks, level_settling, repository, room, rules
+from shared.warehouse.stock import (
+    batches,
+    level_marks,
+    level_settling,
+    on_hand,
+    repository,
+    room,
+    rules,
+)
 from shared.warehouse.stock.models import (
     FreeRow,
     LevelParameters,
@@ -150,6 +158,7 @@ def _place_text(row: StockRow) -> str:
 
 list_movements = repository.list_movements
 get_movement = MOVEMENTS.get
+get_movements = MOVEMENTS.get_many
 free_rows = repository.free_rows
 rows_of_serials = repository.rows_of_serials
 serial_rows = repository.serial_rows
@@ -160,3 +169,7 @@ type Packagings = room.Packagings
 other_dates = batches.other_dates
 batch_dates = batches.batch_dates
 date_refusal = batches.date_refusal
+OnHand = on_hand.OnHand
+read_on_hand = on_hand.read_on_hand
+on_hand_effects = on_hand.on_hand_effects
+movement_ids_since = on_hand.movement_ids_since

@@ -9,6 +9,7 @@ from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
+from shared.kernel.db.table import SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.metadata import merge, merge_problems
@@ -359,6 +360,12 @@ def all_warehouses(store: Store) -> dict[int, KnownWarehouse]:
     return {
         known.id: known for known in existing_warehouses(repository.read_warehouse_aliases(store))
     }
+
+
+def warehouse_ids(store: Store) -> dict[str, int]:
+    """Return the ids of all warehouses by code, also by those that they had before."""
+    aliases = repository.read_warehouse_aliases(store)
+    return {alias[SORT_KEY]: int(alias["id"]) for alias in aliases.values()}
 
 
 position_key = repository.position_key
