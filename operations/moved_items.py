@@ -21,9 +21,10 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.sealing import Purpose, seal, unseal
 
-_NOT_MOVED = re.compile(r"(rate|snapshot)#.*|position#[^#]+#.*|feed", re.DOTALL)
+_NOT_MOVED = re.compile(r"(rate|reconciliation|snapshot)#.*|position#[^#]+#.*|feed", re.DOTALL)
 """Partition keys of items that are not moved: requests of the last minutes, where the next page of
-a list begins, and the feed of changes, which is of one table."""
+a list begins, and the feed of changes with the reconciliations at its positions, which is of one
+table."""
 _MAX_WEBHOOK = 1 << 20
 """Bytes; more than a subscription has: an address, kinds of events and two secrets."""
 _MAX_SECRET = 4_096

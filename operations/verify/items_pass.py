@@ -46,8 +46,8 @@ PAGE = 200
 _LASTS = f"attribute_exists({PARTITION_KEY}) AND attribute_not_exists(#expiry)"
 _PART, _LOOKUP, _PLACE = "PART#", "LOOKUP#", "QUEUE#"
 _EXPIRING = frozenset(
-    {"delivery", "idempotency", "import_contents", "import_origin", "rate", "session", "snapshot",
-     "transfer_order_request"}
+    {"delivery", "idempotency", "import_contents", "import_origin", "rate", "reconciliation",
+     "session", "snapshot", "transfer_order_request"}
 )  # fmt: skip
 """Beginnings of the partition keys of items that expire."""
 _SEQUENCE = "sequence"

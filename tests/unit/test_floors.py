@@ -84,6 +84,7 @@ FLOORS = (
     "shared.integration.webhooks",
     "shared.integration.changes",
     "shared.integration.exports",
+    "shared.integration.reconciliations",
     "shared.http",
     "functions",
     "operations",

@@ -10,7 +10,7 @@ from shared.kernel.clock import now_ms
 from shared.kernel.db.items import to_attributes
 
 PAGE = (Path(__file__).parents[2] / "docs" / "internals" / "storage.md").read_text(encoding="utf-8")
-_NOT_MOVED = {"feed", "position", "rate", "snapshot"}
+_NOT_MOVED = {"feed", "position", "rate", "reconciliation", "snapshot"}
 _OF_ENTITIES = {"layout", "picking", "returned", "rfid_differences"}
 
 

@@ -58,16 +58,14 @@ def list_changes(reader: Reader, parameters: ChangesParameters) -> ChangesPage:
         UnservedTable: The table has no feed yet.
     """
     head, after = feed_head(reader.store), parameters.after
-    if parameters.epoch not in {None, head.epoch}:
-        raise _gone(head, f"The feed of epoch {parameters.epoch}", "replaced by a new one")
-    if after > head.position:
-        message = f"the last position is {head.position}; {after} was never given"
-        raise ValidationFailed([Problem("after", message)])
+    ensure_present_epoch(head, parameters.epoch)
+    if problem := position_problem(head, "after", after):
+        raise ValidationFailed([problem])
     entries: Sequence[FeedEntry] | None = ()
     if after < head.position:
         entries = read_page(reader.store, head, after, parameters.per_page)
     if entries is None:
-        raise _gone(head, f"What follows position {after}", "deleted after 92 days")
+        raise expired_position(head, after)
     visible = _visible(reader, parameters.objects)
     shown: list[_Shown] = [
         (entry, [one for one in entry.changes if one.object in visible]) for entry in entries
@@ -115,6 +113,24 @@ def feed_head(store: Store) -> FeedHead:
             " `stowage tenant upgrade`."
         )
     return head
+
+
+def position_problem(head: FeedHead, field: str, position: int) -> Problem | None:
+    """Return the problem of a position that was never given."""
+    if position <= head.position:
+        return None
+    return Problem(field, f"the last position is {head.position}; {position} was never given")
+
+
+def ensure_present_epoch(head: FeedHead, epoch: int | None) -> None:
+    """Raise Gone if a position is of another epoch than that of the feed."""
+    if epoch not in {None, head.epoch}:
+        raise _gone(head, f"The feed of epoch {epoch}", "replaced by a new one")
+
+
+def expired_position(head: FeedHead, position: int) -> Gone:
+    """Return the refusal of a position that what follows is not kept of any more."""
+    return _gone(head, f"What follows position {position}", "deleted after 92 days")
 
 
 def _gone(head: FeedHead, what: str, how: str) -> Gone:

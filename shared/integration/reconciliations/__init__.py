@@ -1,0 +1,1 @@
+"""Comparisons of the quantities of another system with the stock here."""

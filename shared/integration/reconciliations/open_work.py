@@ -1,0 +1,134 @@
+"""Ended work that the other system has not acknowledged, and what it changed of what is on hand.
+
+Receipts and pickings are acknowledged by `synchronize`, transfers by `acknowledge`. Nothing is
+recorded of returns. Picked goods are on hand until they are dispatched.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import count
+from typing import Literal
+
+from shared.integration.reconciliations.rules import StockKey
+from shared.kernel.db.lists.page import Page
+from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
+from shared.kernel.db.store import Store
+from shared.kernel.fields import ZERO
+from shared.warehouse.picking import service as picking
+from shared.warehouse.picking.models import PickingParameters, StoredPicking, picking_code
+from shared.warehouse.receiving import service as receiving
+from shared.warehouse.receiving.models import ReceiptParameters, StoredReceipt
+from shared.warehouse.transfers import service as transfers
+from shared.warehouse.transfers.models import StoredTransfer, TransferParameters
+from shared.warehouse.warehouses import service as warehouses
+
+type WorkKind = Literal["receipt", "picking", "transfer"]
+
+_PAGE = 100
+MAX_WORKS = 500
+"""Works of a kind that are looked at, the newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnacknowledgedWork:
+    """Work, and by how much it changed what is on hand of one stock."""
+
+    kind: WorkKind
+    id: int
+    code: str | None
+    qty: Decimal
+
+    def added_to(self, other: "UnacknowledgedWork | None") -> "UnacknowledgedWork":
+        """Return the work with what it changed of another batch, too."""
+        return replace(self, qty=self.qty + other.qty) if other else self
+
+
+type _Changes = Iterator[tuple[str, int, str | None, Decimal]]
+"""Codes of warehouses, products, batches, and what work changed of what is on hand."""
+
+
+def unacknowledged(store: Store) -> Mapping[StockKey, Sequence[UnacknowledgedWork]]:
+    """Return the unacknowledged work by the stock that it changed, with its batch, oldest first."""
+    receipts, pickings, moved = run_all(
+        lambda: list(_finalized_receipts(store)),
+        lambda: list(_finalized_pickings(store)),
+        lambda: list(_transferred(store)),
+    )
+    codes = warehouses.warehouse_ids(store)
+    found = defaultdict[StockKey, list[UnacknowledgedWork]](list)
+    works: list[tuple[WorkKind, int, str | None, _Changes]] = [
+        *(("receipt", one.id, None, _of_receipt(one.entity)) for one in receipts),
+        *(("picking", one.id, picking_code(one.id), _of_picking(one.entity)) for one in pickings),
+        *(("transfer", one.id, None, _of_transfer(one.entity)) for one in moved),
+    ]
+    for kind, number, code, changes in works:
+        sums: dict[StockKey, Decimal] = {}
+        for whs_code, product_id, batch, qty in changes:
+            if whs_code in codes:
+                key = StockKey(product_id, codes[whs_code], batch)
+                sums[key] = sums.get(key, ZERO) + qty
+        for key, qty in sums.items():
+            if qty:
+                found[key].append(UnacknowledgedWork(kind, number, code, qty))
+    return found
+
+
+def _of_receipt(receipt: StoredReceipt) -> _Changes:
+    for line in receipt.lines:
+        if not line.undone:
+            yield receipt.whs_code, line.product_id, line.batch_num, line.qty
+
+
+def _of_picking(stored: StoredPicking) -> _Changes:
+    for line in stored.lines:
+        for pick in line.picks:
+            if pick.dispatched:
+                yield stored.whs_code, line.product_id, pick.batch_num, -pick.qty
+
+
+def _of_transfer(transfer: StoredTransfer) -> _Changes:
+    for line in transfer.lines:
+        for whs_code, qty in (
+            (transfer.from_whs_code, -line.qty),
+            (transfer.to_whs_code, line.qty),
+        ):
+            if whs_code is not None:
+                yield whs_code, line.product_id, line.batch_num, qty
+
+
+def _finalized_receipts(store: Store) -> Iterator[Record[StoredReceipt]]:
+    return _newest(
+        lambda page: receiving.list_receipts(
+            store,
+            ReceiptParameters(status=("finalized",), page=page, per_page=_PAGE),
+        )
+    )
+
+
+def _finalized_pickings(store: Store) -> Iterator[Record[StoredPicking]]:
+    return _newest(
+        lambda page: picking.list_pickings(
+            store,
+            PickingParameters(status=("finalized",), page=page, per_page=_PAGE),
+        )
+    )
+
+
+def _transferred(store: Store) -> Iterator[Record[StoredTransfer]]:
+    moved = _newest(
+        lambda page: transfers.list_transfers(
+            store, TransferParameters(status=("transferred",), page=page, per_page=_PAGE)
+        )
+    )
+    return (one for one in moved if one.entity.sap_status is None)
+
+
+def _newest[E](read: Callable[[int], Page[E]]) -> Iterator[Record[E]]:
+    for page in count(1):
+        found = read(page)
+        yield from found.records
+        if page * _PAGE >= min(found.total, MAX_WORKS):
+            return

@@ -1,0 +1,103 @@
+"""Use cases of reconciliations."""
+
+from collections.abc import Sequence
+
+from shared.integration.changes.service import ensure_present_epoch, feed_head, position_problem
+from shared.integration.reconciliations import repository, rules
+from shared.integration.reconciliations.comparison import (
+    Outcome,
+    Scope,
+    all_places,
+    compare,
+    kept_place,
+)
+from shared.integration.reconciliations.lines import named_stock
+from shared.integration.reconciliations.models import (
+    KEPT_DAYS,
+    ReconciliationDraft,
+    StoredReconciliation,
+)
+from shared.kernel.clock import instant, now_ms
+from shared.kernel.db.records import Record
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.events.feed import FeedHead
+from shared.kernel.validation import Checked, InvalidBody
+from shared.warehouse.stock import service as stock
+
+_DAY_MS = 86_400_000
+
+
+def reconcile(tx: Transaction, body: Checked[ReconciliationDraft]) -> Record[StoredReconciliation]:
+    """Compare the quantities of a request with what is on hand, and store the result.
+
+    Raises:
+        Gone: The position is of another epoch, or what follows it is not kept any more.
+        UnservedTable: The table has no feed yet.
+        ServiceUnavailable: The relay has not appended what was read until the deadline.
+    """
+    head, started_ms = feed_head(tx.store), now_ms()
+    named = named_stock(tx, body)
+    position = position_problem(head, "position", body.position or 0)
+    draft = valid_draft(body, [*named.problems, *([position] if position else [])])
+    ensure_present_epoch(head, draft.epoch)
+    scope = Scope(
+        head,
+        started_ms,
+        named.warehouse_id,
+        is_complete=draft.complete,
+        after=kept_place(tx.store, head, draft.position),
+    )
+    theirs = {line.key: line.qty for line in named.lines}
+    places = [key.place for key in theirs]
+    if draft.complete:
+        places += all_places(tx.store, named.warehouse_id)
+    by_batch = rules.places_by_batch(theirs)
+    read = stock.read_on_hand(tx.store, list(dict.fromkeys(places)), by_batch=by_batch)
+    outcome = compare(tx.store, scope, theirs, read, named.item_codes)
+    number = tx.next_id(repository.KIND)
+    new = new_reconciliation(tx, number, draft, head)
+    return repository.put_reconciliation(tx, completed(new, outcome), None)
+
+
+def valid_draft(
+    body: Checked[ReconciliationDraft], problems: Sequence[Problem]
+) -> ReconciliationDraft:
+    """Return a body without problems; raise ValidationFailed with them if it has some."""
+    if isinstance(body, InvalidBody) or problems:
+        raise ValidationFailed(problems)
+    return body
+
+
+def new_reconciliation(
+    tx: Transaction, number: int, draft: ReconciliationDraft, head: FeedHead
+) -> StoredReconciliation:
+    """Return a reconciliation that is not completed."""
+    return StoredReconciliation(
+        id=number,
+        status="pending",
+        after_position=draft.position,
+        position=head.position,
+        epoch=head.epoch,
+        warehouse_code=draft.warehouse_code,
+        complete=draft.complete,
+        created_at=tx.now,
+        updated_at=tx.now,
+        expires_at=instant(tx.now_ms + KEPT_DAYS * _DAY_MS),
+    )
+
+
+def completed(stored: StoredReconciliation, outcome: Outcome) -> StoredReconciliation:
+    """Return a reconciliation with its result."""
+    result = {
+        "status": "completed",
+        "position": outcome.head.position,
+        "compared": outcome.compared,
+        "equal": outcome.equal,
+        "total": len(outcome.found),
+        "differences": [*outcome.shown],
+    }
+    return stored.model_copy(update=result)
+
+
+get_reconciliation = repository.get_reconciliation
