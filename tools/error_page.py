@@ -218,7 +218,7 @@ ADVICE = {
     "rule_blocked": Advice(
         "The request is valid, but a rule of the warehouse forbids it. For example, an order names "
         "a product that is not kept in stock, or, with the setting `oversell` at `refuse`, more "
-        "than can be sold.",
+        "than can be sold; or more arrives at a position than fits, with `capacity` at `enforce`.",
         "lines.0.item_code: product SETUP is not kept in stock",
         "Correct what `errors` names, or change the master data that the rule depends on.",
     ),

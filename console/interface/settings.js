@@ -26,6 +26,7 @@ const subject = {
     {"name": "dispatch_rest", "type": "choice", "choices": ["close", "keep"]},
     {"name": "expired_stock", "type": "choice", "choices": ["block", "allow"]},
     {"name": "oversell", "type": "choice", "choices": ["allow", "refuse"]},
+    {"name": "capacity", "type": "choice", "choices": ["ignore", "enforce"]},
     {"name": "rfid_required", "type": "boolean"},
     {"name": "gs1_company_prefix", "type": "text"},
     {"name": "sscc_extension_digit", "type": "integer"},
@@ -53,6 +54,7 @@ const subject = {
     {"name": "dispatch_rest", "type": "choice", "choices": ["close", "keep"]},
     {"name": "expired_stock", "type": "choice", "choices": ["block", "allow"]},
     {"name": "oversell", "type": "choice", "choices": ["allow", "refuse"]},
+    {"name": "capacity", "type": "choice", "choices": ["ignore", "enforce"]},
     {"name": "rfid_required", "type": "boolean"},
     {"name": "gs1_company_prefix", "type": "text", "isNullable": true},
     {"name": "sscc_extension_digit", "type": "integer", "minimum": 0, "maximum": 9}

@@ -182,7 +182,9 @@ def dispatch_transfer_order(
     description="The order is `received` when all dispatched goods have"
     " arrived, or with `final`. Receiving more than is in transit is refused with `conflict`. Goods"
     " that have expired are received only with the `inventory_status` quarantine, damaged or"
-    " blocked. At most 8 lines per request, or one line of 30 serials.",
+    " blocked. With the setting `capacity` at `enforce`, more than fits is `rule_blocked`. At most"
+    " 8 lines per request, or one line of 30 serials.",
+    errors=("conflict", "stale_state", "rule_blocked"),
 )
 def receive_transfer_order(tx: Transaction, request: Request[Checked[Arrival]]) -> ResourceResponse:
     """Receive goods into stock."""

@@ -105,8 +105,9 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     " or the destinations on the document; `left` names the other open lines. All of them are"
     " checked before the first one is applied; one that another request makes impossible meanwhile"
     " is left out and named in `unapplied`. A repeat with the same Idempotency-Key continues where"
-    " the request ended.",
-    errors=("conflict", "approval_required"),
+    " the request ended. With the setting `capacity` at `enforce`, more than fits is"
+    " `rule_blocked`.",
+    errors=("conflict", "rule_blocked", "approval_required"),
 )
 def receive_line(tx: Transaction, request: Request[Checked[ReceiptLinesDraft]]) -> ResourceResponse:
     """Receive goods into stock."""

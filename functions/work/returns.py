@@ -83,8 +83,9 @@ def create_return(tx: Transaction, request: Request[Checked[ReturnDraft]]) -> Re
     body=ReturnArrival,
     description="The goods are in stock at once, with the"
     " `inventory_status` quarantine, also past their expiry date. More than announced is received"
-    " while it is within what was dispatched, else `rule_blocked`. All lines or none. At most 8"
-    " lines per request, or one line of 20 serials.",
+    " while it is within what was dispatched, else `rule_blocked`, as is more than fits with the"
+    " setting `capacity` at `enforce`. All lines or none. At most 8 lines per request, or one line"
+    " of 20 serials.",
     errors=("conflict", "stale_state", "rule_blocked"),
 )
 def receive_goods(tx: Transaction, request: Request[Checked[ReturnArrival]]) -> ResourceResponse:
@@ -131,8 +132,10 @@ def finish_return(tx: Transaction, request: Request) -> ResourceResponse:
     " stock, lost those of them that are still there. return_to_provider creates an exit document"
     " of that type, with a picking that exactly these goods are allocated to; its `external_ref` is"
     " RT-, the id of the return, a slash and a number. `conflict` when the goods are no longer in"
-    " quarantine where they were received. All lines or none. At most 6 lines per request, or one"
-    " line of 20 serials.",
+    " quarantine where they were received; `rule_blocked` when more is put at a position than fits,"
+    " with the setting `capacity` at `enforce`. All lines or none. At most 6 lines per request, or"
+    " one line of 20 serials.",
+    errors=("conflict", "stale_state", "rule_blocked"),
 )
 def decide(tx: Transaction, request: Request[Checked[DispositionsDraft]]) -> ResourceResponse:
     """Decide what happens to received goods."""

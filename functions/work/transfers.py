@@ -52,6 +52,7 @@ _WRITE: OperationOptions = {
     "response": TransferDetail,
     "errors": ("conflict",),
 }
+_CREATE: OperationOptions = {**_WRITE, "errors": ("conflict", "rule_blocked")}
 _ONE: OperationOptions = {**_WRITE, "errors": ("conflict", "gone")}
 
 
@@ -59,11 +60,12 @@ _ONE: OperationOptions = {**_WRITE, "errors": ("conflict", "gone")}
     "POST",
     "/transfers",
     "Transfer stock",
-    _WRITE,
+    _CREATE,
     body=TransferDraft,
     statuses=(201,),
     description="Moves free stock between positions of one warehouse or of two, all lines at once"
-    " or none: the transfer is `transferred`, or the answer is `conflict` when too little is free."
+    " or none: the transfer is `transferred`, or the answer is `conflict` when too little is free,"
+    " and with the setting `capacity` at `enforce` `rule_blocked` when more is moved than fits."
     " With `execute` false, the transfer is `pending` until it is executed. At most 11 lines within"
     " a warehouse (9 if each has another batch), 6 between two, or one line of 30 serials.",
 )
@@ -78,8 +80,8 @@ def create_transfer(tx: Transaction, request: Request[Checked[TransferDraft]]) -
     "/transfers/{id}/execute",
     "Execute a transfer",
     _ONE,
-    description="It is `error` when the goods are not there, with"
-    " the reason in `message`. It can then be executed again.",
+    description="It is `error` when the goods are not there, or do not fit with the setting"
+    " `capacity` at `enforce`, with the reason in `message`. It can then be executed again.",
 )
 def execute_transfer(tx: Transaction, request: Request) -> ResourceResponse:
     """Move the stock of a pending transfer."""

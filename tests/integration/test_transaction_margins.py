@@ -161,7 +161,10 @@ def _stocked(yard: WarehouseScenario, products: int) -> list[str]:
     There are as many empty positions H-NUMBER in YARD and in SHOP.
     """
     codes = [f"P-{number:02d}" for number in range(products)]
-    slots = {"naming_mask": "{aisle}-{slot}", "slots": {"from": 10, "to": 9 + products}}
+    slots = {
+        "naming_mask": "{aisle}-{slot}", "slots": {"from": 10, "to": 9 + products},
+        "capacity_units": 2,
+    }  # fmt: skip
     for aisle, whs_code in (("G", "YARD"), ("H", "YARD"), ("H", "SHOP")):
         body = {"whs_code": whs_code, "aisles": [aisle], **slots}
         assert yard.erp.post("/warehouse-positions/bulk", body).status in {200, 201}
@@ -178,7 +181,8 @@ def test_largest_transfer_keeps_the_margin(
     destination: str, lines: int, qty: int, erp: Erp
 ) -> None:
     """No two lines share a product or a position; a quantity of 2 empties the positions."""
-    _, codes = _yard(erp, lines)
+    yard, codes = _yard(erp, lines)
+    yard.change_settings(capacity="enforce")
     moves = [
         {"item_code": code, "qty": qty, "from_bin": f"G-{number}", "to_bin": f"H-{number}"}
         for number, code in enumerate(codes, 10)
@@ -311,6 +315,7 @@ def test_packing_orders_of_the_most_pickings_and_units_keep_the_margin(
 def test_largest_arrival_keeps_the_margin(qty: int, erp: Erp) -> None:
     orders = TransferScenario(erp)
     codes = _stocked(orders.yard, MAX_ARRIVAL_LINES)
+    orders.yard.change_settings(capacity="enforce")
     number = orders.order(*((code, 2) for code in codes))
     for at, code in enumerate(codes, 10):
         orders.pick(number, code, 2, bin_code=f"G-{at}")

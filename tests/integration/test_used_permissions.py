@@ -62,7 +62,7 @@ _OTHER_SETTINGS = {
     "approval_shortage_percent": 10, "approval_adjustment_qty": 10, "blind_returns": True,
     "packing_required": True, "dispatch_rest": "keep", "expired_stock": "allow",
     "rfid_required": True, "gs1_company_prefix": "8412345", "sscc_extension_digit": 1,
-    "timezone": "Europe/Madrid", "oversell": "refuse",
+    "timezone": "Europe/Madrid", "oversell": "refuse", "capacity": "enforce",
 }  # fmt: skip
 
 

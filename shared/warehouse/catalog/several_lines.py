@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from shared.kernel.db.items import inflate
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFailed
+from shared.kernel.errors import Conflict, Problem, RuleBlocked, ServiceError, ValidationFailed
 from shared.kernel.fields import MAX_QUANTITY, Stored
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.validation import Checked, InvalidBody, given_fields, problems_of
@@ -75,6 +75,7 @@ class SentLines[L: GoodsDraft]:
 
         Raises:
             ValidationFailed: The body or a line is invalid; has the problems of all lines.
+            RuleBlocked: The body and its lines are valid, but a rule forbids some of them.
             Conflict: The stock does not allow some of the lines.
         """
         if self.form == "single" and refused:
@@ -86,6 +87,8 @@ class SentLines[L: GoodsDraft]:
         is_invalid = any(isinstance(error, ValidationFailed) for error in refused.values())
         if self.problems or is_invalid:
             raise ValidationFailed(problems)
+        if any(isinstance(error, RuleBlocked) for error in refused.values()):
+            raise RuleBlocked(problems)
         if refused:
             count = f"{len(refused)} of {len(self.lines)} lines"
             raise Conflict(f"{count} cannot be applied; nothing was applied.", problems=problems)

@@ -1,16 +1,19 @@
 """What refers to master data: stock, open documents, open counts and pick faces.
 
 - Every open document and count is in the register of `shared.kernel.references`.
-- Every position has a count of its stock rows. Whether a product has stock is a facet of its total.
+- Every position has a count of its stock rows, and with the setting `capacity` at `enforce` one of
+  arrivals. Whether a product has stock is a facet of its total.
 - Every pick face is recorded at the aliases of its product and its position.
 """
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import partial
 
 from shared.kernel import references
 from shared.kernel.db.facets import flag_text, id_text
-from shared.kernel.db.items import Key, item_at
+from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import HEAD
 from shared.kernel.db.store import Store
@@ -24,6 +27,9 @@ TOTAL_KIND, STOCKED = "level_total", "stocked"
 _ASSIGNMENT = "FACE#"
 ASSIGNED = "assigned"
 """Attribute of a position's alias: the set of ids of the products assigned to the position."""
+
+_MAX_IDS = 300
+"""Most ids of rows in the item of a position, so that it stays small."""
 
 REFERENCING_KINDS = (
     "entry", "exit", "pick_face", "position", "return", "stock", "stock_count", "transfer",
@@ -45,6 +51,63 @@ code_refusal = partial(references.code_refusal, users="documents or stock moveme
 def change_stock_count(tx: Transaction, position_id: int, difference: int) -> None:
     """Change the number of stock rows of a position by `difference`."""
     tx.update(stock_count_key(position_id), "ADD holds :more", values={":more": difference})
+
+
+@dataclass(frozen=True, slots=True)
+class PositionCount:
+    """What the item of a position says of its stock.
+
+    `rows` is the number of its rows with stock, `arrivals` a number that has changed whenever goods
+    have arrived since; None before the first. `ids` are the rows with stock of the last arrival
+    that was checked: a row that got stock otherwise is missing.
+    """
+
+    rows: int = 0
+    arrivals: int | None = None
+    ids: AbstractSet[int] = frozenset()
+
+
+def position_counts(store: Store, position_ids: Iterable[int]) -> dict[int, PositionCount]:
+    """Return the counts of positions."""
+    keys = {number: stock_count_key(number) for number in position_ids}
+    found = store.get_many(keys.values())
+    return {number: _position_count(found.get(key, {})) for number, key in keys.items()}
+
+
+def _position_count(item: Item) -> PositionCount:
+    arrivals = item.get("arrivals")
+    ids = frozenset(int(number) for number in item.get("stocked", ()))
+    return PositionCount(
+        int(item.get("holds", 0)), None if arrivals is None else int(arrivals), ids
+    )
+
+
+def record_arrival(
+    tx: Transaction,
+    position_id: int,
+    difference: int,
+    seen: PositionCount | None,
+    ids: AbstractSet[int] = frozenset(),
+) -> None:
+    """Record that goods arrive at a position, whose number of stock rows changes by `difference`.
+
+    If `seen` was read to decide whether they fit, the commit fails when goods have arrived since.
+    `ids` are then its rows with stock afterwards.
+    """
+    expression = "ADD holds :more, arrivals :one"
+    values: dict[str, object] = {":more": difference, ":one": 1}
+    key = stock_count_key(position_id)
+    if seen is None:
+        tx.update(key, expression, values=values)
+        return
+    if len(ids) <= _MAX_IDS:
+        expression, values = f"{expression} SET stocked = :ids", {**values, ":ids": {*ids}}
+    else:
+        expression += " REMOVE stocked"
+    condition = "attribute_not_exists(arrivals)"
+    if seen.arrivals is not None:
+        condition, values = "arrivals = :seen", {**values, ":seen": seen.arrivals}
+    tx.update(key, expression, values=values, condition=condition, as_read=True)
 
 
 def _has_stock(store: Store, facet: str, number: int) -> bool:

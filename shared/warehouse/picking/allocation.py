@@ -8,6 +8,7 @@ from functools import partial
 from shared.kernel.db import steps
 from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.items import AttributeMap
+from shared.kernel.db.lists.entity_pages import MAX_INDEX_LAG_MS
 from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
@@ -32,8 +33,6 @@ _ACTIONS_PER_DOCUMENT = 3
 """A document, its entry in the register of open documents, and the lookup item of the picking."""
 MAX_PAGES = 30
 """Pages of rows that are examined for one step, 300 rows of each product at a time."""
-MAX_INDEX_LAG_MS = 1_500
-"""How long to wait for stock that its level counts and the index does not show yet."""
 
 type OpenLine = tuple[int, int]
 """A line that lacks stock: the id of its picking, and its index there."""

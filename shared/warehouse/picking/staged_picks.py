@@ -4,13 +4,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.kernel.db.actions import Cost, StaleRead
+from shared.kernel.db.lists.entity_pages import MAX_INDEX_LAG_MS
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import has_room
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFailed
 from shared.kernel.fields import ZERO, plain
 from shared.warehouse.picking import rules
-from shared.warehouse.picking.allocation import MAX_INDEX_LAG_MS
 from shared.warehouse.picking.expiry import ExpiryRule
 from shared.warehouse.picking.holders import allocating_pickings
 from shared.warehouse.picking.models import (

@@ -12,7 +12,7 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import has_room
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFailed
+from shared.kernel.errors import Conflict, Problem, RuleBlocked, ServiceError, ValidationFailed
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.approvals import service as approvals
@@ -107,6 +107,7 @@ class ReceivedStock:
         keys = [target.key for one in self._arrivals.values() for target in one.targets]
         movements = len(keys) if adds else None
         run_all(lambda: self._posting.load(targets=keys, movements=movements), *reads)
+        self._posting.load_room(one.targets[0] for one in self._arrivals.values() if one.targets)
 
     def receive(self, *, checks: bool) -> None:
         """Put the leading goods that fit into the transaction into stock.
@@ -119,7 +120,7 @@ class ReceivedStock:
             roll_back = self._posting.changes.savepoint()
             try:
                 draft = self._moved(at, arrival, possible, checks=checks)
-            except (ValidationFailed, Conflict) as error:  # before anything is moved
+            except (ValidationFailed, RuleBlocked, Conflict) as error:  # before anything is moved
                 self.refused[at] = error
                 continue
             possible += 1
@@ -139,6 +140,8 @@ class ReceivedStock:
         posting, goods = self._posting, arrival.goods.draft
         stock = of_valid_fields(goods, _stock_problems(posting, arrival))
         draft = ensure_valid(goods, [*arrival.problems, *stock])
+        if refusal := posting.room_refusal(arrival.targets[0], draft.qty):
+            raise RuleBlocked([Problem("qty", refusal)])
         if refusal := rules.refusal_of_lines(self._record.entity, before):
             raise Conflict(refusal)
         if at in self._over and at not in self._own and not checks:

@@ -1,12 +1,13 @@
 """Dispositions of received goods: restock, keep in quarantine, scrap, write off, or send back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from shared.kernel import references
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem, RuleBlocked
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, ensure_valid, problems_of
@@ -49,6 +50,7 @@ def decide(
 
     Raises:
         Conflict: The goods are no longer in quarantine where they were received.
+        RuleBlocked: They do not fit at the position where they are put.
     """
     with line_gtins_resolved(tx.store, checked) as named:
         record, _ = run_all(lambda: RETURNS.get(tx.store, number), lambda: fence_master_data(tx))
@@ -118,6 +120,7 @@ def _move(  # noqa: PLR0913, PLR0917 - the facts of a change
         ((f"lines.{part.at}.action", rows[part].expiry_date, "available") for part in restocked),
         today,
     )
+    _ensure_room(posting, {part: (rows[part], places[part]) for part in available})
     moved: list[tuple[Part, StockRow]] = []
     for part in available:
         after = _book(posting, part, rows[part], places[part])
@@ -139,6 +142,38 @@ def _move(  # noqa: PLR0913, PLR0917 - the facts of a change
         provider.MovedGoods(part, draft.lines[part.at], row, posting.row_id(row))
         for part, row in moved
     ]
+
+
+def _ensure_room(
+    posting: StockPosting, goods: Mapping[Part, tuple[StockRow, tuple[int, str]]]
+) -> None:
+    """Raise RuleBlocked if goods do not fit at the positions where they are put.
+
+    Goods that stay where they are fit.
+    """
+    arriving: dict[int, list[Part]] = {}
+    for part, (row, place) in goods.items():
+        if row.position_id != place[0]:
+            arriving.setdefault(part.at, []).append(part)
+    targets = {at: _target(*goods[parts[0]]) for at, parts in arriving.items()}
+    posting.load_room(targets.values())
+    roll_back, problems = posting.changes.savepoint(), list[Problem]()
+    for at, parts in arriving.items():
+        total = sum((part.qty for part in parts), ZERO)
+        if refusal := posting.room_refusal(targets[at], total):
+            problems.append(Problem(f"lines.{at}.qty", refusal))
+            continue
+        for part in parts:
+            _book(posting, part, *goods[part])
+    roll_back()
+    if problems:
+        raise RuleBlocked(problems)
+
+
+def _target(row: StockRow, place: tuple[int, str]) -> StockRow:
+    """Return the row of available stock that goods of a row become at a position."""
+    places = {"position_id": place[0], "bin_code": place[1]}
+    return row.model_copy(update={"inventory_status": "available", **places})
 
 
 def _target_place(
@@ -177,10 +212,7 @@ def _book(
     posting: StockPosting, part: Part, row: StockRow, place: tuple[int, str] | None
 ) -> StockRow:
     """Move goods from quarantine to available stock at a position, or out of the books."""
-    target = None
-    if place:
-        places = {"position_id": place[0], "bin_code": place[1]}
-        target = row.model_copy(update={"inventory_status": "available", **places})
+    target = _target(row, place) if place else None
     kind: MovementType = "return_restock" if target else "return_scrap"
     try:
         return posting.changes.move(kind, part.qty, source=row, target=target) or row

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import groupby
 
 from shared.kernel import references
 from shared.kernel.db.actions import StaleRead
@@ -13,6 +14,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.fields import ZERO
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, problems_of
 from shared.warehouse.catalog.drafts import more_problems
@@ -246,7 +248,8 @@ def receive_goods(
     """Receive goods of a return into stock, in quarantine, until its receiving is finished.
 
     Raises:
-        RuleBlocked: More arrives than left with the exit document and was not returned so far.
+        RuleBlocked: More arrives than left with the exit document and was not returned so far, or
+            than fits.
     """
     with line_gtins_resolved(tx.store, arrival) as named:
         record, operator, _ = run_all(
@@ -278,6 +281,8 @@ def receive_goods(
             blocked += limits.departure_problems(
                 origin, goods, lambda *serial: rows.get(serial), [*invalid, *blocked]
             )
+        if not is_refused and not invalid:
+            blocked += _room_problems(posting, parts)
         arrival = ensure_no_problems(counted, LineProblems(invalid, blocked))
     for _, _, qty, row in parts:
         target = posting.with_age(posting.batches.with_date(row))
@@ -339,6 +344,22 @@ def _stock_problems(posting: StockPosting, parts: Sequence[_Part]) -> Iterator[P
         if at not in refused and (refusal := posting.batches.join(row)):
             refused.add(at)
             yield Problem(f"lines.{at}.expiry_date", refusal)
+
+
+def _room_problems(posting: StockPosting, parts: Sequence[_Part]) -> list[Problem]:
+    """Return a problem for each line whose goods do not fit beside those of the lines before."""
+    posting.load_room(row for *_, row in parts)
+    roll_back, problems = posting.changes.savepoint(), list[Problem]()
+    for at, of_line in groupby(parts, lambda part: part[0]):
+        goods = [*of_line]
+        total = sum((qty for _, _, qty, _ in goods), ZERO)
+        if refusal := posting.room_refusal(goods[0][3], total):
+            problems.append(Problem(f"lines.{at}.qty", refusal))
+            continue
+        for _, _, qty, row in goods:
+            posting.changes.move("return_receipt", qty, target=row)
+    roll_back()
+    return problems
 
 
 def _serial_rows(posting: StockPosting, parts: Sequence[_Part]) -> dict[tuple[int, str], StockRow]:

@@ -27,6 +27,10 @@ type ExpiredStock = Literal["block", "allow"]
 """Whether goods past their expiry date are kept from orders and blocked, or treated as others."""
 
 
+type Capacity = Literal["ignore", "enforce"]
+"""Whether positions may get more than their capacities allow."""
+
+
 @dataclass(frozen=True, slots=True)
 class UpTo:
     """Says of a number that it is from 0 to `most`, with at most 6 decimals."""
@@ -101,6 +105,12 @@ class Settings(Stored):
         description="Whether exit documents that order more than can be sold are accepted. With"
         " `refuse`, creating one, adding lines and raising quantities is 422 rule_blocked on each"
         " line of a product of which not enough is `sellable`.",
+    )
+    capacity: Capacity = Field(
+        default="ignore",
+        description="Whether positions may get more than their capacities allow. With `enforce`,"
+        " receiving, transferring and restocking more than fits is 422 rule_blocked, with what"
+        " fits.",
     )
     rfid_required: bool = Field(
         default=False,

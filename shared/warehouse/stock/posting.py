@@ -11,6 +11,7 @@ change of a marked level, by a later step, the repeated request or other work, r
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Several
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from itertools import product
 from types import MappingProxyType
@@ -26,7 +27,6 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.master_data import uses
 from shared.warehouse.stock import level_rules, rules
 from shared.warehouse.stock.batches import Batch, Batches, lot_of
 from shared.warehouse.stock.level_book import LevelBook
@@ -41,6 +41,7 @@ from shared.warehouse.stock.models import (
     StockRow,
     StoredLevel,
 )
+from shared.warehouse.stock.position_rooms import PositionRooms
 from shared.warehouse.stock.repository import (
     LEVELS,
     MOVEMENTS,
@@ -168,6 +169,7 @@ class StockPosting:
         self.due_levels: set[Place] = set()
         """Levels whose events are still due after `post`."""
         self.batches = Batches(tx)
+        self._rooms = PositionRooms(tx)
         self.changes = rules.StockChanges(
             row_key, tx.now, batch_dates=self.batches.dates, cause=cause
         )
@@ -269,6 +271,17 @@ class StockPosting:
             return None
         return rules.serial_in_stock(row)
 
+    def load_room(self, targets: Iterable[StockRow]) -> None:
+        """Read what fits at the positions of loaded targets, if the company enforces it."""
+        self._rooms.load(targets)
+
+    def room_refusal(self, target: StockRow, qty: Decimal) -> str | None:
+        """Return why `qty` of a target does not fit beside the changes made so far, if enforced.
+
+        `load_room` has read the room of its position.
+        """
+        return self._rooms.refusal(self.changes, target, qty)
+
     def with_age(self, target: StockRow) -> StockRow:
         """Return goods that come back with the age of their serial, else of their batch.
 
@@ -308,7 +321,7 @@ class StockPosting:
         new = sum(row.id not in self._records for _, row in changed)  # each with an alias
         differences = level_rules.level_changes(self.changes.stored, changed)
         totals = level_rules.total_changes(differences)
-        held = rules.stock_count_changes(self.changes.stored, changed)
+        held = self._rooms.changed(self.changes)
         batches = rules.batch_changes(self.changes.stored, changed)
         others = (
             len(differences) + len(totals) + len(self.changes.movements) + len(held) + len(batches)
@@ -359,9 +372,7 @@ class StockPosting:
             book.add_stock(difference)
             (self.due_levels.add if place in book.due_later else self.due_levels.discard)(place)
         self._post_movements()
-        held = rules.stock_count_changes(self.changes.stored, changed)
-        for position, more in sorted(held.items()):
-            uses.change_stock_count(self._tx, position, more)
+        self._rooms.post(self.changes)
 
     def update_due_levels(self, due: set[Place]) -> None:
         """Update `due`, the levels whose events earlier steps have left, after `post`."""

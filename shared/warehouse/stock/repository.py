@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
+from itertools import chain
 from typing import Any, get_args
 
 from shared.kernel.clock import instant
@@ -24,6 +25,7 @@ from shared.kernel.db.facets import (
 )
 from shared.kernel.db.indexes import Lookup, Partition, Range
 from shared.kernel.db.items import AttributeMap, Key, alias_key
+from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.records import HEAD
@@ -328,6 +330,20 @@ def listed_at(store: Store, warehouse_id: int, bin_code: str, most: int) -> list
     return [
         ListedRow(id_of(item[sort]), int(item[STABLE_FACETS]["product_id"])) for item in page.items
     ]
+
+
+def ids_at_position(store: Store, warehouse_id: int, bin_code: str) -> list[int]:
+    """Return the ids of the rows of a position, also of empty ones; the index can lag behind."""
+    place = {"warehouse_id": id_text(warehouse_id)}
+    return list(chain.from_iterable(id_pages(store, STOCK, "bin_code", bin_code, **place)))
+
+
+def ids_of_product(store: Store, warehouse_id: int, product_id: int) -> list[int]:
+    """Return the ids of the rows of a product in a warehouse, as `ids_at_position` does."""
+    place = {"warehouse_id": id_text(warehouse_id)}
+    return list(
+        chain.from_iterable(id_pages(store, STOCK, "product_id", id_text(product_id), **place))
+    )
 
 
 def _date_of(turn: str) -> str | None:

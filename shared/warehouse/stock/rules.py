@@ -258,6 +258,17 @@ def stock_count_changes(
     return {position: count for position, count in found.items() if count}
 
 
+def arrivals(before: Mapping[Key, StockRow], changed: Iterable[tuple[Key, StockRow]]) -> set[int]:
+    """Return the ids of the positions where there is more of a product than before."""
+    found: dict[tuple[int, int], Decimal] = {}
+    for key, row in changed:
+        for one, sign in ((before.get(key), -1), (row, 1)):
+            if one is not None and one.position_id is not None:
+                goods = (one.position_id, one.product_id)
+                found[goods] = found.get(goods, ZERO) + sign * one.qty
+    return {position for (position, _), more in found.items() if more > 0}
+
+
 def batch_changes(
     before: Mapping[Key, StockRow], changed: Iterable[tuple[Key, StockRow]]
 ) -> dict[Lot, list[Key]]:

@@ -3,11 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import chain
 
-from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Key
-from shared.kernel.db.lists.entity_pages import id_pages
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
@@ -62,20 +59,6 @@ def rows_by_id(
 ) -> dict[int, StockRow]:
     """Return stock rows by their ids; the items `also` are read with them into the cache."""
     return {record.id: record.entity for record in STOCK.get_many(store, numbers, also=also)}
-
-
-def ids_at_position(store: Store, warehouse_id: int, bin_code: str) -> list[int]:
-    """Return the ids of the rows of a position, also of empty ones; the index can lag behind."""
-    place = {"warehouse_id": id_text(warehouse_id)}
-    return list(chain.from_iterable(id_pages(store, STOCK, "bin_code", bin_code, **place)))
-
-
-def ids_of_product(store: Store, warehouse_id: int, product_id: int) -> list[int]:
-    """Return the ids of the rows of a product in a warehouse, as `ids_at_position` does."""
-    place = {"warehouse_id": id_text(warehouse_id)}
-    return list(
-        chain.from_iterable(id_pages(store, STOCK, "product_id", id_text(product_id), **place))
-    )
 
 
 def all_free_rows(store: Store, product_id: int, warehouse_id: int) -> list[FreeRow]:
@@ -160,6 +143,8 @@ list_movements = repository.list_movements
 get_movement = MOVEMENTS.get
 get_movements = MOVEMENTS.get_many
 free_rows = repository.free_rows
+ids_at_position = repository.ids_at_position
+ids_of_product = repository.ids_of_product
 rows_of_serials = repository.rows_of_serials
 serial_rows = repository.serial_rows
 choose_rows = rules.choose_rows

@@ -7,6 +7,7 @@ on its lines, so that it cannot receive the goods of another order.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import groupby
 
 from shared.kernel import references
 from shared.kernel.db.actions import StaleRead
@@ -14,8 +15,9 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.errors import Conflict, Problem, RuleBlocked, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.lines import parts_of
 from shared.warehouse.catalog.unit_quantities import lines_in_base_units
@@ -150,6 +152,7 @@ def receive_transfer_order(
 
     Raises:
         Conflict: More arrives than is in transit.
+        RuleBlocked: More arrives than fits.
     """
     record, _ = run_all(
         lambda: TRANSFER_ORDERS.get(tx.store, number), lambda: fence_master_data(tx)
@@ -180,8 +183,7 @@ def receive_transfer_order(
             for move, row in rows
         ]
         ensure_not_expired(goods, tx.company.today)
-        for move in moves:
-            _leave_transit(posting, "transfer_receipt", move.qty, move.source, move.target)
+        _arrive(posting, moves)
         posting.post()
     received = TRANSFER_ORDERS.save(tx, record, after)
     if after.status == "received":
@@ -222,6 +224,22 @@ def _arrivals(
             )
             moves.append(_ArrivalMove(at, source, target, qty))
     return moves
+
+
+def _arrive(posting: StockPosting, moves: Sequence[_ArrivalMove]) -> None:
+    """Make the movements of arrived goods; raise RuleBlocked if more arrives than fits."""
+    posting.load_room(move.target for move in moves)
+    problems: list[Problem] = []
+    for at, of_line in groupby(moves, lambda move: move.line):
+        parts = [*of_line]
+        total = sum((move.qty for move in parts), ZERO)
+        if refusal := posting.room_refusal(parts[0].target, total):
+            problems.append(Problem(f"lines.{at}.qty", refusal))
+            continue
+        for move in parts:
+            _leave_transit(posting, "transfer_receipt", move.qty, move.source, move.target)
+    if problems:
+        raise RuleBlocked(problems)
 
 
 def _leave_transit(

@@ -1,14 +1,15 @@
 """Use cases of transfers: move stock between positions of one warehouse or of two."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import groupby
 
 from shared.kernel import references
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict
+from shared.kernel.errors import Conflict, Problem, RuleBlocked
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.list_parameters import list_of
@@ -40,6 +41,7 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
 
     Raises:
         Conflict: The goods are to be moved at once, and too few of them are available.
+        RuleBlocked: They are to be moved at once, and do not fit at their destination.
     """
     tx.fence(TRANSFERS.kind)
     ends = (draft.from_warehouse, draft.to_warehouse)
@@ -61,9 +63,12 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
     transfer = rules.new_transfer(number, draft, known, user_id=user, operator=operator, now=tx.now)
     if draft.execute is False:
         record = replenishments.insert_waiting(tx, transfer, known)
-    elif refusals := _move(tx, transfer, known):
-        raise Conflict(_sentence(refusals))
     else:
+        refused, blocked = _move(tx, transfer, known)
+        if refused:
+            raise Conflict(_sentence([*refused, *_texts(blocked)]))
+        if blocked:
+            raise RuleBlocked([Problem(f"lines.{at}.qty", text) for at, text in blocked.items()])
         # Two changes in one transaction: their versions show receivers which event came first.
         moved = transfer.model_copy(update={"status": "transferred"})
         record = TRANSFERS.insert(tx, number, moved, version=2)
@@ -88,7 +93,10 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     codes = _codes(*ends, transfer.lines)
     items = tx.store.get_many([*codes.keys, *replenishments.waiting_key(transfer)])
     known = codes.known(tx, items)
-    refusals = list(rules.unusable_targets(transfer, known)) or _move(tx, transfer, known)
+    refusals = list(rules.unusable_targets(transfer, known))
+    if not refusals:
+        refused, blocked = _move(tx, transfer, known)
+        refusals = [*refused, *_texts(blocked)]
     if refusals:
         return TRANSFERS.save(tx, record, transfer, status="error", message=_sentence(refusals))
     references.release_references(tx, TRANSFERS.kind, number)
@@ -152,27 +160,42 @@ def _codes(
 # Stock
 
 
-def _move(tx: Transaction, transfer: StoredTransfer, known: MasterData) -> list[str]:
-    """Add the movements of all lines; if one is impossible, add nothing and return why."""
+def _move(
+    tx: Transaction, transfer: StoredTransfer, known: MasterData
+) -> tuple[list[str], dict[int, str]]:
+    """Add the movements of all lines; if one is impossible, add nothing and return why.
+
+    The second value says of lines, by index, that their goods do not fit.
+    """
     posting = StockPosting(
         tx, cause=MovementCause(type="transfer", id=transfer.id), reason=transfer.reason
     )
-    moves = [(at, move) for at, line in enumerate(transfer.lines, start=1)
+    moves = [(at, move) for at, line in enumerate(transfer.lines)
              for move in _moves(tx, transfer, line, known)]  # fmt: skip
     keys = [row.key for _, (source, target, _) in moves for row in (source, target)]
     posting.load(targets=keys, movements=len(moves))
-    refusals: list[str] = []
-    for at, (source, target, qty) in moves:
-        row = _row_at(posting, source)
-        free = row.qty - row.allocated if row else ZERO
-        if row and qty <= free:
-            posting.changes.move("transfer", qty, source=row, target=target)
-        else:
-            reason = posting.serial_refusal(source) if row is None else None
-            refusals.append(f"line {at}: {reason or _shortage(source, qty, free)}")
-    if not refusals:
+    posting.load_room(target for _, (_, target, _) in moves)
+    refused: list[str] = []
+    blocked: dict[int, str] = {}
+    for at, of_line in groupby(moves, lambda one: one[0]):
+        parts = [move for _, move in of_line]
+        if refusal := posting.room_refusal(parts[0][1], sum((qty for *_, qty in parts), ZERO)):
+            blocked[at] = refusal
+        for source, target, qty in parts:
+            row = _row_at(posting, source)
+            free = row.qty - row.allocated if row else ZERO
+            if row and qty <= free:
+                posting.changes.move("transfer", qty, source=row, target=target)
+            else:
+                reason = posting.serial_refusal(source) if row is None else None
+                refused.append(f"line {at + 1}: {reason or _shortage(source, qty, free)}")
+    if not refused and not blocked:
         posting.post()
-    return refusals
+    return refused, blocked
+
+
+def _texts(blocked: Mapping[int, str]) -> list[str]:
+    return [f"line {at + 1}: {refusal}" for at, refusal in blocked.items()]
 
 
 def _moves(

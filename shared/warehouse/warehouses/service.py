@@ -413,6 +413,8 @@ sequenced_positions = repository.sequenced_positions
 last_in_sequence = repository.last_in_sequence
 
 
-def stored_positions(store: Store, numbers: Iterable[int]) -> list[StoredPosition]:
-    """Return positions by their ids, in the same order."""
-    return [record.entity for record in POSITIONS.get_many(store, numbers)]
+def stored_positions(
+    store: Store, numbers: Iterable[int], *, also: Iterable[Key] = ()
+) -> list[StoredPosition]:
+    """Return positions by their ids, in the same order; the items `also` are read with them."""
+    return [record.entity for record in POSITIONS.get_many(store, numbers, also=also)]

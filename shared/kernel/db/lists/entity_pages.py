@@ -8,6 +8,9 @@ from shared.kernel.db.facets import id_of
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 
+MAX_INDEX_LAG_MS = 1_500
+"""How long a use case waits for entities of which it knows and that an index does not show yet."""
+
 
 def id_pages(
     store: Store, collection: Collection[Any], facet: str, value: str, **equal: str
