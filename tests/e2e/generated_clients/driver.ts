@@ -1,18 +1,32 @@
-// Calls of the generated TypeScript client, checked by tsc and sent to the running stack.
-// Reads BASE_URL, TOKEN and RUN from the environment, and prints the number of calls.
-import createClient from "openapi-fetch";
-import type { components, paths } from "./stowage.js";
+// A story with the client of clients/typescript, checked by tsc and sent to the running stack. Every
+// third answer is lost, and every fifth request is answered by a proxy that is busy.
+// Reads BASE_URL, CLIENT_ID, CLIENT_SECRET and RUN from the environment, and prints the number of calls.
+import { createHmac } from "node:crypto";
+
+import { Stowage, StowageError, verifyDelivery, type components } from "stowage-client";
 
 type ErrorResponse = components["schemas"]["ErrorResponse"];
 
-const { BASE_URL, TOKEN, RUN } = process.env as Record<"BASE_URL" | "TOKEN" | "RUN", string>;
+const { BASE_URL, CLIENT_ID, CLIENT_SECRET, RUN } = process.env as Record<string, string>;
 const item = `ITEM-${RUN}`;
 const code = `W${RUN}`;
 const bin = "A-01";
-const client = createClient<paths>({
-  baseUrl: BASE_URL,
-  headers: { Authorization: `Bearer ${TOKEN}` },
+let sent = 0;
+const stowage = new Stowage({
+  baseUrl: BASE_URL ?? "",
+  clientId: CLIENT_ID ?? "",
+  clientSecret: CLIENT_SECRET ?? "",
+  sleep: async (seconds) => new Promise((done) => setTimeout(done, seconds > 4 ? seconds * 1000 : 0)),
+  fetch: async (request) => {
+    sent += 1;
+    if (sent % 5 === 0) return new Response("busy", { status: 503 });
+    if (sent === 2) request.headers.set("Authorization", "Bearer expired");
+    const response = await fetch(request);
+    if (sent % 3 === 0) throw new TypeError("the answer is lost");
+    return response;
+  },
 });
+const client = stowage.api;
 let calls = 0;
 
 interface Answer<T> {
@@ -56,19 +70,19 @@ check(data(await client.GET("/products/{id}", { params: path })).data.barcode ==
 const changed = data(await client.PATCH("/products/{id}", { params: path, body: { barcode: "4006" } }));
 check(changed.data.barcode === "4006", "changed barcode");
 
-// A list page by page, with the cursor alone.
-const first = data(
-  await client.GET("/products", { params: { query: { sort: "-created_at", per_page: 2 } } }),
-);
-let codes = first.data.map((one) => one.item_code);
-let following = first.links.next;
-for (let page = 0; following !== null && page < 3; page += 1) {
-  const cursor = new URL(following).searchParams.get("cursor") ?? "";
-  const next = data(
-    await client.GET("/products", { params: { query: { sort: "-created_at", cursor } } }),
-  );
-  codes = codes.concat(next.data.map((one) => one.item_code));
-  following = next.links.next;
+// A list page by page, and what changes behind it.
+const lists = { product: "/products" } as const;
+const copy = new Map<string | number, string>();
+let position: string | null = null;
+for await (const page of stowage.follow(position, lists)) {
+  for await (const { id, resource } of page.changes) copy.set(id, String(resource?.["item_code"]));
+  position = page.position;
+}
+check(copy.get(product.id) === item, "the product is in the snapshot");
+const codes = [];
+for await (const one of stowage.each("/products", { sort: "-created_at", per_page: 2 })) {
+  codes.push(one.item_code);
+  if (codes.length === 5) break;
 }
 check(codes.includes(item), "the product is in the list");
 
@@ -149,4 +163,35 @@ const template = data(
   }),
 );
 check(template.byteLength > 1000, "template");
+
+const renamed = data(await client.PATCH("/products/{id}", { params: path, body: { name: "Hammer" } })).data;
+let followed = false;
+for (let attempt = 0; attempt < 100 && !followed; attempt += 1) {
+  for await (const page of stowage.follow(position, lists)) {
+    for await (const one of page.changes) followed ||= one.id === product.id && one.resource?.["name"] === renamed.name;
+    position = page.position;
+  }
+  await new Promise((done) => setTimeout(done, 100));
+}
+check(followed, "the change of the name is followed");
+try {
+  for await (const _ of stowage.each("/stocks", { item_code: "" })) break;
+  check(false, "an empty filter is refused");
+} catch (error) {
+  check(error instanceof StowageError && error.status === 422 && "item_code" in error.problems, String(error));
+}
+
+const body = JSON.stringify({ type: "stock.updated" });
+const sign = (secret: string, at: number) =>
+  `t=${at},v1=${createHmac("sha256", secret).update(`${at}.${body}`).digest("hex")}`;
+check(JSON.stringify(verifyDelivery("whsec_a", sign("whsec_a", 1000), body, 1200)) === body, "event");
+for (const [signature, now] of [[sign("whsec_b", 1000), 1000], [sign("whsec_a", 1000), 1301], ["", 1000], [null, 1000]] as const) {
+  let refused = false;
+  try {
+    verifyDelivery("whsec_a", signature, body, now);
+  } catch {
+    refused = true;
+  }
+  check(refused, `signature ${signature} at ${now}`);
+}
 console.log(`${calls} calls`);
