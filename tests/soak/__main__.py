@@ -31,6 +31,7 @@ from tests.soak.checks import (
     settle,
     verify_tenant,
 )
+from tests.soak.follower import Follower
 from tests.soak.journal import Journal
 from tests.soak.kills import Killer
 from tests.soak.request_log import RequestLog
@@ -84,7 +85,10 @@ class Run:
             console.print(
                 f"{len(workers)} clients of {len(TENANTS)} tenants for {self.minutes:g} minutes"
             )
-            with self.killer.at_work():
+            with ExitStack() as at_work:
+                for account in accounts:
+                    at_work.enter_context(account.follower.at_work())
+                at_work.enter_context(self.killer.at_work())
                 self._play(workers)
             settle(accounts, _SETTLE_SECONDS[self.killer.kills_workers], console.print)
             for account in accounts:
@@ -116,7 +120,8 @@ class Run:
                 "POST", "/webhooks", {"url": receiver.url, "events": list(EVENTS)}
             )
             inbox = Inbox(receiver, webhook["id"], webhook["secret"])
-            yield Account(caller, supervisor, Journal(slug, self.log), inbox)
+            follower = Follower(Caller(company, self.log, self.rng(slug, "follower")))
+            yield Account(caller, supervisor, Journal(slug, self.log), inbox, follower)
             caller.write("DELETE", f"/webhooks/{webhook['id']}")
         finally:
             api_clients.revoke_client(made.client_id, deactivate_webhooks=True)
@@ -215,6 +220,13 @@ class Run:
             console.print(f"  {error}: {count}")
         console.print(f"Checked       {created} creations, {imports} imports, {events} events")
         console.print(f"Deliveries    {deliveries}, also repeated ones")
+        delays = sorted(delay for account in accounts for delay in account.follower.delays)
+        if delays:
+            p50, p99 = (delays[int(len(delays) * share)] for share in (0.5, 0.99))
+            console.print(
+                f"Changes       {len(delays)} transactions followed, p50 {p50:.1f} s and p99 "
+                f"{p99:.1f} s after their commit, polls every second included"
+            )
         console.print(f"Findings      {len(log.findings)}")
         for finding in log.findings:
             console.print(f"  {finding}", markup=False)

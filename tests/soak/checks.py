@@ -14,6 +14,7 @@ from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedReques
 from operations.queues import list_queues
 from operations.scenarios import stock_sums
 from tests.soak.caller import Caller, Company
+from tests.soak.follower import Follower
 from tests.soak.journal import KEYS, Journal
 from tests.soak.stories import POSITIONS
 
@@ -75,12 +76,13 @@ class Inbox:
 
 @dataclass(slots=True)
 class Account:
-    """A company of the run: a caller, its supervisor, its journal and its received events."""
+    """A company of the run: a caller, its supervisor, its journal, events and follower."""
 
     caller: Caller
     supervisor: Company
     journal: Journal
     inbox: Inbox
+    follower: Follower
 
 
 def settle(accounts: list[Account], seconds: float, say: Callable[[str], None]) -> None:
@@ -120,6 +122,7 @@ def check(account: Account) -> None:
     _check_names(account)
     _check_stock(account)
     _check_events(account)
+    account.follower.check()
 
 
 def _check_imports(account: Account) -> None:
