@@ -1,9 +1,9 @@
 """A deterministic scheduler of concurrent requests that switches threads at AWS calls.
 
 One request runs at a time. Every random decision (which request runs next, which transaction is
-cancelled by a conflict, when an index lags behind) comes from one seed, so that a run can be
-replayed. Sleeping takes no real time: a sleeping request continues when the simulated clock has
-reached its time.
+cancelled by a conflict, when an index or an eventually consistent read lags behind) comes from one
+seed, so that a run can be replayed. Sleeping takes no real time: a sleeping request continues when
+the simulated clock has reached its time.
 """
 
 import json
@@ -12,9 +12,11 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from tests import clock as clocks
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, cancelled_transaction
@@ -94,6 +96,7 @@ class Scheduler:
         self._clock = _SimulatedClock(self._sleep)
         clocks.install(monkeypatch, self._clock)
         self._index_results: dict[str, Answer] = {}
+        self._seen_items: dict[tuple[str, str], dict[str, Any]] = {}
         self._conflict_rate = self._switch_rate = self._lag_rate = 0.0
         # Keep parallel reads in the thread of their request.
         monkeypatch.setattr("shared.kernel.db.parallel._run", self._run_in_any_order)
@@ -105,6 +108,7 @@ class Scheduler:
         random.seed(seed)
         self.commits.clear()
         self._index_results.clear()
+        self._seen_items.clear()
         self._clock.rewind()
         self._switch_rate = self._random.choice((0.1, 0.3, 0.6, 1.0))
         self._conflict_rate = self._random.choice((0.0, 0.1, 0.3))
@@ -186,7 +190,7 @@ class Scheduler:
         return True
 
     def _intercept(self, call: Call, forward: Forward) -> Answer:
-        """Send one call of an action, possibly with a conflict or a stale index."""
+        """Send one call of an action, possibly with a conflict, or with a read that lags."""
         if call.operation == "AssumeRole":  # under a lock, for which others would wait without end
             return forward()
         worker = self._pause()
@@ -200,7 +204,25 @@ class Scheduler:
             if answer[0] is not None and answer[0][0].status_code == 200:
                 self.commits.append(Commit(worker.number, call.request))
             return answer
+        if call.operation == "BatchGetItem":
+            return self._read_items(call, forward)
         return self._read_index(call, forward) if "IndexName" in call.request else forward()
+
+    def _read_items(self, call: Call, forward: Forward) -> Answer:
+        """Return items as they are, or as an earlier read has seen them, if they may lag."""
+        answer = forward()
+        if answer[0] is None or answer[0][0].status_code != 200:
+            return answer
+        for table, items in answer[0][1]["Responses"].items():
+            may_lag = not call.request["RequestItems"][table].get("ConsistentRead")
+            for at, item in enumerate(items):
+                key = item[PARTITION_KEY]["S"], item[SORT_KEY]["S"]
+                seen = self._seen_items.setdefault(key, item)
+                if may_lag and self._random.random() < self._lag_rate:
+                    items[at] = seen
+                else:
+                    self._seen_items[key] = item
+        return answer
 
     def _read_index(self, call: Call, forward: Forward) -> Answer:
         """Return the current result of an index query, or the previous result of the same query."""

@@ -42,7 +42,7 @@ from shared.warehouse.packing import labels as packing_labels
 from shared.warehouse.packing import models as packing
 from shared.warehouse.partners import models as partners
 from shared.warehouse.pick_faces import rules as pick_faces
-from shared.warehouse.picking import allocation
+from shared.warehouse.picking import free_stock
 from shared.warehouse.picking import models as picking
 from shared.warehouse.picking import rules as picking_rules
 from shared.warehouse.receiving import models as receiving
@@ -268,7 +268,7 @@ def _data() -> str:
 | GTINs of a product · units of one | {_dotted(catalog.MAX_GTINS, catalog.MAX_UNITS)} | 422 |
 | units of measure of a product | {catalog.MAX_UNITS_OF_MEASURE} | 422 |
 | lines of a document, a receipt, a picking, a transfer order and a return | {_lines()} | 422; a receipt: 409 `conflict` |
-| rows with available stock of one product that an allocation examines, in the order of expiry and receipt | {_plain(allocation.MAX_PAGES * stock_repository.FREE_PAGE)} | stock behind them is not allocated |
+| rows with available stock of one product that an allocation examines, in the order of expiry and receipt | {_plain(free_stock.MAX_PAGES * stock_repository.FREE_PAGE)} | stock behind them is not allocated |
 | serials of one line when receiving · picking | {_dotted(receiving.MAX_SERIALS, picking.MAX_SERIALS)} | 422 |
 | other pickings with which one pick of serials exchanges allocations | {picking.MAX_EXCHANGED} | 422 |
 | serials of one line of a transfer, or received with a transfer order | {transfers.MAX_SERIALS} | 422 |

@@ -90,6 +90,7 @@ class Attempts:
     `started_ms` is its start, `ids` are its allocated ids by sequence, `name` is its random name.
     `named` are the keys of items that a use case has named to be read first by the next attempt,
     `has_steps` is whether a step is committed, `progress` what the last one has recorded.
+    `is_first` is whether the use case runs for the first time.
 
     The store has the cache of what the use case reads. `is_retried` is whether the use case runs
     again after StaleRead, `may_queue` whether it may wait in the queue of a contended item.
@@ -106,6 +107,7 @@ class Attempts:
         self.name = uuid.uuid4().hex
         self.named: set[Key] = set()
         self.has_steps = False
+        self.is_first = True
         self.progress: bytes | None = None
         self._waits = 0
         self._refusals = 0
@@ -204,6 +206,7 @@ class Attempts:
         Raises:
             ServiceUnavailable: The deadline leaves no time for another attempt.
         """
+        self.is_first = False
         refusal, self._refusal = self._refusal, None
         if refusal is None:
             self._back_off()

@@ -247,26 +247,30 @@ class Store:
             self._cache.items.update({key: found.get(key) for key in wanted})
         return found
 
-    def get_many(self, keys: Iterable[Key], *, uncached: bool = False) -> dict[Key, Item]:
+    def get_many(
+        self, keys: Iterable[Key], *, uncached: bool = False, consistent: bool = True
+    ) -> dict[Key, Item]:
         """Read items by key, strongly consistent, 100 per call, with concurrent calls.
 
         The result leaves out keys that do not exist. With `uncached`, cached items are read again.
+        Without `consistent`, it costs half the units, and an item that was written a moment ago may
+        be missing, or in an older state: see `Transaction.may_read_late`.
         """
         wanted = list(dict.fromkeys(keys))
         if self._cache is None:
-            return self._get_many(wanted)
+            return self._get_many(wanted, consistent=consistent)
         known = self._cache.items
         if uncached:
-            known.update(self._with_gaps(wanted))
+            known.update(self._with_gaps(wanted, consistent=consistent))
         else:
             unknown = [key for key in wanted if key not in known]
-            for key, item in self._with_gaps(unknown).items():
+            for key, item in self._with_gaps(unknown, consistent=consistent).items():
                 # Another thread of the same change may have cached the item first.
                 known.setdefault(key, item)
         return {key: item for key in wanted if (item := known[key]) is not None}
 
-    def _with_gaps(self, keys: list[Key]) -> dict[Key, Item | None]:
-        found = self._get_many(keys)
+    def _with_gaps(self, keys: list[Key], *, consistent: bool) -> dict[Key, Item | None]:
+        found = self._get_many(keys, consistent=consistent)
         return {key: found.get(key) for key in keys}
 
     def _get_many(self, keys: list[Key], *, consistent: bool = True) -> dict[Key, Item]:

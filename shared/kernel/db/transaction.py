@@ -343,6 +343,15 @@ class Transaction:
         return found
 
     @property
+    def may_read_late(self) -> bool:
+        """Whether the use case may read items eventually consistent that it only writes as read.
+
+        A write of an item in an older state is refused. The next attempt reads what there is now,
+        as the first one does after a step, which has written a moment ago.
+        """
+        return self._attempts.is_first and not self._attempts.has_steps
+
+    @property
     def elapsed_ms(self) -> int:
         """Milliseconds since the first attempt of the use case."""
         return now_ms() - self._attempts.started_ms

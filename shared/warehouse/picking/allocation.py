@@ -1,21 +1,16 @@
 """Allocate stock to the lines of pickings: first expired, then pick faces, then first received."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import partial
 
 from shared.kernel.db import steps
 from shared.kernel.db.actions import Cost, StaleRead
-from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.lists.entity_pages import MAX_INDEX_LAG_MS
-from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
-from shared.warehouse.master_data.named_codes import NamedCodes, picking_refusal
 from shared.warehouse.picking import filling, rules
-from shared.warehouse.picking.expiry import ExpiryRule, document_type
-from shared.warehouse.picking.filling import WantedGoods
+from shared.warehouse.picking.expiry import ExpiryRule
+from shared.warehouse.picking.free_stock import FreeStock
 from shared.warehouse.picking.models import (
     ENDED_STATUSES,
     StoredPicking,
@@ -23,23 +18,16 @@ from shared.warehouse.picking.models import (
 )
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock import service as stock
-from shared.warehouse.stock.models import FreeRow, Place, StockRow
+from shared.warehouse.stock.models import Place, StockRow
 from shared.warehouse.stock.posting import StockPosting, raise_due_events
-from shared.warehouse.warehouses.models import KnownPosition
 
 _ACTIONS_PER_PRODUCT = 3
 """Actions that a product takes at least: a stock row, its level and the total."""
 _ACTIONS_PER_DOCUMENT = 3
 """A document, its entry in the register of open documents, and the lookup item of the picking."""
-MAX_PAGES = 30
-"""Pages of rows that are examined for one step, 300 rows of each product at a time."""
 
 type OpenLine = tuple[int, int]
 """A line that lacks stock: the id of its picking, and its index there."""
-type _WantedLine = tuple[StoredPicking, StoredPickingLine]
-"""A picking, and a line of it that lacks stock."""
-type _FreePage = tuple[list[FreeRow], AttributeMap | None]
-"""Rows with free stock, and where the next page starts."""
 type _Choice = tuple[int, StockRow, Decimal]
 """Stock chosen for a line: the line's index in a sequence, the row, and the quantity."""
 
@@ -168,25 +156,26 @@ def _allocate(
     if not lines:
         return pickings, 0, None
     posting, expiry = StockPosting(tx), ExpiryRule(tx)
-    positions, skipped = _load(tx, posting, expiry, pickings, lines)
+    wanted = [(pickings[number], pickings[number].lines[at]) for number, at in lines]
+    free = FreeStock(tx, posting, expiry, wanted)
+    free.load()
     tried: list[int] = []
 
     def choices() -> Iterator[_Choice]:
         for turn, (number, at) in enumerate(lines):
             picking = pickings[number]
             line = picking.lines[at]
-            wanted = _wanted(expiry, (picking, line))
+            wanted = free.wanted_goods((picking, line))
             rows = [
                 row
                 for row in posting.changes.rows.values()
                 if row.product_id == line.product_id and filling.may_be_allocated(line, wanted, row)
             ]
-            faces = {place.id: place.is_pick_face_of(line.product_id) for place in positions}
+            faces = {place.id: place.is_pick_face_of(line.product_id) for place in free.positions}
             chosen = stock.choose_rows(rows, faces, line.unallocated, line.batch_num)
             if sum((qty for _, qty in chosen), ZERO) < line.unallocated:
-                _ensure_all_were_seen(
-                    tx, posting, line, picking.warehouse_id, skipped=line.product_id in skipped
-                )
+                skipped = line.product_id in free.skipped
+                _ensure_all_were_seen(tx, posting, line, picking.warehouse_id, skipped=skipped)
             yield from ((turn, row, qty) for row, qty in chosen)
 
     def book(choice: _Choice) -> None:
@@ -205,156 +194,6 @@ def _allocate(
         after[number] = rules.with_line(after[number], at, line)
     is_full = len(booked) < len(tried)
     return after, tried[-1] if is_full else len(lines), posting
-
-
-def _load(
-    tx: Transaction,
-    posting: StockPosting,
-    expiry: ExpiryRule,
-    pickings: Mapping[int, StoredPicking],
-    lines: Sequence[OpenLine],
-) -> tuple[list[KnownPosition], set[int]]:
-    """Load the free stock of the products of some lines, page by page until it is enough.
-
-    Returns the positions to pick it from, and the products with rows that were not loaded, because
-    they do not fit.
-    """
-    picking = next(iter(pickings.values()))
-    wanted = [(pickings[number], pickings[number].lines[at]) for number, at in lines]
-    serials = {
-        (line.product_id, one) for _, line in wanted for one in filling.missing_serials(line)
-    }
-    # Product → where its next page starts, while more is needed.
-    starts: dict[int, AttributeMap | None] = dict.fromkeys(
-        sorted({line.product_id for _, line in wanted if not line.serials})
-    )
-
-    def read_page(start: tuple[int, AttributeMap | None]) -> _FreePage:
-        return stock.free_rows(tx.store, start[0], picking.warehouse_id, start[1])
-
-    positions: list[KnownPosition] = []
-    unpickable, skipped = set[str](), set[int]()
-    for _ in range(MAX_PAGES):
-        found, named = run_all(
-            partial(map_concurrently, read_page, list(starts.items())),
-            partial(stock.rows_of_serials, tx.store, serials),
-        )
-        pages = dict(zip(starts, found, strict=True))
-        rows: list[FreeRow] = [*named]
-        # The expiry dates of serials are not known yet.
-        dated = {product for product, _ in serials}
-        serials = set()
-        demands = _demands(expiry, wanted)
-        for product, (page, _) in pages.items():
-            fitting = [row for row in page if _fits(row, demands[product], unpickable)]
-            rows += fitting
-            if any(row.expiry_date for row in fitting):
-                dated.add(product)
-            if len(fitting) < len(page):
-                skipped.add(product)
-        positions, _ = run_all(
-            partial(_load_rows, tx, posting, picking, rows, demands),
-            partial(_read_days, expiry, wanted, dated),
-        )
-        loaded = posting.changes.rows.values()
-        # The index may not show a date that a row got a moment ago.
-        _read_days(expiry, wanted, {row.product_id for row in loaded if row.expiry_date})
-        demands = _demands(expiry, wanted)
-        pickable = {position.bin_code for position in positions}
-        unpickable |= {row.bin_code for row in rows if row.bin_code} - pickable
-        starts = {
-            product: last
-            for product, (_, last) in pages.items()
-            if last and _lacks_stock(posting, product, demands[product], positions)
-        }
-        if not starts:
-            break
-    return positions, skipped | starts.keys()
-
-
-def _read_days(
-    expiry: ExpiryRule, wanted: Iterable[_WantedLine], products: AbstractSet[int]
-) -> None:
-    """Read `min_remaining_days` of those of the products that are picked for sale."""
-    for_sale = {
-        line.product_id
-        for picking, line in wanted
-        if line.product_id in products and expiry.is_sale(document_type(picking, line))
-    }
-    expiry.read(for_sale)
-
-
-def _wanted(expiry: ExpiryRule, one: _WantedLine) -> WantedGoods:
-    """Return the goods that a line accepts."""
-    picking, line = one
-    first_day = expiry.first_day(document_type(picking, line), line.product_id)
-    return filling.wanted_goods(line, first_day)
-
-
-def _demands(
-    expiry: ExpiryRule, wanted: Iterable[_WantedLine]
-) -> dict[int, dict[WantedGoods, Decimal]]:
-    """Return the quantity that lines lack, by product and by the goods that they accept."""
-    found: dict[int, dict[WantedGoods, Decimal]] = {}
-    for one in wanted:
-        line = one[1]
-        demand = found.setdefault(line.product_id, {})
-        goods = _wanted(expiry, one)
-        demand[goods] = demand.get(goods, ZERO) + line.unallocated
-    return found
-
-
-def _fits(row: FreeRow, demand: Iterable[WantedGoods], unpickable: set[str]) -> bool:
-    """Return whether a row has goods that lines accept and is not at one of these positions."""
-    is_wanted = any(goods.admits(row.batch_num, row.expiry_date) for goods in demand)
-    return is_wanted and row.bin_code not in unpickable
-
-
-def _lacks_stock(
-    posting: StockPosting,
-    product: int,
-    demand: Mapping[WantedGoods, Decimal],
-    positions: Iterable[KnownPosition],
-) -> bool:
-    """Return whether the loaded rows of a product have less than lines need.
-
-    Lines may take stock that others could have: enough for all of them is enough for each.
-    """
-    rows = [row for row in posting.changes.rows.values() if row.product_id == product]
-    places = {position.id: False for position in positions}
-    for goods in demand:
-        fitting = [row for row in rows if goods.admits(row.batch_num, row.expiry_date)]
-        qty = sum((qty for one, qty in demand.items() if goods.overlaps(one)), ZERO)
-        if sum((part for _, part in stock.choose_rows(fitting, places, qty)), ZERO) < qty:
-            return True
-    return False
-
-
-def _load_rows(
-    tx: Transaction,
-    posting: StockPosting,
-    picking: StoredPicking,
-    rows: Sequence[FreeRow],
-    products: Iterable[int],
-) -> list[KnownPosition]:
-    """Load rows and the levels of products; return the positions to pick from, of all rows."""
-    ahead = NamedCodes(positions=((picking.whs_code, row.bin_code) for row in rows))
-    run_all(
-        lambda: posting.load(
-            rows=list({row.id for row in rows}),
-            levels=[(product, picking.warehouse_id) for product in products],
-            movements=0,
-        ),
-        # Read at the same time: `named` then finds them in the cache.
-        lambda: tx.store.get_many(ahead.keys),
-    )
-    loaded = posting.changes.rows.values()
-    named = NamedCodes(positions=((picking.whs_code, row.bin_code) for row in loaded))
-    return [
-        position
-        for position in named.read(tx).positions.values()
-        if picking_refusal(picking.whs_code, position.bin_code, position) is None
-    ]
 
 
 def _ensure_all_were_seen(

@@ -27,6 +27,7 @@ from shared.kernel.errors import Problem, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.observability import logger
 from shared.warehouse.stock import level_rules
+from shared.warehouse.stock.free_rows import SeenRows, rows_to_name
 from shared.warehouse.stock.level_marks import (
     abort,
     is_abandoned,
@@ -114,6 +115,8 @@ class LevelBook:
         self._changes: dict[Place, LevelChange] = {}
         self._of_stock: set[Place] = set()
         """Levels whose stock changes."""
+        self._seen_rows: dict[Place, SeenRows] = {}
+        """The rows of these levels, as far as they were read."""
         self.due_later: set[Place] = set()
         """Levels whose events are left to later steps, if they change."""
         self._limited: set[Place] = set()
@@ -130,8 +133,8 @@ class LevelBook:
             book = tx.gathered[LEVELS.kind] = cls(tx)
         return book
 
-    def add_stock(self, change: LevelChange) -> None:
-        """Add a change of stock."""
+    def add_stock(self, change: LevelChange, seen: SeenRows) -> None:
+        """Add a change of stock; `seen` are the rows of the level after it."""
         place = change.place
         ids = (place.product_id, place.warehouse_id)
         former = self._changes.get(ids)
@@ -140,6 +143,7 @@ class LevelBook:
             self._changes[ids].add(one.amounts)
             self._changes[ids].add_holds(one.holds)
         self._of_stock.add(ids)
+        self._seen_rows[ids] = seen.and_others(self._seen_rows.get(ids))
 
     def add_share(self, place: LevelPlace, name: str, qty: Decimal) -> None:
         """Add a change of a share."""
@@ -263,10 +267,13 @@ class LevelBook:
         settled = levels.settle(self._is_ended)
         for change in changes:
             ids = ids_of(change)
-            level = settled(levels.level_of(change))
-            level = self._changed(change, level, of_stock=ids in self._of_stock)
+            before = settled(levels.level_of(change))
+            level = self._changed(change, before, of_stock=ids in self._of_stock)
             event_due = ids in self.due_later
-            level = level.model_copy(update={"event_due": event_due})
+            update: dict[str, object] = {"event_due": event_due}
+            if ids in self._of_stock:
+                update["free_rows"] = rows_to_name(before, level, self._seen_rows[ids])
+            level = level.model_copy(update=update)
             written = levels.put_level(change, level)
             is_shown = ids in self._of_stock or are_shares_shown(tx)
             if is_shown and not event_due:

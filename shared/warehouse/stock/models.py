@@ -189,6 +189,11 @@ class PendingShares(Shares):
         return max(ZERO, self.committed + held - ended)
 
 
+type FreeGroup = tuple[str, bool, list[int]]
+"""Rows with available stock at one position: its code, whether they have an expiry date, and the
+ids of the rows."""
+
+
 class StoredLevel(Quantities, Shares):
     """The stock of a product in one warehouse, or in all warehouses (`whs_code` is None).
 
@@ -197,6 +202,7 @@ class StoredLevel(Quantities, Shares):
     `pending` has changes of shares that do not count yet: see `level_book`.
     `event_due` is true while a step of work has changed the level and has left the event about it
     to a later step. `event_id` is what events name it by, since the id of its key is too wide.
+    `free_rows` are rows with available stock, as far as the level names them: see `free_rows`.
     """
 
     event_id: int
@@ -208,6 +214,7 @@ class StoredLevel(Quantities, Shares):
     event_due: bool = False
     holds: list[HeldQuantity] = Field(default_factory=list, exclude_if=operator.not_)
     pending: list[PendingShares] = Field(default_factory=list, exclude_if=operator.not_)
+    free_rows: list[FreeGroup] = Field(default_factory=list, exclude_if=operator.not_)
 
     def held_at(self, now_ms: int) -> Decimal:
         """Return the quantity that is held at a moment."""
@@ -242,9 +249,9 @@ class LevelPlace:
 
 @dataclass(frozen=True, slots=True)
 class FreeRow:
-    """A row with available stock, read from an index that can lag behind.
+    """A row with available stock, read from an index or a level that can lag behind.
 
-    `expiry_date` is None without one, and when it was not read.
+    `expiry_date` is None without one, and empty when it is not known which one it has.
     """
 
     id: int

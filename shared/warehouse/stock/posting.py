@@ -29,10 +29,12 @@ from shared.kernel.fields import ZERO
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.stock import level_rules, rules
 from shared.warehouse.stock.batches import Batch, Batches, lot_of
+from shared.warehouse.stock.free_rows import SeenRows, available_of, named_rows
 from shared.warehouse.stock.level_book import LevelBook
 from shared.warehouse.stock.level_marks import states_of, with_committed
 from shared.warehouse.stock.level_settling import level_keys, raise_level_event
 from shared.warehouse.stock.models import (
+    FreeRow,
     InventoryStatus,
     Lot,
     MovementCause,
@@ -250,15 +252,62 @@ class StockPosting:
         the level always has more, so that only a level that changed a moment ago counts.
         """
         level = self._levels.get((product_id, warehouse_id))
-        loaded = sum(
-            row.qty - row.allocated
-            for row in self.changes.stored.values()
-            if (row.product_id, row.warehouse_id) == (product_id, warehouse_id)
-            and row.inventory_status == "available"
-        )
+        loaded = self._loaded_available((product_id, warehouse_id))
         if level is None or level.entity.available <= loaded:
             return False
         return not skipped or level.entity.updated_at > instant(self._tx.now_ms - _RECENT_MS)
+
+    def read_free_rows(
+        self, places: Several[Place], *, consistent: bool
+    ) -> Mapping[Place, tuple[Decimal, list[FreeRow] | None]]:
+        """Return what is available of levels, and the rows that they name: see `named_rows`.
+
+        The levels and totals are read for `load`.
+        """
+        keys = level_keys(places)
+        found = self._tx.store.get_many(keys, consistent=consistent)
+        records = {place: LEVELS.from_items(found, level_id(*place)) for place in places}
+        levels = {place: record.entity if record else None for place, record in records.items()}
+        return {
+            place: (level.available if level else ZERO, named_rows(level))
+            for place, level in levels.items()
+        }
+
+    def read_ahead(
+        self, *, late: Several[int], again: Several[int], levels: Several[Place]
+    ) -> None:
+        """Read rows for `load`: `late` eventually consistent, `again` as they are now.
+
+        The `levels` are read as they are now, too.
+        """
+        store = self._tx.store
+        keys = [*map(STOCK.key, again), *(LEVELS.key(level_id(*place)) for place in levels)]
+        calls = [partial(store.get_many, keys, uncached=True)] if keys else []
+        if late:
+            calls.append(partial(store.get_many, list(map(STOCK.key, late)), consistent=False))
+        if calls:
+            run_all(*calls)
+
+    def has_all_free_rows(self, place: Place) -> bool:
+        """Return whether the loaded rows have all that is available according to their level."""
+        level = self._levels.get(place)
+        available = level.entity.available if level else ZERO
+        return self._loaded_available(place) == available
+
+    def _loaded_available(self, place: Place) -> Decimal:
+        rows = self.changes.stored.values()
+        of_place = (row for row in rows if (row.product_id, row.warehouse_id) == place)
+        return sum(map(available_of, of_place), ZERO)
+
+    def _seen_rows(self) -> dict[Place, SeenRows]:
+        """Return the loaded rows of each level after the changes; the new ones have their ids."""
+        found: dict[Place, dict[int, StockRow | None]] = {}
+        for row in self.changes.stored.values():
+            # A serial may have left for another warehouse.
+            found.setdefault((row.product_id, row.warehouse_id), {})[row.id] = None
+        for row in self.changes.rows.values():
+            found.setdefault((row.product_id, row.warehouse_id), {})[row.id] = row
+        return {place: SeenRows(found[place], self.has_all_free_rows(place)) for place in found}
 
     def row_id(self, row: StockRow) -> int:
         """Return the id of a changed row. A new row gets its id in `post`."""
@@ -367,9 +416,10 @@ class StockPosting:
         book = LevelBook.of(self._tx)
         self.due_levels = {place for place, one in self._levels.items() if one.entity.event_due}
         book.due_later |= set(product(later, self._warehouses))
+        seen = self._seen_rows()
         for difference in level_rules.level_changes(self.changes.stored, changed):
             place = (difference.place.product_id, difference.place.warehouse_id)
-            book.add_stock(difference)
+            book.add_stock(difference, seen[place])
             (self.due_levels.add if place in book.due_later else self.due_levels.discard)(place)
         self._post_movements()
         self._rooms.post(self.changes)

@@ -7,7 +7,8 @@ import pytest
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.picking import allocation
+from shared.warehouse.picking import free_stock
+from shared.warehouse.stock import free_rows
 from shared.warehouse.stock import repository as stock
 from shared.warehouse.stock.posting import StockPosting, empty_row
 from shared.warehouse.warehouses import service as warehouses
@@ -22,7 +23,8 @@ _PAGE, _ROWS, _PER_TRANSACTION = (300, 1_000, 25) if is_complete() else (4, 14, 
 
 @pytest.fixture(autouse=True)
 def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use pages of a few rows, because moto reads a thousand slowly."""
+    """Use pages of a few rows, because moto reads a thousand slowly, which no level names."""
+    monkeypatch.setattr(free_rows, "MOST_CHARACTERS", 0)
     assert stock.FREE_PAGE == 300
     monkeypatch.setattr(stock, "FREE_PAGE", _PAGE)
 
@@ -80,7 +82,7 @@ def test_stock_is_allocated_behind_four_pages_of_rows_at_a_blocked_position(
     order = yard.order(("SAW", 1))
 
     with monkeypatch.context() as patched:
-        patched.setattr(allocation, "MAX_PAGES", 3)
+        patched.setattr(free_stock, "MAX_PAGES", 3)
         number = yard.picking(order)["id"]
     before = yard.erp.get(f"/pickings/{number}").data["lines"]
     after = yard.act(number, "allocate").data["lines"]
