@@ -26,6 +26,7 @@ from shared.warehouse.documents.models import (
     ExitDraft,
     LineDraft,
     ShippedLine,
+    Source,
 )
 from shared.warehouse.documents.vocabulary import DocumentKind
 from shared.warehouse.master_data.named_codes import MasterData
@@ -86,11 +87,13 @@ def partner_kind(kind: DocumentKind, document_type: str) -> PartnerKind:
     return "provider" if is_of_provider else "client"
 
 
-def new_document(
+def new_document(  # noqa: PLR0913 - the facts of a document
     number: int,
     draft: EntryDraft | ExitDraft,
     known: MasterData,
     now: str,
+    *,
+    source: Source,
     import_id: int | None = None,
 ) -> Document:
     """Return the document that `draft` describes."""
@@ -98,7 +101,7 @@ def new_document(
         id=number,
         type=draft.type,
         external_ref=draft.external_ref,
-        source="api" if import_id is None else "import",
+        source=source,
         status="open",
         card_code=draft.partner_code,
         card_name=draft.partner_name,

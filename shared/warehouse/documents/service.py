@@ -35,6 +35,7 @@ from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.level_book import LevelBook
 from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work.models import DocumentReference
+from shared.warehouse.work.sources import source_of
 
 _NUMBER = re.compile(r"(EX-)?([1-9][0-9]{0,14})", re.IGNORECASE)
 """The number of an exit document, or its id."""
@@ -79,7 +80,9 @@ def create_document(
         draft = draft.model_copy(update={"partner_name": name})
     if (hold_id := _hold_id(draft)) is not None:
         holds.use_hold(tx, hold_id, number)
-    record = _insert(tx, kind, rules.new_document(number, draft, known, tx.now, import_id))
+    source = source_of(tx, import_id)
+    document = rules.new_document(number, draft, known, tx.now, source=source, import_id=import_id)
+    record = _insert(tx, kind, document)
     references.record_use(tx, found.values())
     return CreatedRecord(record, new=True)
 
@@ -172,7 +175,8 @@ def insert_exit_with_work(
     Its draft is valid, and its reference is free: the commit raises StaleRead if it is not.
     """
     known = MasterData(products, {warehouse.whs_code: warehouse}, {})
-    document = rules.new_document(tx.next_id("exit"), draft, known, tx.now)
+    number, source = tx.next_id("exit"), source_of(tx)
+    document = rules.new_document(number, draft, known, tx.now, source=source)
     progress = DocumentProgress(started_work=work)
     return _insert(tx, "exit", rules.advanced(document, progress))
 

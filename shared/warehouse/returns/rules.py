@@ -14,7 +14,7 @@ from shared.warehouse.catalog.lines import (
     repeated_references,
 )
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.documents.models import Document
+from shared.warehouse.documents.models import Document, Source
 from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.returns.limits import NamedGoods, Origin, limit_problems
 from shared.warehouse.returns.models import (
@@ -104,6 +104,7 @@ def new_return(  # noqa: PLR0913, PLR0917 - the facts of a return
     now: str,
     *,
     partner_name: str | None,
+    source: Source,
     import_id: int | None,
 ) -> StoredReturn:
     """Return the return that a draft becomes.
@@ -123,7 +124,7 @@ def new_return(  # noqa: PLR0913, PLR0917 - the facts of a return
         card_name=document.card_name if document and is_of_document else partner_name,
         warehouse_id=warehouse.id,
         whs_code=warehouse.whs_code,
-        source="api" if import_id is None else "import",
+        source=source,
         reason=draft.reason,
         metadata=draft.metadata,
         import_id=import_id,

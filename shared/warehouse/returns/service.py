@@ -41,6 +41,7 @@ from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work.operators import read_operator
+from shared.warehouse.work.sources import source_of
 
 type _Part = tuple[int, int, Decimal, StockRow]
 """Index of a line of an arrival, number of a part of it, its quantity, and the row it increases."""
@@ -88,6 +89,7 @@ def create_return(
     one = rules.new_return(
         number, line_ids, draft, known, origin, tx.now,
         partner_name=partner_codes.name_of(found, "client", draft.partner_code or ""),
+        source=source_of(tx, import_id),
         import_id=import_id,
     )  # fmt: skip
     record = RETURNS.insert(tx, number, one)

@@ -20,7 +20,6 @@ from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.transfer_orders import repository, rules, views
 from shared.warehouse.transfer_orders.models import (
-    OrderSource,
     StoredTransferOrder,
     TransferOrderDraft,
 )
@@ -30,6 +29,7 @@ from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import WarehouseParameters
 from shared.warehouse.work.models import Operator
 from shared.warehouse.work.operators import read_operator
+from shared.warehouse.work.sources import source_of
 
 
 def create_transfer_order(
@@ -37,24 +37,24 @@ def create_transfer_order(
     draft: Checked[TransferOrderDraft],
     *,
     by_client: bool,
-    source: OrderSource = "api",
+    import_id: int | None = None,
 ) -> CreatedRecord[StoredTransferOrder]:
     """Create a transfer order and raise transfer.created, or return the one with its reference.
 
     A draft with `release` is also released for picking. `by_client`: the caller is an
-    integration client. `source` is where the order comes from.
+    integration client. `import_id` is the import that it comes from.
 
     Raises:
         RuleBlocked: The draft is valid, but rules forbid it.
         ServiceError: transfer_orders_disabled, the company has fewer than two warehouses.
     """
     if isinstance(draft, InvalidBody) or not draft.release:
-        created, _ = _create(tx, draft, by_client=by_client, source=source)
+        created, _ = _create(tx, draft, by_client=by_client, import_id=import_id)
         return created
     # One transaction may not hold all allocations: it makes the first ones with the order.
     created, lacks_stock = run_transaction(
         tx.store,
-        lambda inner_tx: _create(inner_tx, draft, by_client=by_client, source=source),
+        lambda inner_tx: _create(inner_tx, draft, by_client=by_client, import_id=import_id),
         caller=tx.caller,
         request_name=tx.request_name,
     )
@@ -64,7 +64,7 @@ def create_transfer_order(
 
 
 def _create(
-    tx: Transaction, draft: Checked[TransferOrderDraft], *, by_client: bool, source: OrderSource
+    tx: Transaction, draft: Checked[TransferOrderDraft], *, by_client: bool, import_id: int | None
 ) -> tuple[CreatedRecord[StoredTransferOrder], bool]:
     """Create an order; also return whether it is released and a line lacks stock so far."""
     wanted = transfer_order_keys(draft)
@@ -93,7 +93,7 @@ def _create(
     draft = ensure_no_problems(draft, rules.examine(draft, known, picker, by_client=by_client))
     number = tx.next_id(TRANSFER_ORDERS.kind)
     line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
-    order = rules.new_order(number, line_ids, draft, known, tx.now, source)
+    order = rules.new_order(number, line_ids, draft, known, tx.now, source_of(tx, import_id))
     lacks_stock = False
     if draft.release:
         order, lacks_stock = create_picking_for(tx, order, picker)

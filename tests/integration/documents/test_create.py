@@ -8,8 +8,9 @@ import pytest
 
 from shared.warehouse.receiving.rules import MAX_DIFFERENCES
 from shared.warehouse.work.address import ShipToAddress
-from tests.gateway import Response
+from tests.gateway import Erp, Response
 from tests.integration.documents.bodies import document_body
+from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
 
@@ -68,6 +69,21 @@ def test_entry_document_has_all_its_fields(yard: WarehouseScenario) -> None:
     assert '"qty":3,' in answer.text, "whole numbers come without a fraction"
     assert answer.headers["Location"].endswith(f"/api/v1/entry-documents/{number}")
     assert yard.erp.follow(answer.headers["Location"]).data == answer.data
+
+
+def test_source_of_what_a_user_creates_is_web(yard: WarehouseScenario, stack: Stack) -> None:
+    user = Erp(stack.gateway, stack.user_token(permissions="entries.manage exits.manage"))
+    yard.change_settings(blind_returns=True)
+    lines = [{"item_code": "BRICK", "qty": 1, "reason": "other"}]
+    back = {"partner_code": "C-1", "warehouse_code": "YARD", "lines": lines}
+    made = [
+        user.post("/entry-documents", document_body(), key="u1"),
+        user.post("/exit-documents", document_body(type="sale_order"), key="u2"),
+        user.post("/returns", back),
+    ]
+    assert [one.ok(201)["source"] for one in made] == ["web"] * 3
+    by_client = yard.erp.post("/entry-documents", document_body(external_ref="PO-2"), key="k1")
+    assert by_client.data["source"] == "api"
 
 
 def test_exit_document_has_priority_and_address(yard: WarehouseScenario) -> None:

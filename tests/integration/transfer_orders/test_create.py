@@ -143,7 +143,8 @@ def test_user_releases_without_a_picker(transfer_scenario: TransferScenario, sta
         user = Erp(stack.gateway, stack.user_token(permissions=permission))
         return TransferScenario(user, transfer_scenario.yard).draft(BRICKS, **more)
 
-    assert draft("transfer-orders.manage", release=True).data["status"] == "released"
+    released = draft("transfer-orders.manage", release=True).data
+    assert (released["status"], released["source"]) == ("released", "web")
     refused = draft("inventory.manage")
     assert (refused.status, refused.code) == (403, "forbidden")
     assert len(transfer_scenario.erp.walk(PATH)) == 1

@@ -138,7 +138,7 @@ def document() -> Document:
     draft = entry(
         {"item_code": "BRICK", "qty": Decimal(10)}, {"item_code": "CEMENT", "qty": Decimal(5)}
     )
-    return rules.new_document(7, draft, KNOWN, NOW)
+    return rules.new_document(7, draft, KNOWN, NOW, source="api")
 
 
 def test_closing_cancels_open_quantities_and_keeps_complete_lines() -> None:

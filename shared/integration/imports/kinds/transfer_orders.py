@@ -77,5 +77,6 @@ class TransferOrderImporter(ReferencedImporter):
         self, tx: Transaction, draft: TransferOrderDraft, import_id: int
     ) -> CreatedRecord[StoredTransferOrder]:
         """See ReferencedImporter."""
-        del import_id
-        return transfer_orders.create_transfer_order(tx, draft, by_client=False, source="import")
+        return transfer_orders.create_transfer_order(
+            tx, draft, by_client=False, import_id=import_id
+        )
