@@ -1,5 +1,6 @@
 """Count lines: several people at once, each line an item of its own."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,9 +13,9 @@ from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.fields import ZERO
-from shared.kernel.validation import Checked, ensure_valid
+from shared.kernel.validation import Checked, ensure_valid, problems_of
 from shared.warehouse.catalog.unit_quantities import in_base_units
 from shared.warehouse.counts import repository, rules
 from shared.warehouse.counts.actions import ACTIONS
@@ -51,9 +52,10 @@ class CountedStock:
 class _Counted:
     """What was counted: a stock, or None for an empty position, its place, and the quantity."""
 
+    position: KnownPosition
     stock: RowKey | None
     place: Key
-    item_code: str | None
+    names: rules.ProductNames
     qty: Decimal
 
 
@@ -78,11 +80,10 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
         record = listed(tx, number)
         if record is None:
             return None
-        position, found = _found(tx, record, body)
+        found = _found(tx, record, body)
         left = [one for one in found if one.place not in done]
-        most = max(1, (steps.STEP_ACTIONS - _OTHER_ACTIONS) // _ACTIONS_PER_LINE)
-        part = left[:most]
-        changed, lines = _count(tx, record, position, part)
+        part = left[: _most_lines()]
+        changed, lines = _count(tx, record, part)
         if len(part) == len(left):
             return CountedStock(changed, [*done.values(), *lines.values()])
         tx.after_step(lambda: done.update(lines))
@@ -91,25 +92,100 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
     return run_steps(tx, step)
 
 
-def _found(
-    tx: Transaction, record: Record[StoredCount], body: Checked[GoodsCount]
-) -> tuple[KnownPosition, list[_Counted]]:
-    """Return what a request has counted, and where."""
-    count = record.entity
+def _most_lines() -> int:
+    """Return how many lines a transaction can count."""
+    return max(1, (steps.STEP_ACTIONS - _OTHER_ACTIONS) // _ACTIONS_PER_LINE)
+
+
+def _known(
+    tx: Transaction, count: StoredCount, bodies: Sequence[Checked[GoodsCount]]
+) -> tuple[MasterData, list[Checked[GoodsCount]]]:
+    """Return the master data that goods name, and the goods in base units."""
     codes = NamedCodes(
-        products=[body.item_code],
+        products=(body.item_code for body in bodies),
         warehouses=[count.whs_code],
-        positions=[(count.whs_code, body.bin_code)],
+        positions=((count.whs_code, body.bin_code) for body in bodies),
     )
     found = tx.store.get_many(codes.keys)
-    known = codes.known(tx, found)
-    base = in_base_units(body, found)
+    return codes.known(tx, found), [in_base_units(body, found) for body in bodies]
+
+
+def _found(
+    tx: Transaction, record: Record[StoredCount], body: Checked[GoodsCount]
+) -> list[_Counted]:
+    """Return what a request has counted."""
+    count = record.entity
+    known, [base] = _known(tx, count, [body])
     valid = ensure_valid(base, rules.goods_problems(base, known, count.whs_code))
     ACTIONS.ensure(count, "lines")
-    position = known.positions[count.whs_code, valid.bin_code]
     if valid.empty:
-        return position, _empty(tx, count, valid.bin_code)
-    return position, _goods(tx, count, valid, known)
+        return _empty(tx, count, known.positions[count.whs_code, valid.bin_code])
+    return _goods(tx, count, valid, known)
+
+
+def count_rows(
+    tx: Transaction, number: int, bodies: Sequence[Checked[GoodsCount]], *, adds: bool = True
+) -> list[list[Problem]]:
+    """Count the leading goods for which one transaction has room; return the problems of each.
+
+    Goods with problems are left out. Unless it `adds` something, all goods are examined, and a
+    stock in another count is not found.
+
+    Raises:
+        NotFound: There is no such count.
+        Conflict: The count does not have all its lines yet.
+        StaleState: It is finished.
+    """
+    if adds:
+        tx.fence(COUNTS.kind)
+    record = COUNTS.get(tx.store, number)
+    count = record.entity
+    ACTIONS.ensure(count, "lines")
+    if count.to_list:
+        raise Conflict(f"The creation of {count_code(number)} was interrupted; repeat it.")
+    some = bodies[: _most_lines()] if adds else bodies
+    known, base = _known(tx, count, some)
+    problems = [
+        [*problems_of(one), *rules.goods_problems(one, known, count.whs_code)] for one in base
+    ]
+    if not adds:
+        return problems
+    valid = {at: ensure_valid(one) for at, one in enumerate(base) if not problems[at]}
+    _read_ahead(tx, count, list(valid.values()), known)
+    part = dict[Key, _Counted]()
+    for at, body in valid.items():
+        found = {one.place: one for one in _goods(tx, count, body, known)}
+        places = repository.find_places(tx.store, number, found)
+        if taken := next(iter(places.others.values()), None):
+            problems[at].append(Problem("", f"the stock is in {count_code(taken)}"))
+        elif found.keys() & part.keys():
+            problems = problems[:at]  # the last count of a stock is the one that counts
+            break
+        else:
+            part |= found
+    if part:
+        _count(tx, record, list(part.values()))
+    return problems
+
+
+def _read_ahead(
+    tx: Transaction, count: StoredCount, bodies: Sequence[GoodsCount], known: MasterData
+) -> None:
+    """Read what `_goods` reads of several goods, into the cache."""
+    keys = [
+        key
+        for body in bodies
+        for several in rules.goods_keys(
+            body, known.products[body.item_code or ""].id, count.warehouse_id
+        )
+        for key in several
+    ]
+    empty = (repository.empty_key(count.warehouse_id, body.bin_code) for body in bodies)
+    places = [*empty, *map(repository.place_key, keys)]
+    run_all(
+        lambda: repository.find_places(tx.store, count.id, places),
+        lambda: stock.quantities_of(tx.store, keys),
+    )
 
 
 def _goods(
@@ -136,12 +212,16 @@ def _goods(
         )
         for several in possible
     )
-    qty = rules.counted_part(body)
-    return [_Counted(key, repository.place_key(key), product.item_code, qty) for key in chosen]
+    position, qty = known.positions[count.whs_code, body.bin_code], rules.counted_part(body)
+    return [
+        _Counted(position, key, repository.place_key(key), (product.item_code, product.name), qty)
+        for key in chosen
+    ]
 
 
-def _empty(tx: Transaction, count: StoredCount, bin_code: str) -> list[_Counted]:
+def _empty(tx: Transaction, count: StoredCount, position: KnownPosition) -> list[_Counted]:
     """Return that nothing is at a position: of its lines, and of stock that has no line."""
+    bin_code = position.bin_code
     line_nums, ids = run_all(
         lambda: repository.lines_at(tx.store, count.id, count.warehouse_id, bin_code),
         lambda: stock.ids_at_position(tx.store, count.warehouse_id, bin_code),
@@ -149,37 +229,46 @@ def _empty(tx: Transaction, count: StoredCount, bin_code: str) -> list[_Counted]
     records = repository.read_lines(tx.store, count.id, line_nums)
     rows = stock.rows_by_id(tx.store, ids).values()
     found = {
-        repository.place_key(key): _Counted(key, repository.place_key(key), line.item_code, ZERO)
+        (place := repository.place_key(key)): _Counted(
+            position, key, place, (line.item_code, line.product_name), ZERO
+        )
         for line in (record.entity for record in records)
         if (key := rules.stock_of(line, count.warehouse_id))
     }
     for row in rows:
         if row.bin_code == bin_code and rules.is_counted(row, count.warehouse_id):
             place = repository.place_key(row.key)
-            found.setdefault(place, _Counted(row.key, place, row.item_code, ZERO))
+            found.setdefault(
+                place, _Counted(position, row.key, place, (row.item_code, row.product_name), ZERO)
+            )
     if found:
         return list(found.values())
     place = repository.empty_key(count.warehouse_id, bin_code)
     if not line_nums:
         message = f"{count_code(count.id)} has no line at {bin_code}, and no stock is there"
         raise ValidationFailed([Problem("bin_code", message)])
-    return [_Counted(None, place, None, ZERO)]
+    return [_Counted(position, None, place, (None, None), ZERO)]
 
 
 def _count(
-    tx: Transaction, record: Record[StoredCount], position: KnownPosition, part: Sequence[_Counted]
+    tx: Transaction, record: Record[StoredCount], part: Sequence[_Counted]
 ) -> tuple[Record[StoredCount], dict[Key, StoredCountLine]]:
     """Write the lines of what was counted; return the count, and the lines by their places."""
     count, lines = record.entity, dict[Key, StoredCountLine]()
-    empty = repository.empty_key(count.warehouse_id, position.bin_code)
+    empty = {
+        one.position.id: repository.empty_key(count.warehouse_id, one.position.bin_code)
+        for one in part
+    }
     keys = [one.stock for one in part if one.stock]
     places, there, operator = run_all(
-        lambda: repository.find_places(tx.store, count.id, [empty, *(one.place for one in part)]),
+        lambda: repository.find_places(
+            tx.store, count.id, [*empty.values(), *(one.place for one in part)]
+        ),
         lambda: stock.quantities_of(tx.store, keys),
         lambda: read_operator(tx),
     )
     rules.ensure_free(
-        (rules.line_of_goods(count.id, 0, one.stock, one.item_code), places.others[one.place])
+        (rules.line_of_goods(count.id, 0, one.stock, one.names), places.others[one.place])
         for one in part
         if one.stock and one.place in places.others
     )
@@ -187,21 +276,25 @@ def _count(
         one.entity.line_num: one
         for one in repository.read_lines(tx.store, count.id, sorted(set(places.own.values())))
     }
-    unused = former.get(places.own.get(empty, 0))
-    spare = unused if unused and unused.entity.product_id is None else None
-    number_of_lines, sums, new_products = count.lines, CountSums(), set[int]()
+    spare = {
+        position: unused
+        for position, key in empty.items()
+        if (unused := former.get(places.own.get(key, 0))) and unused.entity.product_id is None
+    }
+    number_of_lines, sums, named = count.lines, CountSums(), defaultdict[str, set[int]](set)
     for one in part:
         before = former.get(places.own.get(one.place, 0))
-        if before is None and spare:
-            before, spare = spare, None
+        if before is None:
+            before = spare.pop(one.position.id, None)
         if before is None:
             number_of_lines += 1
         line_num = before.entity.line_num if before else number_of_lines
         line = before.entity if before else None
         if one.stock and (line is None or line.product_id is None):
-            line = rules.line_of_goods(count.id, line_num, one.stock, one.item_code)
+            line = rules.line_of_goods(count.id, line_num, one.stock, one.names)
             repository.take_place(tx, one.place, count.id, line_num)
-            new_products.add(one.stock.product_id)
+            named["product"].add(one.stock.product_id)
+            named["position"].add(one.position.id)
         assert line is not None  # noqa: S101 - an empty position has a line
         qty_there = there[one.stock] if one.stock else ZERO
         after = rules.counted(line, one.qty, qty_there, operator, tx.now)
@@ -212,8 +305,7 @@ def _count(
             COUNT_LINES.insert(tx, repository.line_id(count.id, line_num), after)
         sums += rules.sums_of(after)
         lines[one.place] = after
-    if new_products:
-        named = {"product": new_products, "position": {position.id}}
+    if named:
         references.add_references(tx, COUNTS.kind, count.id, named)
         tx.count(COUNTS.kind, {})  # the fence is checked with a counter
     stock.keep_rows(tx, keys)

@@ -122,6 +122,7 @@ class StoredCountLine(Stored):
     bin_code: str
     product_id: int | None = None
     item_code: str | None = None
+    product_name: str | None = None
     batch_num: str | None = None
     serial_number: str | None = None
     inventory_status: ShelfStatus | None = None
@@ -228,6 +229,7 @@ class CountLine(TypedDict):
     status: CountLineStatus
     bin_code: str
     item_code: str | None
+    product_name: str | None
     batch_num: str | None
     serial_number: str | None
     inventory_status: ShelfStatus | None

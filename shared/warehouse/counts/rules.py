@@ -22,6 +22,9 @@ from shared.warehouse.stock.adjustment_models import AdjustmentFields
 from shared.warehouse.stock.models import RowKey, ShelfStatus, StockRow
 from shared.warehouse.work.models import Operator
 
+type ProductNames = tuple[str | None, str | None]
+"""Code and name of a product; None for an empty position."""
+
 SHELF_STATUSES: tuple[ShelfStatus, ...] = ("available", "quarantine", "damaged", "blocked")
 """The inventory statuses of stock that is counted; operations count what is staged or on its
 way."""
@@ -72,6 +75,7 @@ def line_of_stock(number: int, line_num: int, row: StockRow) -> StoredCountLine:
         bin_code=row.bin_code or "",
         product_id=row.product_id,
         item_code=row.item_code,
+        product_name=row.product_name,
         batch_num=row.batch_num,
         serial_number=row.serial_number,
         inventory_status=_shelf_status(row),
@@ -180,7 +184,7 @@ def counted_part(body: GoodsCount) -> Decimal:
 
 
 def line_of_goods(
-    number: int, line_num: int, stock: RowKey, item_code: str | None
+    number: int, line_num: int, stock: RowKey, names: ProductNames
 ) -> StoredCountLine:
     """Return a line for stock that nobody expected."""
     return StoredCountLine(
@@ -188,7 +192,8 @@ def line_of_goods(
         line_num=line_num,
         bin_code=stock.bin_code or "",
         product_id=stock.product_id,
-        item_code=item_code,
+        item_code=names[0],
+        product_name=names[1],
         batch_num=stock.batch_num,
         serial_number=stock.serial_number,
         inventory_status=_shelf_status(stock),

@@ -30,6 +30,9 @@ from shared.warehouse.counts.repository import COUNT_LINES, COUNTS
 
 create_count = creating.create_count
 count_goods = counting.count_goods
+count_rows = counting.count_rows
+stored_count = COUNTS.get
+"""Returns a count as stored, without its lines."""
 post_count = posting.post_count
 sums_of = repository.read_sums
 

@@ -54,6 +54,7 @@ def test_count_is_shown_with_its_lines(yard: WarehouseScenario, clock: Clock) ->
         "status": "counted",
         "bin_code": "A-01",
         "item_code": "BRICK",
+        "product_name": "Brick",
         "batch_num": None,
         "serial_number": None,
         "inventory_status": "available",

@@ -304,3 +304,90 @@ def test_rows_in_many_warehouses_fit_into_a_transaction(
         [total] = yard.erp.walk("/stock-levels", totals="true")
         assert (total["on_hand"], total["available"]) == (40 * counted, 20 * counted)
     assert_invariants(stack.store())
+
+
+@pytest.fixture
+def open_count(yard: WarehouseScenario) -> str:
+    """Return the code of a count of A-01, where 10 bricks are, and of B-01, which is empty."""
+    yard.stock("BRICK", 10)
+    body = {"warehouse_code": "YARD", "positions": ["A-01", "B-01"]}
+    code: str = yard.erp.post("/counts", body).ok(201)["code"]
+    return code
+
+
+def _lines(yard: WarehouseScenario, number: int) -> list[tuple[object, ...]]:
+    lines = yard.erp.get(f"/counts/{number}").ok()["lines"]
+    return [
+        (one["bin_code"], one["item_code"], one["serial_number"], one["counted_qty"])
+        for one in lines
+    ]
+
+
+def test_rows_with_the_code_of_a_count_fill_its_lines(
+    scenario: ImportScenario, yard: WarehouseScenario, open_count: str
+) -> None:
+    yard.stock("CEMENT", 3, batch="L-1")
+    content = counts(
+        ["BRICK", "A-01", 8, "", open_count, "", ""],
+        ["CEMENT", "A-01", 5, "", "", "L-1", ""],
+        ["DRILL", "B-01", 1, "", open_count, "", "S-1"],
+        ["DRILL", "B-01", 0, "", open_count, "", "S-2"],
+        ["BRICK", "B-01", 2, "", open_count, "", ""],
+        more=["count", "batch", "serial"],
+    )
+
+    checked = validated(scenario, content)
+    assert not report_problems(scenario, checked)
+    done = scenario.commit(checked["id"])
+
+    assert done["documents"] == {"total": 5, "valid": 5, "committed": 5, "skipped": 0}
+    assert _lines(yard, 1) == [
+        ("A-01", "BRICK", None, 8), ("B-01", "DRILL", "S-1", 1), ("B-01", "DRILL", "S-2", 0),
+        ("B-01", "BRICK", None, 2),
+    ]  # fmt: skip
+    assert there(yard) == {("BRICK", "A-01"): 10, ("CEMENT", "A-01"): 5}
+    yard.erp.post("/counts/1/finish").ok()
+    yard.erp.post("/counts/1/post").ok()
+    assert there(yard)["BRICK", "A-01"] == 8
+
+
+def test_many_rows_for_a_count_are_applied_in_few_transactions(
+    scenario: ImportScenario, yard: WarehouseScenario, open_count: str, aws_faults: AwsFaults
+) -> None:
+    serials = [f"S-{number:03}" for number in range(60)]
+    rows = [["DRILL", "B-01", 1, "", open_count, one] for one in serials]
+    checked = validated(scenario, counts(*rows, more=["count", "serial"]))
+    with aws_faults.recorded() as seen:
+        assert scenario.commit(checked["id"])["documents"]["committed"] == len(serials)
+    assert seen.operations.count("TransactWriteItems") <= 6
+    assert [line[2] for line in _lines(yard, 1)[1:]] == serials
+
+
+def test_rows_that_a_count_does_not_allow_are_rejected(
+    scenario: ImportScenario, yard: WarehouseScenario, open_count: str
+) -> None:
+    yard.erp.post("/warehouse-positions", {"whs_code": "SHOP", "bin_code": "Z-01"}).ok(201)
+    content = as_csv([
+        [*HEADER, "count", "serial", "unit"],
+        ["BRICK", "YARD", "A-01", 8, "", open_count, "", ""],
+        ["BRICK", "YARD", "B-01", 8, 3, open_count, "", ""],
+        ["BRICK", "YARD", "F-01", 8, "", "CN-77", "", ""],
+        ["BRICK", "SHOP", "A-01", 8, "", open_count, "", ""],
+        ["DRILL", "YARD", "B-01", 2, "", open_count, "S-1", ""],
+        ["BRICK", "YARD", "N-01", 8, "", open_count, "", "BOX"],
+        ["NONE", "YARD", "A-01", 8, "", "CN-X", "", ""],
+    ])  # fmt: skip
+    checked = validated(scenario, content)
+    assert checked["documents"]["valid"] == 1
+    assert report_problems(scenario, checked) == {
+        (3, "expected_qty", "is not allowed with count"),
+        (4, "count", "no count has the code CN-77"),
+        (5, "warehouse", "CN-1 counts the warehouse YARD"),
+        (6, "counted_qty", "must be 1, the number of serials, or 0; 2 given"),
+        (7, "bin_code", "warehouse YARD has no position N-01"),
+        (7, "unit", "the product has no unit BOX; it has none"),
+        (8, "count", "no count has the code CN-X"),
+    }
+    yard.erp.post("/counts/1/cancel").ok()
+    done = scenario.commit(checked["id"])
+    assert done["documents"]["committed"] == 0

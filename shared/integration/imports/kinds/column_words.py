@@ -46,6 +46,14 @@ WORDS: Mapping[str, ColumnWords] = {
         BilingualText("Free text.", "Texto libre."),
         BilingualText("Sample row, ignored", "Fila de ejemplo, se ignora"),
     ),
+    "count": ColumnWords(
+        BilingualText("Count", "Conteo"),
+        BilingualText(
+            "Code of an open count, such as CN-12: the row fills its line, and nothing is adjusted before the count is posted. Empty: the row adjusts the stock.",
+            "Código de un conteo abierto, como CN-12: la fila rellena su línea y no se ajusta nada hasta que se contabiliza el conteo. Vacía: la fila ajusta las existencias.",
+        ),
+        BilingualText("CN-12", "CN-12"),
+    ),
     "counted_qty": ColumnWords(
         BilingualText("Counted quantity", "Cantidad contada"),
         BilingualText(
