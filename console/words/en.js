@@ -201,7 +201,6 @@ const words = {
     commit_drops: "Commit dropped files automatically",
     committed_at: "Committed",
     concept: "Purpose",
-    count: "Count",
     counted: "Counted",
     counted_at: "Counted at",
     counted_by: "Counted by",

@@ -229,7 +229,6 @@ const words = {
     company: "Empresa",
     concept: "Concepto",
     contents: "Contenido",
-    count: "Conteo",
     counted: "Contado",
     counted_at: "Contado el",
     counted_by: "Contado por",

@@ -12,8 +12,8 @@ type Entries = Mapping[str, Mapping[str, Any]]
 
 FILE = Path(__file__).parent / "words.toml"
 LANGUAGES = ("en", "es")
-_COLUMNS_ONLY = frozenset({"line_external_ref"})
-"""Names of columns of imports that no field of the interface has."""
+_COLUMNS_ONLY = frozenset({"count", "line_external_ref"})
+"""Names of columns of imports that no screen of the console shows."""
 _OF_FIELDS = {*LANGUAGES, "hint", "description", "schemas", "example", "column"}
 
 
