@@ -28,6 +28,9 @@ _ACCEPTANCE_STATUSES = ["2xx", "304", "401", "403", "404", "409", "410", "413", 
 """Statuses of a request that satisfies the schema. It may still be refused: a schema cannot
 express that a product must exist, that a code is taken, or that a body is too large."""
 
+_REPEATS_ITS_BODY = "call_tools"
+"""The operation whose headers repeat parts of the body, which no schema can say: 400 if not."""
+
 _DATE_FILTERS = {"from", "to", "updated_since"}
 
 _BEARERS = {"client", "user"}
@@ -95,6 +98,14 @@ def schema(
                 {
                     "exclude-operation-id": list(covered),
                     "phases": {"coverage": {"enabled": False}},
+                },
+                {
+                    "include-operation-id": _REPEATS_ITS_BODY,
+                    "checks": {
+                        "positive_data_acceptance": {
+                            "expected-statuses": [*_ACCEPTANCE_STATUSES, "400"]
+                        }
+                    },
                 },
             ],
         }

@@ -39,6 +39,8 @@ NOT_RUN = {
     ("CONTRIBUTING.md", "make run"): "it starts the stack that the commands use",
     ("CONTRIBUTING.md", "make e2e"): "it runs these tests",
     ("CONTRIBUTING.md", "make package"): "it builds for AWS, which takes a minute",
+    ("docs/guides/agents.md", "import httpx2"): "the client of the protocol is not installed; "
+    "tests/e2e/test_agents.py uses it",
     ("docs/operating/deploy.md", "make deploy"): "it needs an AWS account",
     ("docs/operating/deploy.md", "aws "): "it needs an AWS account",
     ("docs/operating/deploy.md", "gh api"): "it needs a repository on GitHub",

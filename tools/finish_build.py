@@ -42,6 +42,9 @@ EXTRA_LAYERS = {
 
 WITHOUT_LAYERS = frozenset({"ConsoleFunction"})
 
+TOOL_PACKAGES = frozenset({"catalog", "documents", "mcp", "stock", "work"})
+"""Packages of functions that McpFunction needs: its own, and those whose routes its tools call."""
+
 PYTHON = (3, 13)
 """Version of the functions; compiled files can only be read by the same minor version."""
 
@@ -237,6 +240,8 @@ def main() -> None:
     subprocess.run([sys.executable, "-m", "tools.precompile", str(code)], check=True)
     pages = build / "ReferenceFunction" / "functions" / "reference"
     remove_paths(path for path in pages.glob("guides/*") if path.is_dir())  # pictures
+    packages = (build / "McpFunction" / "functions").glob("*/")
+    remove_paths(path for path in packages if path.name not in TOOL_PACKAGES)
     content.pack(build / "ConsoleFunction" / "functions" / "console" / "files")
     parts = sorted(path for path in build.iterdir() if path.is_dir())
     for part in parts:

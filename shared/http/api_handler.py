@@ -172,7 +172,7 @@ class ApiHandler:
     def _serve(self, call: ApiCall, store: Store) -> HttpResponse:
         """Check an admitted call against its route, then run the operation."""
         match = _find_route(call)
-        _ensure_authorized(call, match)
+        ensure_authorized(call, match)
         _ensure_in_plan(call.tenant, match.operation)
         key = _idempotency_key(call, match.operation)
         if match.operation.writes:
@@ -361,7 +361,7 @@ def _find_route(call: ApiCall) -> RouteMatch:
     raise MethodNotAllowed(call.method, sorted(call.matches.keys() | head))
 
 
-def _ensure_authorized(call: ApiCall, match: RouteMatch) -> None:
+def ensure_authorized(call: ApiCall, match: RouteMatch) -> None:
     """Refuse a caller that may not use the operation."""
     operation = match.operation
     authorize(

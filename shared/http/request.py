@@ -81,10 +81,18 @@ def repeated_parameters(event: Mapping[str, Any], known: Container[str]) -> Iter
 
 
 def read_json_object(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the body of a gateway event: a JSON object of at most 1 MB.
+    """Read the body of a gateway event, as `read_json` does; BadRequest if it is no object."""
+    value = read_json(event)
+    if not isinstance(value, dict):
+        raise BadRequest("The body must be a JSON object.")
+    return value
+
+
+def read_json(event: Mapping[str, Any]) -> Any:
+    """Read the body of a gateway event: JSON of at most 1 MB.
 
     Raises:
-        BadRequest: Another content type, invalid UTF-8, invalid JSON, or JSON but no object.
+        BadRequest: Another content type, invalid UTF-8, or invalid JSON.
         PayloadTooLarge: The body is larger than 1 MB.
     """
     headers = headers_of(event)
@@ -100,13 +108,10 @@ def read_json_object(event: Mapping[str, Any]) -> dict[str, Any]:
     if len(raw) > _MAX_BODY:
         raise PayloadTooLarge(f"The body has {len(raw)} bytes; at most {_MAX_BODY} are accepted.")
     try:
-        value = loads(raw.decode("utf-8-sig"))
+        return loads(raw.decode("utf-8-sig"))
     except ValueError as error:
         message = f"The body is not valid JSON: {error}"
         raise BadRequest(_printable(message)) from None
-    if not isinstance(value, dict):
-        raise BadRequest("The body must be a JSON object.")
-    return value
 
 
 def _printable(message: str) -> str:

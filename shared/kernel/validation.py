@@ -38,6 +38,7 @@ _MESSAGES: Mapping[str, str | Callable[[Mapping[str, Any]], str]] = {
     ),
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
+    "extra_forbidden": "is not known",
     "literal_error": lambda facts: f"must be one of {facts['expected']}",
 }
 

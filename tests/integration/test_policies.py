@@ -17,6 +17,7 @@ from operations import provisioning, signing_keys
 from operations.api_clients import create_client
 from shared.identity.tenancy.access import ACCESSES, session_policy
 from shared.warehouse.settings.values import Settings
+from tests.agent import Agent
 from tests.aws_calls import Watch, recorded_calls, required_accesses
 from tests.gateway import Erp
 from tests.iam import Access, Statement, allows, read_policy
@@ -25,6 +26,7 @@ from tests.integration.roles import ARNS, USER_KEYS, Roles, concerns
 from tests.integration.route_calls import call_route
 from tests.integration.routes import handlers, operations
 from tests.integration.write_routes import EXAMPLES
+from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import is_complete
 from tests.stack import ACCOUNT, REGION, Stack
 
@@ -121,7 +123,21 @@ def test_every_function_may_assume_its_data_role_only(roles: Roles) -> None:
     }
     for role, handlers_of_role in own.items():
         assert roles.functions_assuming(role) == handlers_of_role, role
-    assert roles.functions_assuming("TenantDataRole") == serving.difference(*own.values())
+    tools = {"functions.mcp.app.lambda_handler"}  # whose routes are those of other functions
+    shared = serving.difference(*own.values()) | tools
+    assert roles.functions_assuming("TenantDataRole") == shared
+
+
+def test_calls_of_the_tools_of_agents_are_allowed_for_their_tenant_only(stack: Stack) -> None:
+    roles, receiving = Roles.of(stack), ReceivingScenario(stack.erp())
+    agent, order = Agent(stack.erp()), receiving.order({"qty": 1})
+    line = {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}
+    with recorded_calls(ARNS, stack.template.environment) as watch:
+        agent.ok("receive_goods", order_id=order, lines=[line], idempotency_key="delivery")
+        for tool in ("get_stock", "find_products", "find_customer_orders"):
+            agent.ok(tool, **({"item_code": "BRICK"} if tool == "get_stock" else {}))
+    assert roles.denied(watch.made) == []
+    roles.assert_no_access_to_other_tenant(watch.made)
 
 
 def test_unknown_paths_reach_the_counters_of_requests_only(roles: Roles) -> None:

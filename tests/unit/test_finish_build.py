@@ -7,11 +7,14 @@ from pathlib import Path
 import botocore
 import pytest
 
+from functions.mcp.app import lambda_handler
+from shared.http.routes import DeferredRoutes
 from tests.unit.test_aws_page import called
 from tools.finish_build import (
     BINARY_MODULES,
     ELF_MACHINES,
     KEPT_SERVICES,
+    TOOL_PACKAGES,
     omit_docstrings,
     wrong_binaries,
 )
@@ -80,3 +83,10 @@ def test_what_botocore_imports_of_its_docstrings_is_there(tmp_path: Path) -> Non
     assert {path.name for path in docs.iterdir()} == {"__init__.py", "docstring.py", "utils.py"}
     found = runpy.run_path(str(docs / "docstring.py"))
     assert {found[name](x=1) for names in imported for name in names.split(", ")} == {None}
+
+
+def test_the_function_of_tools_keeps_the_packages_that_it_imports() -> None:
+    modules = {
+        group.module for group in lambda_handler._groups if isinstance(group, DeferredRoutes)
+    }
+    assert {one.split(".")[1] for one in modules} | {"mcp"} == TOOL_PACKAGES

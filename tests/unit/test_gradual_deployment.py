@@ -56,7 +56,7 @@ def test_functions_move_in_two_groups() -> None:
     waits_for = {name: set(resources[name].get("DependsOn", ())) for name in FUNCTIONS}
     first = [name for name in FUNCTIONS if not waits_for[name]]
     second = [name for name in FUNCTIONS if waits_for[name]]
-    assert (len(first), len(second)) == (8, 10)
+    assert (len(first), len(second)) == (8, 11)
     assert "AuthorizerFunction" in first, "requests pass it before every other function"
     for name in second:
         assert waits_for[name] == {f"{one}Aliaslive" for one in first}, name

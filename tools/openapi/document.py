@@ -16,7 +16,7 @@ from shared.kernel.json_text import dumps
 from shared.warehouse.settings.values import Settings
 from tools import words
 from tools.action_tables import SUBJECTS
-from tools.openapi import declared, descriptions, events, open_routes
+from tools.openapi import agents, declared, descriptions, events, open_routes
 from tools.openapi.responses import (
     BASE,
     DOCS,
@@ -146,7 +146,7 @@ def build(version: str) -> Schema:
     for operation in operations:
         item = paths.setdefault(operation.path, {})
         item[operation.method.lower()] = _operation(operation, refusals, wrappers)
-    paths |= open_routes.paths(refusals)
+    paths |= agents.paths(refusals) | open_routes.paths(refusals)
     bodies = [operation.body for operation in operations if operation.body]
     answers = [found.response for found in operations if not isinstance(found.response, str)]
     answers += [found.other_response for found in operations if found.other_response]
@@ -159,6 +159,7 @@ def build(version: str) -> Schema:
         **wrappers.schemas,
         **events.schemas(),
         **ENVELOPES,
+        **agents.SCHEMAS,
         **open_routes.SCHEMAS,
     }
     for subject in SUBJECTS:
@@ -268,7 +269,9 @@ def _security_schemes() -> Schema:
 
 def _tag(path: str) -> str:
     group = path.split("/")[1]
-    return open_routes.TAGS.get(group) or group.replace("-", " ").capitalize()
+    return {"mcp": agents.TAG, **open_routes.TAGS}.get(group) or group.replace(
+        "-", " "
+    ).capitalize()
 
 
 _TAGS: Mapping[str, str] = {
@@ -307,6 +310,7 @@ _TAGS: Mapping[str, str] = {
     "Rfid validations": "Comparisons of the tags that a reader has read with expected goods.",
     "Transfers": "Movements of stock between positions of one or two warehouses in one step.",
     "Returns": "Goods that customers send back: announced, received, and decided on.",
+    agents.TAG: "Tools for agents that speak the Model Context Protocol.",
     "Tokens": "OAuth 2.0: get and revoke tokens, and read the keys that verify them.",
     "Description": "This document, for programs and for people, and the web console.",
     events.TAG: "The requests that your receiver gets: one for each kind of event.",

@@ -6,6 +6,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from functions.mcp import orders as order_tools
+from functions.mcp import stock as stock_tools
+from functions.mcp.tool import PER_PAGE
 from functions.oauth.request import MAX_BODY_BYTES
 from operations import signing_keys
 from shared.http import envelope, rate_limit, request, slow_requests
@@ -210,6 +213,9 @@ def _requests() -> str:
 | `ids` of a list | {list_parameters.MAX_IDS} | 422 |
 | rows of a page, `per_page` | 1 to {MAX_PER_PAGE}; default {_PAGE_SIZE} | treated as {MAX_PER_PAGE} |
 | transactions of a page of [`/changes`](../guides/changes.md) | 1 to {changes.MAX_ENTRIES}; default {_CHANGES} | treated as {changes.MAX_ENTRIES} |
+| rows of a page, and lines of an order or delivery, of a [tool of agents](../guides/agents.md) | {PER_PAGE}; {order_tools.MAX_LINES} | the next page; a problem of the field |
+| movements that an explanation of a difference reads | {stock_tools._MOVEMENTS} that leave and {stock_tools._MOVEMENTS} that arrive | `older_movements` |
+| `idempotency_key` of a tool | 1 to 200 printable ASCII characters without spaces | a problem of the field |
 | `cursor` | {_longest_cursor()} characters | 422 |
 | a filter, `search` | {_longest(fields.Term)} characters | 422 |
 | Idempotency-Key | 1 to 255 printable ASCII characters | 400 `bad_request` |

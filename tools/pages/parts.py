@@ -6,7 +6,7 @@ from functools import partial
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.integration.imports.models import IMPORT_KINDS
 from shared.kernel.events.kinds import EVENTS
-from tools.pages import commands, deployment, imports, states, storage
+from tools.pages import agents, commands, deployment, imports, states, storage
 from tools.pages.limits import LIMITS
 from tools.pages.markers import table
 
@@ -28,6 +28,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "scopes": lambda: _rights(("Scope", "What it gives"), SCOPES.items()),
     "permissions": lambda: _rights(("Permission", "What it covers"), PERMISSIONS.items()),
     "events": _events,
+    "tools of agents": agents.tools,
     "parameters": deployment.parameters,
     "functions": deployment.functions,
     "attributes of settings": deployment.settings_attributes,

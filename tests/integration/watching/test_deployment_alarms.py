@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.agent import Agent
 from tests.cases import each_case
 from tests.deployment_alarms import evaluated, metrics_of
 from tests.expanded_template import expanded
@@ -38,6 +39,8 @@ _READS = {
 }
 _OTHERS = ("OauthFunction",)
 """Functions that read no data of a company."""
+_TOOLS = "McpFunction"
+"""The function whose requests are messages."""
 
 
 def own_metrics(function: str) -> list[Mapping[str, Any]]:
@@ -73,6 +76,9 @@ def requests(function: str, stack: Stack, erp: Erp) -> Callable[[], int]:
     """Return a function that sends one request to a function and returns the status."""
     if function in _READS:
         return lambda: erp.get(_READS[function]).status
+    if function == _TOOLS:
+        find = {"name": "find_products"}
+        return lambda: Agent(erp).send("tools/call", find).status
     form = f"grant_type=client_credentials&client_id=stw_acme_{'0' * 24}&client_secret=x"
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     return lambda: (
@@ -80,7 +86,7 @@ def requests(function: str, stack: Stack, erp: Erp) -> Callable[[], int]:
     )
 
 
-@each_case("function", [*_READS, *_OTHERS])
+@each_case("function", [*_READS, *_OTHERS, _TOOLS])
 def test_a_release_that_answers_5xx_raises_its_alarm(
     function: str, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,8 +100,8 @@ def test_a_release_that_answers_5xx_raises_its_alarm(
         assert send() < 500
     assert total(metric, written) is None, "a request without a failure writes no metric"
     assert evaluated(function, **others, answers_5xx=total(metric, written)) == 0
-    fault = refuse_calls("Query", "GetItem") if function in _READS else refuse_everything
-    if function not in _READS:
+    fault = refuse_everything if function in _OTHERS else refuse_calls("Query", "GetItem")
+    if function in _OTHERS:
         _clear_stack_caches()
     with captured() as written, aws_faults.faulty(fault):
         assert send() >= 500
@@ -104,7 +110,7 @@ def test_a_release_that_answers_5xx_raises_its_alarm(
 
 
 def test_every_own_metric_of_a_deployment_is_tested() -> None:
-    tested = {*_READS, *_OTHERS, "AuthorizerFunction"}
+    tested = {*_READS, *_OTHERS, _TOOLS, "AuthorizerFunction"}
     assert {name for name in FUNCTIONS if own_metrics(name)} == tested
 
 

@@ -1,0 +1,1 @@
+"""The function of the tools of agents."""
