@@ -64,8 +64,6 @@ class FreeStock:
         self._picking = lines[0][0]
         self._products = sorted({line.product_id for _, line in lines})
         self._unpickable = set[str]()
-        self._named: _RowsOf = {}
-        """The rows that levels name, of the products whose level names any."""
         self._late = set[int]()
         """Products whose level has enough, and whose rows are read eventually consistent."""
         self._unsure = set(self._products) if tx.may_read_late else set[int]()
@@ -73,13 +71,13 @@ class FreeStock:
 
     def load(self) -> None:
         """Load stock until it is enough for the lines, or nothing is left to load."""
-        serials = self._read_levels()
+        named, serials = self._read_levels()
         left: _Starts = dict.fromkeys(self._without_serials)
-        named = self._named
         for _ in range(MAX_PAGES):
             found, lasts = self._read_pages({one: left[one] for one in left if one not in named})
             self._load_rows({**named, **found}, serials)
-            self._late -= (again := {one for one in named if not self._is_complete(one)})
+            again = {one for one in named if not self._is_complete(one)}
+            self._late -= again
             left = {one: last for one, last in lasts.items() if last and self._lacks(one)}
             left |= dict.fromkeys(sorted(again))
             if not left:
@@ -98,8 +96,8 @@ class FreeStock:
         """The products of lines that name no serials, whose rows any may be."""
         return sorted({line.product_id for _, line in self._lines if not line.serials})
 
-    def _read_levels(self) -> list[FreeRow]:
-        """Read the levels, and the rows that they name; return the rows of the named serials."""
+    def _read_levels(self) -> tuple[_RowsOf, list[FreeRow]]:
+        """Return the rows that levels name, if they name any, and those of the required serials."""
         warehouse, may_read_late = self._picking.warehouse_id, self._tx.may_read_late
         serials = {
             (line.product_id, one)
@@ -119,8 +117,7 @@ class FreeStock:
                 named[product] = rows
                 if may_read_late and available >= sum(demands[product].values()):
                     self._late.add(product)
-        self._named = named
-        return rows_of_serials
+        return named, rows_of_serials
 
     def _read_pages(self, starts: _Starts) -> tuple[_RowsOf, _Starts]:
         """Read a page of rows of each product that fit; return also where the next ones start."""
@@ -169,8 +166,6 @@ class FreeStock:
         again = self._unsure & found.keys() - self._late
         self._unsure -= again
         rows = {one: {row.id for row in found[one]} for one in found}
-        for one in again & self._named.keys():
-            rows[one] |= {row.id for row in self._named[one]}
         warehouse = self._picking.warehouse_id
         self._posting.read_ahead(
             late=set().union(*(rows[one] for one in self._late & found.keys())),

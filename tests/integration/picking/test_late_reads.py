@@ -53,12 +53,17 @@ def test_stock_that_arrived_a_moment_ago_is_allocated(
     yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, lagging: LaggingReads
 ) -> None:
     yard.stock("BRICK", 2)
-    order = yard.order(("BRICK", 6), ("DRILL", 1))
+    yard.stock("CEMENT", 5, batch="FORMER")
+    more, first = yard.order(("BRICK", 6)), yard.order(("DRILL", 1))
+    other_batch = yard.order(("CEMENT", 2), batch="NEW")
 
     with aws_faults.faulty(lagging):
         yard.stock("BRICK", 4)
         yard.stock_serials("S-1")
-        assert _allocated(yard.picking(order)) == [(6, "A-01", None), (1, "A-01", None)]
+        yard.stock("CEMENT", 5, batch="NEW")
+        assert _allocated(yard.picking(more)) == [(6, "A-01", None)]
+        assert _allocated(yard.picking(first)) == [(1, "A-01", None)]
+        assert _allocated(yard.picking(other_batch)) == [(2, "A-01", "NEW")]
 
     assert_invariants(stack.store())
 
@@ -85,6 +90,19 @@ def test_position_that_was_blocked_a_moment_ago_is_not_allocated_from(
     with aws_faults.faulty(lagging):
         yard.erp.patch(f"/warehouse-positions/{number}", {"is_blocked": True}).ok()
         assert _allocated(yard.picking(order)) == [(2, None, None)]
+
+
+def test_short_stock_is_read_once_and_without_an_index(
+    yard: WarehouseScenario, aws_faults: AwsFaults
+) -> None:
+    yard.stock("BRICK", 4)
+    order = yard.order(("BRICK", 6), ("DRILL", 1))
+
+    with _queries(aws_faults) as by_index:
+        picking = yard.picking(order)
+
+    assert [one["qty"] for one in picking["lines"] if one["bin_code"]] == [4]
+    assert by_index == [0]
 
 
 def test_stock_that_moved_within_the_warehouse_is_found_and_named_by_the_next_allocation(
