@@ -3,6 +3,9 @@
 3,000 orders of 8 lines are picked and dispatched by eight pickers at once, 4,000 lines are
 received, 20 files are imported, lists are read 200,000 times, and an endpoint gets the events. A
 part of the day is replayed; each kind of request occurs in it.
+
+Half of the orders are picked with a device that sends each line from its position. The others are
+picked from a printed list, and receipts are received as ordered, each in one request.
 """
 
 import random
@@ -179,13 +182,20 @@ class _Day:
             path = f"/pickings/{picking}"
             lines = self._read("GET /pickings/{id}", path, ORDERS).data["lines"]
             work.append((order, picking, lines))
-        self._pick_at_once(work)
+        self._pick_at_once(work, by_line=turn % 2 == 0)
         for order, picking, _ in work:
             self._send("/pickings/{id}/finalize", None, ORDERS, id=picking)
             self._send("/exit-documents/{id}/dispatch", None, ORDERS, id=order)
 
-    def _pick_at_once(self, work: list[tuple[int, int, list[dict[str, Any]]]]) -> None:
-        kind = self._kind("POST /pickings/{id}/picks", ORDERS * ORDER_LINES)
+    def _pick_at_once(
+        self, work: list[tuple[int, int, list[dict[str, Any]]]], *, by_line: bool
+    ) -> None:
+        title = "POST /pickings/{id}/picks"
+        kind = (
+            self._kind(title, ORDERS * ORDER_LINES / 2)
+            if by_line
+            else self._kind(f"{title}, as allocated", ORDERS / 2)
+        )
         units = Units()
         wait = prices.WAIT_MS / 1000
         trips: list[int] = []
@@ -194,9 +204,12 @@ class _Day:
         def pick(one: tuple[int, int, list[dict[str, Any]]]) -> None:
             _, picking, lines = one
             erp = self.stack.erp()
-            for number, line in enumerate(lines):
+            bodies: list[dict[str, Any]] = [
+                {"item_code": line["item_code"], "qty": 2, "bin_code": line["bin_code"]}
+                for line in lines
+            ]
+            for number, body in enumerate(bodies if by_line else [{"as_allocated": True}]):
                 before = _chain.length
-                body = {"item_code": line["item_code"], "qty": 2, "bin_code": line["bin_code"]}
                 key = f"pick-{picking}-{number}"
                 answer = erp.post(f"/pickings/{picking}/picks", body, key=key)
                 assert answer.status == 200, answer.text
@@ -228,9 +241,8 @@ class _Day:
         order = self._send("/entry-documents", body, receipts)["id"]
         receipt = self._send("/receipts", {"document_id": order}, receipts)["id"]
         self._send("/receipts/{id}/start", None, receipts, id=receipt)
-        for line in body["lines"]:
-            goods = {"item_code": line["item_code"], "qty": line["qty"], "bin_code": _bin(0)}
-            self._send("/receipts/{id}/lines", goods, RECEIPT_LINES, id=receipt)
+        goods = {"as_ordered": True, "bin_code": _bin(0)}
+        self._send("/receipts/{id}/lines", goods, receipts, id=receipt)
         self._send("/receipts/{id}/finalize", None, receipts, id=receipt)
 
     def _list(self, count: int) -> None:
@@ -370,6 +382,8 @@ def _table(day: _Day) -> Table:
         " the measured requests times their number in a day. The warehouse has"
         f" {_PRODUCTS} products with stock at {_BINS} positions; half of the lines are of a tenth"
         " of the products."
+        f" Half of the orders are picked line by line, the others as allocated in one request, and"
+        " receipts are received as ordered."
         f" {PICKERS} pickers pick at the same time without a pause, more than in reality;"
         f" each call then takes {prices.WAIT_MS} ms, and two transactions that write the same"
         f" item at the same time conflict. The price of Lambda assumes {CPU_MS} ms of"
