@@ -6,6 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from shared.integration.reconciliations import service
+from shared.integration.reconciliations.context import (
+    ReconciliationContext,
+    reconciliation_context,
+)
 from shared.integration.reconciliations.models import ReconciliationDraft, StoredReconciliation
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.validation import check
@@ -24,6 +28,11 @@ class ReconciliationScenario:
     yard: WarehouseScenario
     _relayed: set[str] = field(default_factory=set)
 
+    @property
+    def context(self) -> ReconciliationContext:
+        """The resources of acme."""
+        return reconciliation_context(self.feed.stack.tenant(), self.feed.store)
+
     def relay(self, *, late: int = 0) -> int:
         """Relay what was not relayed, all but the `late` oldest; return the position."""
         waiting = [one for one in self.feed.items() if one["SK"]["S"] not in self._relayed][late:]
@@ -37,7 +46,9 @@ class ReconciliationScenario:
         body = check(
             ReconciliationDraft, {"lines": [*lines], **({"warehouse_code": "YARD"} | more)}
         )
-        return run_transaction(self.feed.store, lambda tx: service.reconcile(tx, body)).entity
+        return run_transaction(
+            self.feed.store, lambda tx: service.reconcile(tx, self.context, body)
+        ).entity
 
     def movements(self, after: int, until: int) -> dict[Stock, dict[int, Decimal]]:
         """Return what the feed has between two positions: movement → its quantity, by stock."""

@@ -20,6 +20,8 @@ from shared.integration.exports.worker import process_export
 from shared.integration.imports.context import import_context
 from shared.integration.imports.received_files import ReceivedFile, import_of_received_file
 from shared.integration.imports.worker import process_import
+from shared.integration.reconciliations.context import reconciliation_context
+from shared.integration.reconciliations.worker import process_reconciliation
 from shared.kernel.clock import Deadline
 from shared.kernel.config import config
 from shared.kernel.dead_letters import send_dead_letter
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 MAX_DELIVERIES = MAX_ATTEMPTS
 """The `maxReceiveCount` in the redrive policy of the queue."""
+_KINDS = ("import", "export", "reconciliation")
 _MESSAGE_MS = 60_000
 """Time limit of one message, so that a large import does not delay others."""
 _RESERVED_MS = 20_000
@@ -82,7 +85,7 @@ def _process_message(record: SQSRecord, *, context: "LambdaContext") -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """The import or export that a message concerns."""
+    """The import, export or reconciliation that a message concerns."""
 
     kind: str
     id: int
@@ -103,8 +106,12 @@ def _process_task(
             context.enqueue(received)
     elif task.kind == "import":
         process_import(import_context(tenant, store), task.id, last_delivery=last_delivery)
-    else:
+    elif task.kind == "export":
         process_export(export_context(tenant, store), task.id, last_delivery=last_delivery)
+    else:
+        process_reconciliation(
+            reconciliation_context(tenant, store), task.id, last_delivery=last_delivery
+        )
 
 
 def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, _Work | ReceivedFile]]:
@@ -114,10 +121,11 @@ def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, _Work | ReceivedFi
         ValueError: The message is none of these. It stays as a dead letter.
     """
     # S3 sends a test event when notifications are set up.
-    if not {"import", "export", "Records"} & {*message} and message.get("Event") != "s3:TestEvent":
-        error = "The message is neither an import nor an export nor a notification of files."
+    known = {*_KINDS, "Records"}
+    if not known & {*message} and message.get("Event") != "s3:TestEvent":
+        error = "The message is about nothing that the worker does, and no notification of files."
         raise ValueError(error)
-    for kind in ("import", "export"):
+    for kind in _KINDS:
         if kind in message:
             yield message["tenant"], _Work(kind, int(message[kind]))
     for notification in message.get("Records", ()):

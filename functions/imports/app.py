@@ -1,10 +1,11 @@
-"""Routes of bulk imports."""
+"""Bulk imports. The routes of reconciliations are in a module of their own."""
 
 from typing import Any
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
 from shared.http.routes import (
+    DeferredRoutes,
     FileResponse,
     ListResponse,
     OperationOptions,
@@ -205,4 +206,7 @@ def cancel_import(tx: Transaction, request: Request) -> ResourceResponse:
     return _response(service.cancel_import(tx, _context(tx, request), request.id), request, 200)
 
 
-lambda_handler = ApiHandler(routes)
+lambda_handler = ApiHandler(
+    routes,
+    DeferredRoutes("functions.imports.reconciliations", ("/reconciliations",)),
+)

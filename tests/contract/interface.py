@@ -159,6 +159,9 @@ IMPLIED: Mapping[str, Access] = _read("""
     GET     /stock-levels                     stocks:read       -
     GET     /changes                          changes:read      -
     GET     /changes/latest                   changes:read      -
+    POST    /reconciliations                  stocks:read       inventory.manage
+    POST    /reconciliations/files            stocks:read       inventory.manage
+    GET     /reconciliations/{id}             stocks:read       inventory.manage
     GET     /stock-movements                  stocks:read       -
     GET     /stock-movements/{id}             stocks:read       -
     POST    /stock-adjustments                stocks:write      inventory.manage

@@ -6,6 +6,7 @@ from tests.gateway import Erp, Form
 from tests.integration.route_example import Example, Values
 
 _CONTENT = b"item_code,name,barcode\nBOLT-M8,Bolt M8,4006381333931\nNUT-M8,,\nNUT-M6,Nut M6,\n"
+QUANTITIES = Form({"complete": "true"}, ("stock.csv", b"item_code,qty\nBOLT-M8,3\n"))
 CATALOG = Form({"kind": "products"}, ("catalog.csv", _CONTENT))
 
 
@@ -25,4 +26,5 @@ def import_examples() -> Mapping[str, Example]:
             202, prepare=_validated_import, grows={"product": 2}, events=["product.created"] * 2
         ),
         "POST /imports/{id}/cancel": Example(200, prepare=_validated_import),
+        "POST /reconciliations/files": Example(202, body=QUANTITIES),
     }

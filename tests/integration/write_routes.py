@@ -115,6 +115,7 @@ HOLD = {
     "ttl_seconds": 600,
     "lines": [{"item_code": "BOLT-M8", "qty": 12}],
 }
+RECONCILIATION = {"warehouse_code": "NORTH", "lines": [{"item_code": "BOLT-M8", "qty": 12}]}
 COUNT = {"warehouse_code": "NORTH", "positions": ["A-01-1"], "comments": "Yearly"}
 COUNTED = {"bin_code": "A-01-1", "item_code": "BOLT-M8", "qty": 38}
 ARRIVAL = {"item_code": "BOLT-M8", "qty": 40, "bin_code": "A-01-1"}
@@ -360,6 +361,7 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "POST /exit-documents/{id}/close": Example(200, prepare=_sale, events=["stock.updated"]),
     **transfer_examples(_two_warehouses, MOVE),
+    "POST /reconciliations": Example(201, body=RECONCILIATION, prepare=_master_data),
     "POST /stock-adjustments": Example(
         201,
         body={

@@ -362,6 +362,7 @@ def test_head_is_documented_for_the_files_without_a_token(document: dict[str, An
 
 
 _IMPORT_REFUSED = {
+    "POST /reconciliations/files": {"413", "422"},
     "POST /imports": {"413", "422"},
     "POST /imports/uploads": {"422"},
     "POST /imports/{id}/commit": {"409"},

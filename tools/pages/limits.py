@@ -21,6 +21,10 @@ from shared.identity.users.models import MAX_ROLES
 from shared.integration.changes import models as changes
 from shared.integration.imports import models as imports
 from shared.integration.imports import service as imports_service
+from shared.integration.reconciliations import models as reconciliations
+from shared.integration.reconciliations import movements
+from shared.integration.reconciliations.context import LINK_SECONDS as RECONCILIATION_SECONDS
+from shared.integration.reconciliations.open_work import MAX_WORKS
 from shared.integration.webhooks import http_client, target_urls
 from shared.integration.webhooks import models as webhook_models
 from shared.integration.webhooks import repository as webhook_repository
@@ -216,6 +220,11 @@ def _requests() -> str:
 | rows of a page, and lines of an order or delivery, of a [tool of agents](../guides/agents.md) | {PER_PAGE}; {order_tools.MAX_LINES} | the next page; a problem of the field |
 | movements that an explanation of a difference reads | {stock_tools._MOVEMENTS} that leave and {stock_tools._MOVEMENTS} that arrive | `older_movements` |
 | `idempotency_key` of a tool | 1 to 200 printable ASCII characters without spaces | a problem of the field |
+| lines of a [reconciliation](../guides/changes.md#reconcile) | {_plain(reconciliations.MAX_LINES)} | 422 |
+| rows of a file of a reconciliation | {_plain(reconciliations.MAX_ROWS)} | the file is not compared |
+| differences that a reconciliation shows | {_plain(reconciliations.MAX_DIFFERENCES)}, the largest, each with {reconciliations.MAX_SHOWN} movements or works | the others are in a workbook |
+| movements that a reconciliation looks at | {_plain(movements.MAX_OF_PRODUCT)} of a product, {_plain(movements.MAX_MOVEMENTS)} in all | the difference is not `explained` |
+| unacknowledged works that a reconciliation looks at | the newest {MAX_WORKS} of each kind | |
 | `cursor` | {_longest_cursor()} characters | 422 |
 | a filter, `search` | {_longest(fields.Term)} characters | 422 |
 | Idempotency-Key | 1 to 255 printable ASCII characters | 400 `bad_request` |
@@ -385,6 +394,7 @@ def _retention() -> str:
 | events in the outbox, after they were relayed | {outbox._RETENTION_SECONDS // _DAY} days |
 | entries of the [feed of changes](../guides/changes.md) | {feed.CHUNK_SECONDS // _DAY} days |
 | files of imports, error reports and dropped files, also rejected ones | {_kept_days("ImportBucket", "ImportWorkBucket")} days |
+| [reconciliations](../guides/changes.md#reconcile) | {reconciliations.KEPT_DAYS} days; the link of a workbook {RECONCILIATION_SECONDS // _MINUTE} minutes |
 | responses under an Idempotency-Key | {claim.WINDOW_SECONDS // _HOUR} hours |
 | backups (point-in-time recovery), also of a deleted tenant | 35 days |
 | the table before a [restore](../operating/restore.md) | until an operator removes it, or the tenant is deleted |

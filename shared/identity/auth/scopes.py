@@ -51,7 +51,7 @@ SCOPES: Mapping[Scope, str] = {
     "transfers:write": "Create transfers, replenishments and transfer orders, carry them out and"
     " cancel them.",
     "stocks:read": "Read stock, stock levels, stock movements, holds, counts, replenishments and"
-    " putaway suggestions.",
+    " putaway suggestions, and compare quantities with the stock.",
     "stocks:write": "Make stock adjustments and holds, create, carry out and post counts, and with"
     " products:write import inventory counts.",
     "changes:read": "Follow the changes of everything that the other scopes of the token may read.",

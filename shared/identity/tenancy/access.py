@@ -41,6 +41,8 @@ _WRITE_ACTIONS = [f"dynamodb:{name}Item" for name in ("Put", "Update", "Delete")
 _CONTROL_ACTIONS = [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")]
 """The actions that the session policy allows, as far as the role allows them."""
 
+_EVENT_ACTIONS = ("GetItem", "PutItem", "BatchWriteItem")
+
 _USER_KEYS = ["user*", "role*", "administrators", "count#user*", "count#role*"]
 """Partition keys of users and roles, of their names and numbers, and of the administrators."""
 
@@ -49,7 +51,7 @@ _RATE_KEYS = "rate#*"
 
 type _Part = Literal[
     "count", "read", "write", "write users", "events", "earlier events", "earlier changes",
-    "control", "files",
+    "events and earlier changes", "control", "files",
 ]  # fmt: skip
 
 ACCESSES: Mapping[str, Sequence[_Part]] = {
@@ -59,7 +61,7 @@ ACCESSES: Mapping[str, Sequence[_Part]] = {
     "deliveries": ("read", "write", "events", "earlier events"),
     "changes": ("read", "count", "control"),
     "warehouse": ("read", "write", "events", "control"),
-    "imports": ("read", "write", "events", "control", "files"),
+    "imports": ("read", "write", "events and earlier changes", "control", "files"),
     "settings": ("read", "write users", "events", "control"),
     "everything": ("read", "write users", "events", "control", "files"),
 }
@@ -167,6 +169,14 @@ def session_policy(
     settings = config()
     table = f"{dynamodb_arn}:table/{table_name}"
     buckets = [name for name in (settings.import_bucket, settings.import_work_bucket) if name]
+
+    def events(*actions: str) -> dict[str, Any]:
+        return {
+            "Action": [f"dynamodb:{name}" for name in actions],
+            "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
+            "Condition": _leading_keys("StringLike", [f"{slug}#?"]),
+        }
+
     parts: dict[_Part, dict[str, Any]] = {
         "count": {
             "Action": "dynamodb:UpdateItem",
@@ -180,21 +190,10 @@ def session_policy(
             "Condition": _leading_keys("StringNotLike", _USER_KEYS),
         },
         "write users": {"Action": "dynamodb:*Item", "Resource": table},
-        "events": {
-            "Action": [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "BatchWriteItem")],
-            "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
-            "Condition": _leading_keys("StringLike", [f"{slug}#?"]),
-        },
-        "earlier events": {
-            "Action": "dynamodb:Query",
-            "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
-            "Condition": _leading_keys("StringLike", [f"{slug}#?"]),
-        },
-        "earlier changes": {
-            "Action": "dynamodb:BatchGetItem",
-            "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
-            "Condition": _leading_keys("StringLike", [f"{slug}#?"]),
-        },
+        "events": events(*_EVENT_ACTIONS),
+        "events and earlier changes": events(*_EVENT_ACTIONS, "BatchGetItem"),
+        "earlier events": events("Query"),
+        "earlier changes": events("BatchGetItem"),
         "control": {
             "Action": _CONTROL_ACTIONS,
             # the table and its index

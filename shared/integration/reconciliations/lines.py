@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shared.integration.reconciliations.models import ReconciliationDraft, ReconciliationLine
-from shared.integration.reconciliations.rules import SentLine, StockKey, doubled_lines
+from shared.integration.reconciliations.rules import SentLine, StockKey
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, invalid_fields, problems_of
@@ -29,7 +29,10 @@ class NamedStock:
 
 
 def named_stock(tx: Transaction, body: Checked[ReconciliationDraft]) -> NamedStock:
-    """Return what the lines of a body name, with quantities in base units."""
+    """Return what the lines of a body name, with quantities in base units.
+
+    What lines name twice is not reported.
+    """
     sent: list[_Line] = own_lines(body)
     common = body.warehouse_code
     codes = NamedCodes(
@@ -55,7 +58,6 @@ def named_stock(tx: Transaction, body: Checked[ReconciliationDraft]) -> NamedSto
         if product and warehouse and is_valid and line.qty is not None:
             key = StockKey(product.id, warehouse.id, line.batch)
             lines.append(SentLine(path, key, line.qty))
-    problems += doubled_lines(lines)
     warehouse = known.warehouses.get(common or "")
     names = {one.id: one.item_code for one in known.products.values()}
     return NamedStock(lines, problems, warehouse.id if warehouse else None, names)
@@ -76,5 +78,5 @@ def _problems(
             yield Problem("warehouse_code", "is required: the request names no warehouse")
     elif common is not None and whs_code != common:
         yield Problem("warehouse_code", f"only warehouse {common} is compared")
-    elif common is None:
+    else:
         yield from known.warehouse_problems("warehouse_code", whs_code)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from shared.kernel.fields import (
     WHOLE_NUMBER,
@@ -14,6 +14,7 @@ from shared.kernel.fields import (
     Timestamp,
     Unit,
 )
+from shared.kernel.uploaded_file import UploadedFile
 from shared.warehouse.stock.models import MovementCause, MovementType
 
 MAX_LINES = 5_000
@@ -26,7 +27,7 @@ MAX_SHOWN = 20
 """Movements or works of a difference that a reconciliation shows: the newest."""
 KEPT_DAYS = 90
 
-type ReconciliationStatus = Literal["pending", "running", "completed", "rejected", "failed"]
+type ReconciliationStatus = Literal["pending", "running", "completed", "failed"]
 
 type Position = Annotated[int, Field(ge=0, le=10**15 - 1), WHOLE_NUMBER]
 """A position of the feed of changes, or its epoch."""
@@ -70,6 +71,36 @@ class ReconciliationDraft(Input):
         description="`true`: the lines are the whole stock; what they do not list is 0.",
     )
     lines: Annotated[list[ReconciliationLine], Field(max_length=MAX_LINES)]
+
+
+def _number(value: object) -> object:
+    """Return the number that a field of a form has as text."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal():
+        return int(value[:20])
+    return value
+
+
+def _flag(value: object) -> object:
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+class ReconciliationUpload(Input):
+    """A form with a file of quantities of another system; the other fields are as in JSON."""
+
+    file: UploadedFile = Field(description="The file, .xlsx or .csv.")
+    position: Annotated[Position, BeforeValidator(_number)] | None = Field(
+        default=None,
+        description="The position of the feed of changes that the quantities include.",
+    )
+    epoch: Annotated[Position, BeforeValidator(_number)] | None = Field(
+        default=None, description="The epoch that `position` is of."
+    )
+    warehouse_code: Code | None = Field(
+        default=None, description="The warehouse of rows that name none, and the only one compared."
+    )
+    complete: Annotated[bool, BeforeValidator(_flag)] = Field(
+        default=False, description="`true`: what the file does not list is 0."
+    )
 
 
 class ExplainingMovement(Stored):
@@ -121,7 +152,10 @@ class InvalidRow(Stored):
 class StoredReconciliation(Stored):
     """A reconciliation as stored.
 
-    `after_position` is the position that the quantities of the other system include.
+    `after_position` is the position that the quantities of the other system include. `source` is
+    the name of the file that is compared, `file` that under which it was uploaded. `parts` are the
+    names of what a worker has read: first the quantities of the file, then parts of the stock, read
+    since `started_ms` behind `position`; `done` are the places of which stock is read.
     """
 
     id: int
@@ -139,9 +173,17 @@ class StoredReconciliation(Stored):
     problems: list[InvalidRow] = Field(default_factory=list)
     workbook: str | None = None
     failure: str | None = None
+    started_ms: int = 0
+    file: str | None = None
+    source: str | None = None
+    parts: list[str] = Field(default_factory=list)
+    done: int = 0
     created_at: Timestamp
     updated_at: Timestamp
     expires_at: Timestamp
+    busy_until: int = 0
+    stalled: int = 0
+    invocations: int = 0
 
 
 class Reconciliation(Stored):

@@ -86,7 +86,8 @@ def _earlier(
 
     The other value are the products with too many movements.
     """
-    since_ms = after.newest_ms - head.delay_behind(after.position)
+    # What is in front of the first entry is older than the feed.
+    since_ms = after.newest_ms - (head.delay_behind(after.position) if after.position else 0)
     before = {
         number
         for entry in entries_since(store, head, after.position, since_ms=since_ms)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from shared.integration.changes.service import ensure_present_epoch, feed_head, position_problem
+from shared.integration.imports.file_rows import ensure_acceptable, safe_file_name
 from shared.integration.reconciliations import repository, rules
 from shared.integration.reconciliations.comparison import (
     Outcome,
@@ -11,10 +12,12 @@ from shared.integration.reconciliations.comparison import (
     compare,
     kept_place,
 )
+from shared.integration.reconciliations.context import ReconciliationContext
 from shared.integration.reconciliations.lines import named_stock
 from shared.integration.reconciliations.models import (
     KEPT_DAYS,
     ReconciliationDraft,
+    ReconciliationUpload,
     StoredReconciliation,
 )
 from shared.kernel.clock import instant, now_ms
@@ -22,13 +25,18 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.events.feed import FeedHead
-from shared.kernel.validation import Checked, InvalidBody
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid
+from shared.warehouse.master_data.named_codes import NamedCodes
 from shared.warehouse.stock import service as stock
 
 _DAY_MS = 86_400_000
+REQUEST_SECONDS = 30
+"""Seconds after which a request has certainly ended."""
 
 
-def reconcile(tx: Transaction, body: Checked[ReconciliationDraft]) -> Record[StoredReconciliation]:
+def reconcile(
+    tx: Transaction, context: ReconciliationContext, body: Checked[ReconciliationDraft]
+) -> Record[StoredReconciliation]:
     """Compare the quantities of a request with what is on hand, and store the result.
 
     Raises:
@@ -39,7 +47,14 @@ def reconcile(tx: Transaction, body: Checked[ReconciliationDraft]) -> Record[Sto
     head, started_ms = feed_head(tx.store), now_ms()
     named = named_stock(tx, body)
     position = position_problem(head, "position", body.position or 0)
-    draft = valid_draft(body, [*named.problems, *([position] if position else [])])
+    draft = _valid(
+        body,
+        [
+            *named.problems,
+            *rules.doubled_lines(named.lines),
+            *([position] if position else []),
+        ],
+    )
     ensure_present_epoch(head, draft.epoch)
     scope = Scope(
         head,
@@ -57,12 +72,43 @@ def reconcile(tx: Transaction, body: Checked[ReconciliationDraft]) -> Record[Sto
     outcome = compare(tx.store, scope, theirs, read, named.item_codes)
     number = tx.next_id(repository.KIND)
     new = new_reconciliation(tx, number, draft, head)
-    return repository.put_reconciliation(tx, completed(new, outcome), None)
+    return repository.put_reconciliation(tx, completed(context, new, outcome), None)
 
 
-def valid_draft(
-    body: Checked[ReconciliationDraft], problems: Sequence[Problem]
-) -> ReconciliationDraft:
+def start_file(
+    tx: Transaction, context: ReconciliationContext, body: Checked[ReconciliationUpload]
+) -> Record[StoredReconciliation]:
+    """Create a reconciliation of a file, which the worker compares.
+
+    Raises:
+        ImportRefused: The file is too large for a request (413), or is not a spreadsheet.
+        Gone: The position is of another epoch, or what follows it is not kept any more.
+        UnservedTable: The table has no feed yet.
+    """
+    head = feed_head(tx.store)
+    position = position_problem(head, "position", body.position or 0)
+    code = body.warehouse_code
+    codes = NamedCodes(warehouses=[code]).read(tx)
+    problems = [
+        *codes.warehouse_problems("warehouse_code", code),
+        *([position] if position else []),
+    ]
+    upload = ensure_valid(body, problems)
+    ensure_present_epoch(head, upload.epoch)
+    kept_place(tx.store, head, upload.position)
+    name = safe_file_name(upload.file.name)
+    ensure_acceptable(upload.file.content, name)
+    number = tx.next_id(repository.KIND)
+    source = context.put_file(upload.file.content)
+    # Messages about what does not exist are ignored; the second one is for a slow request.
+    for delay in (1, REQUEST_SECONDS):
+        context.enqueue(number, delay=delay)
+    new = new_reconciliation(tx, number, upload, head)
+    new = new.model_copy(update={"file": name, "source": source})
+    return repository.put_reconciliation(tx, new, None)
+
+
+def _valid(body: Checked[ReconciliationDraft], problems: Sequence[Problem]) -> ReconciliationDraft:
     """Return a body without problems; raise ValidationFailed with them if it has some."""
     if isinstance(body, InvalidBody) or problems:
         raise ValidationFailed(problems)
@@ -70,7 +116,7 @@ def valid_draft(
 
 
 def new_reconciliation(
-    tx: Transaction, number: int, draft: ReconciliationDraft, head: FeedHead
+    tx: Transaction, number: int, draft: ReconciliationDraft | ReconciliationUpload, head: FeedHead
 ) -> StoredReconciliation:
     """Return a reconciliation that is not completed."""
     return StoredReconciliation(
@@ -87,8 +133,16 @@ def new_reconciliation(
     )
 
 
-def completed(stored: StoredReconciliation, outcome: Outcome) -> StoredReconciliation:
-    """Return a reconciliation with its result."""
+def completed(
+    context: ReconciliationContext, stored: StoredReconciliation, outcome: Outcome
+) -> StoredReconciliation:
+    """Return a reconciliation with its result; more differences than it shows are in a workbook."""
+    book = None
+    if len(outcome.found) > len(outcome.shown):
+        # Imported here because openpyxl takes 100 ms.
+        from shared.integration.reconciliations.workbook import workbook  # noqa: PLC0415
+
+        book = context.put_workbook(workbook(outcome))
     result = {
         "status": "completed",
         "position": outcome.head.position,
@@ -96,6 +150,7 @@ def completed(stored: StoredReconciliation, outcome: Outcome) -> StoredReconcili
         "equal": outcome.equal,
         "total": len(outcome.found),
         "differences": [*outcome.shown],
+        "workbook": book,
     }
     return stored.model_copy(update=result)
 

@@ -1,5 +1,6 @@
 """How reconciliations are shown in responses."""
 
+from shared.integration.reconciliations.context import ReconciliationContext
 from shared.integration.reconciliations.models import (
     Reconciliation,
     StoredReconciliation,
@@ -7,8 +8,8 @@ from shared.integration.reconciliations.models import (
 )
 
 
-def reconciliation(stored: StoredReconciliation, workbook_url: str | None) -> Reconciliation:
-    """Return a reconciliation as the interface shows it; the link leads to its workbook."""
-    return Reconciliation.from_stored(
-        stored, code=reconciliation_code(stored.id), workbook_url=workbook_url
-    )
+def reconciliation(context: ReconciliationContext, stored: StoredReconciliation) -> Reconciliation:
+    """Return a reconciliation, with a link to its workbook."""
+    code = reconciliation_code(stored.id)
+    url = context.workbook_url(stored.workbook, f"{code}.xlsx")
+    return Reconciliation.from_stored(stored, code=code, workbook_url=url)

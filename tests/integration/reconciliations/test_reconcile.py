@@ -1,12 +1,20 @@
 """Reconciliations: what differs from the stock, and what explains it."""
 
 import random
+from io import BytesIO
 from itertools import count
 
 import pytest
+from openpyxl import load_workbook
 
-from shared.integration.reconciliations.models import StockDifference, StoredReconciliation
-from shared.kernel.errors import Gone, ValidationFailed
+from shared.integration.reconciliations import comparison, movements, service
+from shared.integration.reconciliations.models import (
+    KEPT_DAYS,
+    StockDifference,
+    StoredReconciliation,
+)
+from shared.kernel.config import config
+from shared.kernel.errors import Gone, NotFound, ServiceUnavailable, ValidationFailed
 from shared.kernel.events.feed import CHUNK_SECONDS
 from tests.clock import Clock
 from tests.faults import AwsFaults, Call, before_each
@@ -304,3 +312,94 @@ def test_nothing_is_changed_in_the_stock(erp: ReconciliationScenario) -> None:
     erp.reconcile(line("BRICK", 7))
     erp.relay()
     assert erp.feed.head == before
+
+
+def test_more_differences_than_are_shown_are_in_a_workbook(
+    erp: ReconciliationScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "MAX_DIFFERENCES", 2)
+    erp.yard.stock("CEMENT", 1, batch="=L3")
+    erp.relay()
+    found = erp.reconcile(complete=True, warehouse_code=None)
+    assert (found.total, len(found.differences), found.workbook) == (2, 2, None)
+    lines = [line("BRICK", 11), line("CEMENT", 14, "L1"), line("CEMENT", 3, "=L3")]
+    found = erp.reconcile(*lines)
+    assert (found.total, len(found.differences)) == (3, 2)
+    assert found.workbook
+    content = erp.context.files.read(found.workbook)
+    sheet = load_workbook(BytesIO(content)).active
+    assert sheet
+    rows = [[cell.value for cell in row] for row in sheet.iter_rows()]
+    assert rows == [
+        ["item_code", "warehouse_code", "batch", "theirs", "ours", "difference", "explained"],
+        ["CEMENT", "YARD", "L1", 14, 10, -4, False],
+        ["CEMENT", "YARD", "=L3", 3, 1, -2, False],
+        ["BRICK", "YARD", None, 11, 10, -1, None],
+    ]
+    assert sheet["C3"].data_type == "s"
+    url = erp.context.workbook_url(found.workbook, "RC-2.xlsx")
+    assert url
+    assert found.workbook in url
+
+
+def test_a_reconciliation_is_kept_for_a_time(erp: ReconciliationScenario, clock: Clock) -> None:
+    found = erp.reconcile(line("BRICK", 9))
+    assert service.get_reconciliation(erp.feed.store, found.id).entity == found
+    clock.advance(KEPT_DAYS * 86_400 + 1)
+    with pytest.raises(NotFound):
+        service.get_reconciliation(erp.feed.store, found.id)
+
+
+def test_what_the_relay_has_not_appended_yet_is_waited_for(
+    erp: ReconciliationScenario, aws_faults: AwsFaults
+) -> None:
+    position = erp.relay()
+    erp.yard.stock("BRICK", 2)
+    reads = count(1)
+
+    def relay_late(call: Call) -> None:
+        if config().outbox_table in call.request.get("RequestItems", {}) and next(reads) == 2:
+            erp.relay()
+
+    with aws_faults.faulty(before_each(relay_late)):
+        found = erp.reconcile(line("BRICK", 10), position=position)
+    assert found.position == position + 1
+    assert found.differences[0].explained
+
+
+def test_figures_are_not_given_while_the_relay_stands_still(erp: ReconciliationScenario) -> None:
+    erp.yard.stock("BRICK", 2)
+    with pytest.raises(ServiceUnavailable):
+        erp.reconcile(line("BRICK", 10))
+
+
+def test_a_product_that_moved_too_often_is_not_explained(
+    erp: ReconciliationScenario, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    position = erp.relay()
+    for _ in range(3):
+        erp.yard.stock("BRICK", 1)
+    erp.yard.stock("CEMENT", 2, batch="L1")
+    clock.advance(120)
+    erp.relay()
+    lines = [line("BRICK", 10), line("CEMENT", 10, "L1")]
+    monkeypatch.setattr(movements, "MAX_OF_PRODUCT", 2)
+    bricks, cement = erp.reconcile(*lines, position=position).differences
+    assert (bricks.explained, bricks.movements_total, cement.explained) == (False, 0, True)
+    monkeypatch.setattr(movements, "MAX_OF_PRODUCT", 3)
+    monkeypatch.setattr(movements, "MAX_MOVEMENTS", 3)
+    bricks, cement = erp.reconcile(*lines, position=position).differences
+    assert (bricks.explained, cement.explained) == (True, False)
+
+
+def test_the_newest_movements_of_a_difference_are_shown(
+    erp: ReconciliationScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "MAX_SHOWN", 2)
+    position = erp.relay()
+    for qty in (1, 2, 3):
+        erp.yard.stock("BRICK", qty)
+    erp.relay()
+    [found] = erp.reconcile(line("BRICK", 10), position=position).differences
+    assert [int(one.qty) for one in found.movements] == [2, 3]
+    assert (found.movements_total, found.explained) == (3, True)

@@ -143,9 +143,13 @@ def test_policy_denies_scans_changes_of_tables_and_reading_the_outbox() -> None:
     table = f"{DYNAMODB}:table/stowage-tenant-acme"
     for action in ("Scan", "DeleteTable", "UpdateTable", "CreateBackup", "PartiQLSelect"):
         assert not allows(policy, f"dynamodb:{action}", table)
-    for action in ("BatchGetItem", "Query", "Scan", "DeleteItem", "UpdateItem"):
-        table = f"{DYNAMODB}:table/stowage-outbox"
+    table = f"{DYNAMODB}:table/stowage-outbox"
+    for action in ("Query", "Scan", "DeleteItem", "UpdateItem"):
         assert not allows(policy, f"dynamodb:{action}", table, "acme#0")
+    assert allows(policy, "dynamodb:BatchGetItem", table, "acme#0")  # for reconciliations
+    assert not allows(policy, "dynamodb:BatchGetItem", table, "other#0")
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, access="warehouse")
+    assert not allows(policy, "dynamodb:BatchGetItem", table, "acme#0")
     assert not allows(policy, "kms:Sign", "*")
 
 

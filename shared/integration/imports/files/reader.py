@@ -96,10 +96,11 @@ class _Header:
         return self.found.columns
 
 
-def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> ParsedFile:
+def read_file(path: Path, name: str, kind: ImportKind | FileLayout, *, max_rows: int) -> ParsedFile:
     """Read a file with the columns of a kind and at most `max_rows` rows with data.
 
-    `name` is the name under which it was uploaded.
+    `name` is the name under which it was uploaded. Instead of a kind, `kind` may be the layout of
+    a file that is no import.
 
     Raises:
         UnreadableFile: The file is no readable spreadsheet.
@@ -107,7 +108,7 @@ def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> Pars
     # Imported here because it takes 100 ms, and most requests read no file.
     from shared.kernel.spreadsheets.open_table import open_table  # noqa: PLC0415
 
-    layout = importer_of(kind).layout
+    layout = layout_of(kind)
     table = open_table(path, name)
     rows = table.rows()
     first_rows = list(islice(rows, _HEADER_SEARCH_ROWS))
@@ -136,6 +137,11 @@ def read_file(path: Path, name: str, kind: ImportKind, *, max_rows: int) -> Pars
         decimal_comma=decimal_comma,
         structure_errors=errors[:_MAX_ERRORS],
     )
+
+
+def layout_of(kind: ImportKind | FileLayout) -> FileLayout:
+    """Return the layout of a kind of import, or the layout itself."""
+    return kind if isinstance(kind, FileLayout) else importer_of(kind).layout
 
 
 def _settled(row: Row, types: Mapping[int, CellType]) -> Row:
@@ -254,7 +260,7 @@ def _title(cell: Cell) -> str:
 
 
 def _header_errors(
-    header: _Header, kind: ImportKind, layout: FileLayout, rows: Sequence[Row]
+    header: _Header, kind: ImportKind | FileLayout, layout: FileLayout, rows: Sequence[Row]
 ) -> list[str]:
     if not rows:
         return ["The file is empty."]
@@ -273,7 +279,9 @@ def _header_errors(
     ]
     if not missing:
         return errors
-    other = _matching_kind(rows, header, other_than=kind)
+    other = None
+    if not isinstance(kind, FileLayout):
+        other = _matching_kind(rows, header, other_than=kind)
     if other:
         return [
             f"The file has the columns of {other}, not of {kind}. Upload it with the kind {other}."

@@ -16,10 +16,10 @@ from shared.integration.imports.files.columns import (
     METADATA,
     CellType,
     Column,
+    FileLayout,
     indexes_of,
 )
-from shared.integration.imports.files.reader import ParsedFile, is_blank
-from shared.integration.imports.kinds.registry import importer_of
+from shared.integration.imports.files.reader import ParsedFile, is_blank, layout_of
 from shared.integration.imports.models import ImportKind
 from shared.integration.imports.report.rejected_rows import RowProblem
 from shared.kernel.db.facets import fold
@@ -67,8 +67,8 @@ class RowGrouper:
     `timezone` is the time zone of date-times without offset.
     """
 
-    def __init__(self, file: ParsedFile, kind: ImportKind, timezone: str) -> None:
-        self._layout = importer_of(kind).layout
+    def __init__(self, file: ParsedFile, kind: ImportKind | FileLayout, timezone: str) -> None:
+        self._layout = layout_of(kind)
         convert = converters(decimal_comma=file.decimal_comma, timezone=timezone)
         self._readers: list[_FieldReader] = [
             (index, column, _converter(column, convert)) for index, column in file.columns

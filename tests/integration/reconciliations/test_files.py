@@ -1,0 +1,186 @@
+"""Reconciliations of files: read in steps by the worker, whatever happens to it."""
+
+from io import BytesIO
+
+import pytest
+from openpyxl import load_workbook
+
+from shared.integration.reconciliations import service, worker
+from shared.kernel.queued_work import LEASE_MS, MAX_ATTEMPTS
+from tests.clock import Clock
+from tests.faults import AwsFaults, kill_at, refuse_calls
+from tests.import_scenario import ImportScenario
+from tests.reconciliation_scenario import ReconciliationScenario
+from tests.sampling import sampled
+
+_FILE = b"Item code,Warehouse,Batch,Quantity\nBRICK,YARD,,8\nCEMENT,YARD,L1,10\nCEMENT,YARD,L2,7\n"
+
+
+def _upload(erp: ReconciliationScenario, content: bytes = _FILE, **fields: str) -> int:
+    form = erp.feed.webhooks.erp.upload(
+        "/reconciliations/files", fields, ("stock.csv", content)
+    ).ok(202)
+    assert form["status"] == "pending"
+    return int(form["id"])
+
+
+def _worker(erp: ReconciliationScenario) -> ImportScenario:
+    return ImportScenario(erp.feed.stack)
+
+
+def _get(erp: ReconciliationScenario, number: int) -> dict[str, object]:
+    return erp.feed.webhooks.erp.get(f"/reconciliations/{number}").ok()
+
+
+def test_a_file_is_compared(erp: ReconciliationScenario) -> None:
+    position = erp.relay()
+    erp.yard.stock("BRICK", 1)
+    erp.relay()
+    number = _upload(erp, position=str(position))
+    _worker(erp).drain_queue()
+    found = _get(erp, number)
+    assert (found["status"], found["compared"], found["equal"]) == ("completed", 3, 1)
+    assert found["after_position"] == position
+    shown = found["differences"]
+    assert isinstance(shown, list)
+    assert [(one["item_code"], one["batch"], one["difference"]) for one in shown] == [
+        ("BRICK", None, 3), ("CEMENT", "L2", -2),
+    ]  # fmt: skip
+    assert [one["qty"] for one in shown[0]["movements"]] == [1]
+
+
+def test_headers_may_be_spanish_and_the_list_complete(erp: ReconciliationScenario) -> None:
+    erp.relay()
+    content = "Código de artículo;Cantidad\nBRICK;10\n".encode()
+    number = _upload(erp, content, warehouse_code="YARD", complete="true")
+    _worker(erp).drain_queue()
+    found = _get(erp, number)
+    shown = found["differences"]
+    assert isinstance(shown, list)
+    assert [(one["item_code"], one["ours"]) for one in shown] == [("CEMENT", 15)]
+
+
+def test_a_file_without_rows_fails(erp: ReconciliationScenario) -> None:
+    number = _upload(erp, b"item_code,qty\n", warehouse_code="YARD", complete="true")
+    _worker(erp).drain_queue()
+    assert _get(erp, number)["status"] == "failed"
+
+
+def test_every_problem_of_every_row_is_named(
+    erp: ReconciliationScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_ROWS", 2)
+    monkeypatch.setattr(worker, "MAX_DIFFERENCES", 4)
+    erp.relay()
+    content = (
+        b"item_code,warehouse_code,batch,qty\n"
+        b"NONE,WEST,,x\nBRICK,YARD,,-1\nCEMENT,YARD,L1,5\nBRICK,YARD,L1,1\nCEMENT,YARD,L1,5\n"
+    )
+    number = _upload(erp, content)
+    _worker(erp).drain_queue()
+    found = _get(erp, number)
+    assert found["failure"] == "4 rows are invalid; nothing was compared."
+    assert (found["status"], found["problems_total"]) == ("failed", 6)
+    shown = found["problems"]
+    assert isinstance(shown, list)
+    assert [(one["row"], one["field"]) for one in shown] == [
+        (2, "qty"), (2, "item_code"), (2, "warehouse_code"), (3, "qty"),
+    ]  # fmt: skip
+    assert found["workbook_url"]
+    stored = service.get_reconciliation(erp.feed.store, number).entity
+    book = load_workbook(BytesIO(erp.context.files.read(stored.workbook or ""))).active
+    assert book
+    rows = [[cell.value for cell in row] for row in book.iter_rows()]
+    assert rows[0] == ["row", "field", "message"]
+    assert rows[5:] == [
+        [5, "batch", "product BRICK is not managed by batch"],
+        [6, "batch", "this stock is counted by row 4 already"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "failure"),
+    [
+        (b"item_code\nBRICK\n", "The required column Quantity (qty) is missing."),
+        (b"name\nBRICK\n", "No header with the required columns"),
+    ],
+)
+def test_a_file_with_other_columns_fails(
+    erp: ReconciliationScenario, content: bytes, failure: str
+) -> None:
+    number = _upload(erp, content)
+    _worker(erp).drain_queue()
+    assert failure in str(_get(erp, number)["failure"])
+
+
+def test_a_bad_form_is_refused(erp: ReconciliationScenario) -> None:
+    api = erp.feed.webhooks.erp
+    fields = {"position": "99", "warehouse_code": "NONE", "complete": "perhaps"}
+    answer = api.upload("/reconciliations/files", fields, ("stock.csv", _FILE))
+    assert answer.status == 422
+    assert {"position", "warehouse_code", "complete"} == set(answer.invalid_fields)
+    wrong = api.upload("/reconciliations/files", {}, ("stock.pdf", _FILE))
+    assert (wrong.status, wrong.code) == (422, "import_refused")
+    gone = api.upload("/reconciliations/files", {"epoch": "1"}, ("stock.csv", _FILE))
+    assert gone.status == 410
+
+
+def test_a_worker_may_die_at_every_call(
+    erp: ReconciliationScenario,
+    aws_faults: AwsFaults,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker, "_PLACES", 1)
+    erp.relay()
+    number = _upload(erp)
+    queue = _worker(erp)
+    [body] = set(queue.take_messages())
+    before = erp.feed.stack.take_snapshot()
+    with aws_faults.recorded() as seen:
+        queue.deliver(body)
+    expected = _get(erp, number)["differences"]
+    moments = [moment for moment, _ in enumerate(seen.calls * 2)]
+    for moment in sampled("reconciliation", moments, every=5):
+        before()
+        queue.take_messages()
+        assert aws_faults.kills(kill_at(moment), lambda: queue.deliver(body))
+        clock.advance(LEASE_MS / 1000 + 1)
+        queue.deliver(body, receives=2)
+        queue.drain_queue()
+        assert _get(erp, number)["differences"] == expected, f"killed at {moment}"
+
+
+def test_steps_continue_in_further_messages(
+    erp: ReconciliationScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_PLACES", 1)
+    monkeypatch.setattr(worker, "_TIME_FOR_STEP", 1_000.0)
+    erp.relay()
+    number = _upload(erp)
+    _worker(erp).drain_queue()
+    stored = service.get_reconciliation(erp.feed.store, number).entity
+    assert (stored.status, stored.total, len(stored.parts)) == ("completed", 2, 3)
+    assert stored.invocations == 4
+
+
+def test_what_fails_again_and_again_is_given_up(
+    erp: ReconciliationScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    erp.relay()
+    number = _upload(erp)
+    queue = _worker(erp)
+    [body] = set(queue.take_messages())
+    with aws_faults.faulty(refuse_calls("GetObject", code="InternalError")):
+        for _ in range(MAX_ATTEMPTS):
+            queue.deliver(body)
+            clock.advance(LEASE_MS / 1000 + 1)
+    queue.deliver(body)
+    assert "Upload the file again." in str(_get(erp, number)["failure"])
+
+
+def test_a_message_about_nothing_is_ignored(erp: ReconciliationScenario) -> None:
+    queue = _worker(erp)
+    queue.send({"tenant": "acme", "reconciliation": 7})
+    queue.drain_queue()
+    assert queue.dead_letters() == []
