@@ -320,8 +320,8 @@ export const SUBJECTS = [
     related: {
       'warehouse-positions.warehouse_id': { subject: 'warehouse-positions', filter: 'id' },
       'stocks.warehouse_id': { subject: 'stocks', filter: 'id' },
+      'map.warehouse': { subject: 'map', filter: 'id' },
     },
-    panels: ['map'],
   },
   {
     name: 'warehouse-positions',
@@ -377,7 +377,7 @@ export const SUBJECTS = [
   {
     name: 'approvals',
     kind: 'approval',
-    group: 'inbound',
+    group: 'oversight',
     columns: ['created_at', 'status', 'code', 'message', 'requested_by', 'expires_at'],
     title: 'id',
     actions: [
@@ -400,6 +400,7 @@ export const SUBJECTS = [
       { operation: 'POST /imports/{id}/commit' },
       { operation: 'POST /imports/{id}/cancel', endsWork: true },
     ],
+    waits: ['uploaded', 'validating', 'committing'],
     panels: ['import'],
   },
   {
@@ -462,7 +463,7 @@ export const SUBJECTS = [
     create: 'POST /webhooks',
     change: 'PATCH /webhooks/{id}',
     actions: [
-      { operation: 'POST /webhooks/{id}/test', when: { is_active: [true] } },
+      { operation: 'POST /webhooks/{id}/test', when: { is_active: [true] }, leads: 'deliveries' },
       { operation: 'POST /webhooks/{id}/recover', when: { is_active: [true] } },
       { operation: 'POST /webhooks/{id}/rotate-secret', endsWork: true },
       { operation: 'DELETE /webhooks/{id}', endsWork: true },
@@ -478,11 +479,12 @@ export const SUBJECTS = [
     permission: 'users.manage',
     columns: ['created_at', 'event', 'status', 'attempts', 'next_attempt_at'],
     title: 'id',
+    waits: ['pending'],
     actions: [{ operation: 'POST /webhooks/{id}/deliveries/{delivery}/redeliver' }],
   },
   {
     name: 'audit-log',
-    group: 'setup',
+    group: 'oversight',
     permission: 'users.manage',
     columns: ['created_at', 'action', 'actor', 'target', 'changes', 'details', 'reason'],
     title: 'id',

@@ -20,6 +20,7 @@ import { Parts } from './parts.js';
  * @param {string | null} props.etag of this resource
  * @param {string} props.label of the action, in the message that it is done
  * @param {ReturnType<typeof import('./form.js').useAction>} props.action
+ * @param {Readonly<Record<string, readonly string[]>>} [props.groups] see `Form`
  * @param {() => void} props.onStale reads the resource again
  * @param {() => void} props.onCancel
  * @param {(answer: any) => void} props.onDone
@@ -32,6 +33,7 @@ export function ChangeForm({
   etag,
   label,
   action,
+  groups,
   onStale,
   onCancel,
   onDone,
@@ -57,6 +59,7 @@ export function ChangeForm({
       start,
       label: text('save'),
       action,
+      groups,
       onCancel,
       onSubmit: async (draft) => {
         const answer = await action.carryOut(operation, parameters, changesOf(fields, start, draft), etag);

@@ -2,10 +2,11 @@
  * The fields of a resource.
  */
 
-import { isId, linkOf } from '../core/links.js';
+import { linkOf, subjectOfIds } from '../core/links.js';
 import { postalLines } from '../core/postal.js';
 import { fieldLabel, language } from '../core/words.js';
 import { h } from '../vendor/preact.js';
+import { Lazy } from './lazy.js';
 import { Parts, Value } from './parts.js';
 import { plain } from './value.js';
 
@@ -44,12 +45,14 @@ function shown(field, values, links) {
     return h('a', { href: link }, h(Value, { field, value }));
   }
   const { items = { type: 'text' } } = field;
-  if (Array.isArray(value) && value.length > 0 && (isId(field.name) || items.type === 'choice')) {
-    const entries = value.map((one) => {
-      const to = linkOf(field.name, { [field.name]: one });
-      return h('li', { key: one }, to === undefined ? plain(items, one) : h('a', { href: to }, String(one)));
-    });
-    return h('ul', { class: 'parts' }, entries);
+  if (Array.isArray(value) && value.length > 0) {
+    const name = subjectOfIds(field.name);
+    if (name !== undefined) {
+      return h(Lazy, { load: () => import('./named.js'), name: 'NamedLinks', props: { name, ids: value } });
+    }
+    if (items.type === 'choice') {
+      return h('ul', { class: 'parts' }, value.map((one) => h('li', { key: one }, plain(items, one))));
+    }
   }
   if (field.name === 'ship_to_address' && value) {
     return h('address', {}, postalLines(value, language.value).join('\n'));

@@ -120,7 +120,7 @@ function input(field, entry, common) {
       return h('select', { ...common, value }, [
         h('option', { value: '' }, text('not_set')),
         ...(field.choices ?? []).map((choice) =>
-          h('option', { key: choice, value: String(choice) }, valueLabel(choice)),
+          h('option', { key: choice, value: String(choice) }, valueLabel(choice, field.name)),
         ),
       ]);
     case 'array':

@@ -60,12 +60,24 @@ export function useAction() {
  * @param {(draft: Draft) => void} props.onSubmit
  * @param {() => void} props.onCancel
  * @param {(row: Draft, draft: Draft) => any} [props.noteOf] returns what is shown below each row
+ * @param {Readonly<Record<string, readonly string[]>>} [props.groups] key of words → fields below it
  */
-export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf }) {
+export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf, groups = {} }) {
   const [draft, setDraft] = useState(start);
   const { error, isBusy, isOpen } = action;
   const problems = error instanceof Refusal ? error.problems : [];
   const inputs = inOrder(readable(fields));
+  const grouped = new Set(Object.values(groups).flat());
+  /** @param {(name: string) => boolean} isShown */
+  const inputsOf = (isShown) =>
+    h(Fields, {
+      fields: inputs.filter(({ name }) => isShown(name)),
+      draft,
+      onChange: setDraft,
+      problems,
+      inputOf,
+      noteOf: noteOf && ((/** @type {Draft} */ row) => noteOf(row, draft)),
+    });
   const form = useRef(/** @type {HTMLFormElement | null} */ (null));
   useEffect(() => {
     if (error && form.current) {
@@ -90,14 +102,13 @@ export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf 
     [
       h(Notice, { error, isWrite: true, shownFields: shownPaths(inputs, draft) }),
       h('fieldset', { class: 'bare', disabled: isBusy || isOpen }, [
-        h(Fields, {
-          fields: inputs,
-          draft,
-          onChange: setDraft,
-          problems,
-          inputOf,
-          noteOf: noteOf && ((/** @type {Draft} */ row) => noteOf(row, draft)),
-        }),
+        inputsOf((name) => !grouped.has(name)),
+        ...Object.entries(groups).map(([key, names]) =>
+          h('fieldset', { key }, [
+            h('legend', {}, text(/** @type {'group_setup'} */ (key))),
+            inputsOf((name) => names.includes(name)),
+          ]),
+        ),
       ]),
       h('footer', {}, [
         h('button', { type: 'button', disabled: isBusy, onClick: onCancel }, text('cancel')),

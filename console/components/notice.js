@@ -37,7 +37,7 @@ export function Notice({ error, isWrite = false, onRetry, shownFields = [] }) {
         'ul',
         {},
         rest.map(({ field, message }) =>
-          h('li', { key: field }, `${field.split('.').map(fieldLabel).join(' ')}: ${message}`),
+          h('li', { key: field }, [...pathLabels(field), message].join(': ')),
         ),
       ),
     refusal?.code === 'approval_required' &&
@@ -53,6 +53,17 @@ export function Notice({ error, isWrite = false, onRetry, shownFields = [] }) {
     refusal?.requestId && h('p', { class: 'quiet' }, text('request_id', { id: refusal.requestId })),
     onRetry && h('button', { type: 'button', onClick: onRetry }, text('try_again')),
   ]);
+}
+
+/**
+ * Return the words of a path such as `lines.0.qty`: no word for what is no part of the body.
+ *
+ * @param {string} path
+ */
+function pathLabels(path) {
+  const parts = path.split('.').filter(Boolean);
+  const words = parts.map((part) => (/^\d+$/.test(part) ? String(Number(part) + 1) : fieldLabel(part)));
+  return words.length > 0 ? [words.join(' ')] : [];
 }
 
 /** @param {unknown} error */
@@ -73,6 +84,9 @@ function sentence(error) {
     return text('restricted');
   }
   const ours = errorLabel(error.code);
-  const isExplained = ours === null || ours === error.message;
-  return isExplained ? error.message : `${ours} ${error.message}`;
+  if (ours === null || ours === error.message) {
+    return error.message;
+  }
+  // the message repeats the first problem, with the name that programs have for its field
+  return error.problems.length > 0 ? ours : `${ours} ${error.message}`;
 }

@@ -2,7 +2,7 @@
  * A value of the interface, and the parts of an object, by name.
  */
 
-import { fieldLabel, text, valueLabel } from '../core/words.js';
+import { fieldLabel, text } from '../core/words.js';
 import { h } from '../vendor/preact.js';
 import { plain } from './value.js';
 
@@ -24,7 +24,7 @@ export function Value({ field, value }) {
     return h(Texts, { texts: /** @type {Record<string, string>} */ (value) });
   }
   if (field.type === 'choice' && field.name === 'status') {
-    return h('span', { class: `status ${value}` }, valueLabel(value));
+    return h('span', { class: `status ${value}` }, plain(field, value));
   }
   if (field.type === 'date-time') {
     return h('time', { dateTime: String(value) }, plain(field, value));

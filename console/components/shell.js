@@ -17,7 +17,15 @@ import { Lazy } from './lazy.js';
 import { Notice } from './notice.js';
 import { Title } from './title.js';
 
-const GROUPS = /** @type {const} */ (['inbound', 'outbound', 'moving', 'stock', 'catalog', 'setup']);
+const GROUPS = /** @type {const} */ ([
+  'oversight',
+  'inbound',
+  'outbound',
+  'moving',
+  'stock',
+  'catalog',
+  'setup',
+]);
 
 /**
  * @param {object} props
@@ -87,6 +95,7 @@ function Menu() {
     h(MenuLink, { path: [], label: text('home'), isHere: here === undefined }),
     !isRestricted &&
       h(MenuLink, { path: ['account'], label: text('account'), isHere: here === 'account' }),
+    !isRestricted && h(MenuLink, { path: ['map'], label: subjectLabel('map'), isHere: here === 'map' }),
     permissions().has('users.manage') &&
       h(MenuLink, { path: ['settings'], label: subjectLabel('settings'), isHere: here === 'settings' }),
     ...GROUPS.filter((one) => visible.some(({ group }) => group === one)).map((group) =>
@@ -120,6 +129,7 @@ function groupLabel(group) {
 /** Screens that are no subjects of the interface. */
 const OWN = /** @type {Record<string, [() => Promise<Record<string, any>>, string]>} */ ({
   account: [() => import('../screens/account.js'), 'Account'],
+  map: [() => import('../screens/map.js'), 'MapScreen'],
   settings: [() => import('../screens/settings.js'), 'Settings'],
 });
 
@@ -181,7 +191,7 @@ function Choices() {
       h(
         'select',
         {
-          defaultValue: localStorage.getItem('stowage.theme') ?? '',
+          value: localStorage.getItem('stowage.theme') ?? '',
           onChange: (/** @type {Event} */ event) => {
             const { value } = /** @type {HTMLSelectElement} */ (event.currentTarget);
             localStorage.setItem('stowage.theme', value);

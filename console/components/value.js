@@ -39,7 +39,7 @@ export function plain(field, value) {
     case 'date-time':
       return formatInstant(String(value), locale.value);
     case 'choice':
-      return valueLabel(value);
+      return valueLabel(value, field.name);
     case 'array':
       return listText(field, /** @type {readonly unknown[]} */ (value));
     case 'texts':
@@ -85,7 +85,7 @@ function fillText({ document_id, line_num, external_ref, qty }) {
 export function nameOf(value) {
   const kind = value.object ?? value.type;
   if (kind !== undefined && value.id !== undefined && value.name === undefined) {
-    return `${value.doc_num ?? value.external_ref ?? `${valueLabel(kind)} ${value.id}`}`;
+    return String(value.doc_num ?? value.external_ref ?? [valueLabel(kind), value.id ?? []].flat().join(' '));
   }
   const name = NAMES.find((one) => value[one] !== null && value[one] !== undefined);
   return name === undefined ? '' : String(value[name]);

@@ -6,7 +6,7 @@ import { computed, signal } from '../vendor/signals-core.js';
 import { browser } from './browser.js';
 import { Action, Calls } from './calls.js';
 import { Session } from './session.js';
-import { language } from './words.js';
+import { region } from './words.js';
 import { timeZone } from './zone.js';
 
 /** Address of the console, with a slash at its end; `index.html` has it as its base. */
@@ -18,7 +18,7 @@ export { browser };
 
 export const calls = new Calls(session, browser);
 
-export const locale = computed(() => ({ language: language.value, timeZone: timeZone.value }));
+export const locale = computed(() => ({ language: region(), timeZone: timeZone.value }));
 
 /** @returns {Action} an action of the signed-in person */
 export function newAction() {

@@ -5,7 +5,7 @@
  * it was written, instead of being judged twice.
  */
 
-import { language } from './words.js';
+import { region } from './words.js';
 import { instantOf, localTime } from './zone.js';
 
 /**
@@ -147,21 +147,21 @@ function textsOf(entry) {
 
 /**
  * Return a number as a person writes it, with a point or a comma before the decimals; the text
- * itself if it is none. What the language writes for a thousand, such as `1,000`, is none: nobody
- * shall book one unit who means a thousand.
+ * itself if it is none. `1,500` is one and a half thousand where commas separate thousands.
  *
  * @param {string} entry
  */
 function numberOf(entry) {
   const trimmed = entry.trim();
-  const value = Number(trimmed.replace(',', '.'));
-  const isThousands = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(trimmed) && !trimmed.includes(decimalMark());
-  return trimmed === '' || isThousands || !Number.isFinite(value) ? entry : value;
+  const isThousands = /^[+-]?[1-9]\d{0,2}([.,]\d{3})+([.,]\d+)?$/.test(trimmed);
+  const [whole = '', decimals = '0', ...rest] = trimmed.split(decimalMark());
+  const value = Number(isThousands ? `${whole.replaceAll(/[.,]/g, '')}.${decimals}` : trimmed.replace(',', '.'));
+  return trimmed === '' || rest.length > 0 || !Number.isFinite(value) ? entry : value;
 }
 
 /** @returns {string} what the language writes before decimals: a point or a comma */
 function decimalMark() {
-  return new Intl.NumberFormat(language.value).format(0.5).charAt(1);
+  return new Intl.NumberFormat(region()).format(0.5).charAt(1);
 }
 
 /** @param {string} entry */

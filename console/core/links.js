@@ -8,7 +8,7 @@ import { href } from './address.js';
 /** @typedef {Record<string, any>} Resource or a part of one */
 
 /** Fields that repeat others, or that only programs need. */
-const HIDDEN = new Set(['object', 'status_label', 'uuid']);
+const HIDDEN = new Set(['object', 'status_label', 'uuid', 'wms_status']);
 
 /**
  * Field with the id of another resource → its subject, and the field beside it that names it.
@@ -24,14 +24,18 @@ const TARGETS = {
   position_id: ['warehouse-positions', 'bin_code'],
   product_id: ['products', 'item_code'],
   receipt_id: ['receipts'],
+  roles: ['roles'],
   warehouse_id: ['warehouses', 'whs_code'],
 };
 
 const ID_OF = new Map(Object.entries(TARGETS).map(([id, [, name = id]]) => [name, id]));
 
-/** @param {string} name name of a field that may have the ids of other resources */
-export function isId(name) {
-  return name in TARGETS;
+/**
+ * @param {string} name name of a field
+ * @returns {string | undefined} the subject whose ids it has
+ */
+export function subjectOfIds(name) {
+  return TARGETS[name]?.[0];
 }
 
 /**

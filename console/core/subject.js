@@ -71,6 +71,7 @@ import { actionLabel } from './words.js';
  * @property {string} [label] name of its words, if it is not the operation id
  * @property {boolean} [isForOthers] users do it to other users only
  * @property {string} [field] of an action at another subject: the field that gets the id
+ * @property {string} [leads] part of the resource of which it makes one, which shows the result
  * @property {boolean} [endsWork] ends or removes something: a dialog asks to confirm it
  */
 
@@ -81,7 +82,8 @@ import { actionLabel } from './words.js';
  * @property {string} name part of its paths
  * @property {string} [kind] of one resource, as links, movements and the audit log name it
  * @property {string} [permission] a user needs it to read the list
- * @property {'catalog' | 'stock' | 'inbound' | 'outbound' | 'moving' | 'setup'} group of the menu
+ * @property {'oversight' | 'inbound' | 'outbound' | 'moving' | 'stock' | 'catalog' | 'setup'} group of
+ *   the menu
  * @property {readonly string[]} columns fields of the list that are shown at first
  * @property {string} title field that names a resource for people
  * @property {string} [create] operation that makes one
@@ -96,6 +98,7 @@ import { actionLabel } from './words.js';
  * @property {string} [parent] subject below whose resources it is
  * @property {string} [item] name of its id in a path, if it is not `id`
  * @property {readonly string[]} [parts] subjects below a resource of this one
+ * @property {readonly string[]} [waits] statuses that end by themselves, soon
  * @property {readonly string[]} [panels] modules in `console/screens/panels` below the detail
  * @property {readonly {path: string, label: string}[]} [files] of a resource, to print
  * @property {Record<string, {subject: string, filter: string}>} [related] lists of other subjects

@@ -45,13 +45,25 @@ export function rememberLanguage(chosen) {
 }
 
 /**
- * Return a sentence; `{name}` in it is replaced by the value of that name.
+ * Return the language with the region that the browser names, such as `en-GB`: dates and numbers are
+ * written as there.
+ *
+ * @param {readonly string[]} preferred languages of the browser
+ */
+export function region(preferred = globalThis.navigator?.languages ?? []) {
+  return preferred.find((one) => one.split('-')[0] === language.value) ?? language.value;
+}
+
+/**
+ * Return a sentence; `{name}` in it is replaced by the value of that name. Of two forms, separated
+ * by a bar, the first one is for a count of one.
  *
  * @param {keyof Words['texts']} key
  * @param {Record<string, string | number>} [values]
  */
 export function text(key, values = {}) {
-  return words.value.texts[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''));
+  const [one = '', others = one] = words.value.texts[key].split('|');
+  return (values.count === 1 ? one : others).replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''));
 }
 
 /** @param {string} name name of a field of the interface */
@@ -64,9 +76,14 @@ export function fieldHint(name) {
   return /** @type {Record<string, string>} */ (words.value.hints)[name] ?? null;
 }
 
-/** @param {unknown} value word of the interface, such as `in_transit` */
-export function valueLabel(value) {
-  return lookUp(words.value.values, String(value));
+/**
+ * @param {unknown} value word of the interface, such as `in_transit`
+ * @param {string} [field] that has it: some words mean something else in another field
+ */
+export function valueLabel(value, field) {
+  const { values } = words.value;
+  const own = `${field}.${value}`;
+  return Object.hasOwn(values, own) ? (values[own] ?? own) : lookUp(values, String(value));
 }
 
 /** @param {string} name of a subject, in the plural */

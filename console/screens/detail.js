@@ -27,6 +27,9 @@ import { Title } from '../components/title.js';
  * @typedef {Record<string, any>} Resource
  */
 
+/** Milliseconds between two looks at something that goes on by itself. */
+const PAUSE = 2000;
+
 /** Load the dialogs when one is opened: most visits need none. */
 const loadDialogs = () => import('./dialogs.js');
 
@@ -80,6 +83,12 @@ export function DetailScreen({ subject, parameters }) {
  */
 function DetailView({ fields, error, isLoading, ...props }) {
   const { subject, parameters, description, resource, etag, onChange } = props;
+  const isDue = !isLoading && !error && subject.waits?.includes(resource.status) === true;
+  useEffect(() => {
+    // another look would stop a slow one
+    const timer = isDue ? setTimeout(onChange, PAUSE) : undefined;
+    return () => clearTimeout(timer);
+  }, [isDue]);
   const isTable = (/** @type {Field} */ field) =>
     field.type === 'array' && field.items?.type === 'object';
   const name = subject.title === 'id' ? null : resource[subject.title];
@@ -113,7 +122,7 @@ function DetailView({ fields, error, isLoading, ...props }) {
         key: name,
         load: () => import(`./panels/${name}.js`),
         name: 'Panel',
-        props: { resource, etag, description, isLoading, onChange },
+        props: { resource, etag, description, onChange },
       }),
     ),
     subject.parent === undefined &&
@@ -285,6 +294,8 @@ function Actions({ subject, parameters, description, resource, title, etag, onCh
           onDone: (/** @type {any} */ answer) => {
             if (chosen.operation === `DELETE ${itemPath(subject)}`) {
               go(href(listAddress(subject, parameters)), { replace: true });
+            } else if (chosen.leads !== undefined) {
+              go(href([subject.name, resource.id, chosen.leads, answer.body.data.id]));
             } else {
               finish(answer);
             }

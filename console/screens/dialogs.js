@@ -67,7 +67,9 @@ export function ActionDialog({ action, parameters, description, target, etag, on
         const here = address.value;
         const answer = await run.carryOut(action.operation, parameters, body, etag);
         if (answer !== null) {
-          say(text('done', { action: label }));
+          if (action.leads === undefined) {
+            say(text('done', { action: label }));
+          }
           for (const { message } of answer.body?.unapplied ?? []) {
             say(text('line_not_applied', { message }));
           }

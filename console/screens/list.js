@@ -8,7 +8,7 @@ import { bodyOf, draftOf } from '../core/draft.js';
 import { saveFile } from '../core/files.js';
 import { csvFile, formatNumber } from '../core/format.js';
 import { Refusal } from '../core/refusal.js';
-import { linkOf } from '../core/links.js';
+import { linkOf, readable } from '../core/links.js';
 import { itemPath, listPath, mayCarryOut } from '../core/subject.js';
 import { loadDescription, useLoaded } from '../core/use.js';
 import { actionLabel, fieldLabel, subjectLabel, text } from '../core/words.js';
@@ -293,7 +293,7 @@ function ColumnChoice({ list, columns, onChoose }) {
     h(
       'div',
       { class: 'choices' },
-      list.fields.map(({ name }) =>
+      readable(list.fields).map(({ name }) =>
         h('label', { key: name }, [
           h('input', {
             type: 'checkbox',

@@ -5,6 +5,7 @@
 import { goBack, href } from '../core/address.js';
 import { calls } from '../core/app.js';
 import { loadInterface, useLoaded } from '../core/use.js';
+import { SETTING_GROUPS } from '../core/setting_groups.js';
 import { subjectLabel, text } from '../core/words.js';
 import { timeZone } from '../core/zone.js';
 import { h } from '../vendor/preact.js';
@@ -38,6 +39,7 @@ export function Settings() {
       resource: settings,
       etag,
       label: text('change'),
+      groups: SETTING_GROUPS,
       action,
       onStale: loaded.reload,
       onCancel: () => goBack(href([])),

@@ -67,6 +67,9 @@ def _answer(below: str, event: Mapping[str, Any], request_id: str) -> _Reply:
         found = _file(file)
     elif not name or first in _SCREENS:
         found = _page(below, event)
+    elif event["httpMethod"] in _METHODS and _accepts_pages(event):
+        # the page says in the language of the person that there is no such screen
+        return _page(below, {})._replace(status=404, route="unknown", path="/console")
     else:
         return _error(404, "not_found", _NOT_FOUND, request_id)
     if event["httpMethod"] in _METHODS:
@@ -75,6 +78,11 @@ def _answer(below: str, event: Mapping[str, Any], request_id: str) -> _Reply:
     message = f"This route does not allow {event['httpMethod']}; allowed: {allowed}."
     refused = _error(405, "method_not_allowed", message, request_id, {"Allow": allowed})
     return refused._replace(route=found.route, path=found.path)
+
+
+def _accepts_pages(event: Mapping[str, Any]) -> bool:
+    headers = event.get("headers") or {}
+    return any(key.lower() == "accept" and "text/html" in value for key, value in headers.items())
 
 
 @cache

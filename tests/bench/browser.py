@@ -80,7 +80,7 @@ def _rows(browser: Browser) -> Iterator[tuple[object, ...]]:
     with _page(browser, 1) as (page, _):
         page.goto(address)
         _sign_in(page, user)
-        page.goto(f"{address}warehouses/{warehouse}")
+        page.goto(f"{address}map?warehouse={warehouse}")
         page.locator(".cell").nth(4999).wait_for(state="attached")
         yield "map of 5,000 positions, dragged", None, None, None, _frames(page)
 

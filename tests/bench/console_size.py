@@ -45,7 +45,7 @@ def screens() -> Mapping[str, int]:
             loaded = {one for start in modules for one in _loaded(start)}
             parts = {f"interface/{one}.js" for one in interface}
             found[f"{name}, {kind}"] = _sum((loaded | parts) - first)
-    for name in ("account", "settings", "upload"):
+    for name in ("account", "map", "settings", "upload"):
         found[name] = _sum({*_loaded(f"screens/{name}.js")} - first)
     return found
 

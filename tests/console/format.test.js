@@ -16,6 +16,7 @@ test('a date has no time zone, an instant that of the company', () => {
   assert.equal(formatDate('2026-03-01', english), 'Mar 1, 2026');
   assert.match(formatInstant('2026-03-01T02:30:00.000Z', english), /^Feb 28, 2026, 9:30\sPM$/);
   assert.match(formatInstant('2026-03-01T23:30:00.000Z', spanish), /^2 mar 2026, 0:30$/);
+  assert.equal(formatDate('2026-03-01', { ...english, language: 'en-GB' }), '1 Mar 2026');
   assert.equal(formatDate('soon', english), 'soon');
   assert.equal(formatInstant('soon', english), 'soon');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { verbOf } from '../../console/core/words.js';
+import { region, text, useLanguage, valueLabel, verbOf } from '../../console/core/words.js';
 import { SUBJECTS } from '../../console/subjects.js';
 import en from '../../console/words/en.js';
 import es from '../../console/words/es.js';
@@ -21,6 +21,8 @@ const sources = files
 
 const fields = new Set();
 const choices = new Set();
+/** Choices with the fields that have them: `strategy.batch` may have words of its own. */
+const ofFields = new Set();
 const operations = new Set();
 for (const file of files.filter((name) => /^interface\/.*\.js$/.test(name))) {
   /** @type {import('../../console/core/subject.js').Interface} */
@@ -41,7 +43,10 @@ function collect({ name, choices: ofField, fields: parts, items }) {
   if (name !== undefined) {
     fields.add(name);
   }
-  ofField?.forEach((choice) => choices.add(String(choice)));
+  ofField?.forEach((choice) => {
+    choices.add(String(choice));
+    ofFields.add(`${name}.${choice}`);
+  });
   parts?.forEach(collect);
   if (items !== undefined) {
     collect(items);
@@ -107,7 +112,10 @@ for (const [language, words] of Object.entries({ en, es })) {
   test(`every word of ${language}.js is used`, () => {
     for (const [table, names] of Object.entries(asked)) {
       const unused = Object.keys(words[/** @type {Table} */ (table)]).filter(
-        (name) => !names.has(name) && !(table === 'actions' && verbs.has(name)),
+        (name) =>
+          !names.has(name) &&
+          !(table === 'values' && ofFields.has(name)) &&
+          !(table === 'actions' && verbs.has(name)),
       );
       assert.deepEqual(unused, [], table);
     }
@@ -118,6 +126,24 @@ for (const [language, words] of Object.entries({ en, es })) {
     assert.deepEqual(all.filter(([, word]) => word.trim() === ''), []);
   });
 }
+
+test('a value means what the field that has it means', async () => {
+  await useLanguage('es');
+  assert.equal(valueLabel('batch', 'strategy'), 'Lote de pedidos');
+  assert.equal(valueLabel('batch', 'pick_substitution'), 'Lote');
+});
+
+test('a count of one has a form of its own', async () => {
+  await useLanguage('en');
+  assert.equal(text('items', { count: 1 }), '1 entry');
+  assert.equal(text('items', { count: 0 }), '0 entries');
+});
+
+test('the region is that of the first language of the browser that is the chosen one', async () => {
+  await useLanguage('en');
+  assert.equal(region(['es-MX', 'en-GB', 'en-US']), 'en-GB');
+  assert.equal(region(['es-MX']), 'en');
+});
 
 test('both languages have the same texts, hints and errors, with the same placeholders', () => {
   const placeholders = (/** @type {string} */ text) => (text.match(/\{\w+\}/g) ?? []).sort();

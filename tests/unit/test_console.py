@@ -124,7 +124,7 @@ def test_the_first_page_needs_the_shell_and_no_screen_of_a_subject() -> None:
 
 def test_a_visit_downloads_little() -> None:
     assert first_visit() <= 60_000
-    assert screens()["warehouses, detail"] > screens()["users, detail"]  # panels count
+    assert screens()["imports, detail"] > screens()["users, detail"]  # panels count
     for name, size in screens().items():
         assert size <= 20_000, name
 
@@ -136,9 +136,13 @@ def test_every_list_of_the_interface_has_an_address() -> None:
         if '"cursor"' in json.dumps(methods.get("get", {}))
     }
     assert listed <= {*TREE.screens}
-    assert {"account", "settings"} <= {*TREE.screens}
+    assert {"account", "map", "settings"} <= {*TREE.screens}
     for name in TREE.screens:
-        assert (CONSOLE / f"interface/{name}.js").exists() or name in {"account", "deliveries"}
+        assert (CONSOLE / f"interface/{name}.js").exists() or name in {
+            "account",
+            "deliveries",
+            "map",
+        }
 
 
 def test_files_have_no_inline_code_and_load_nothing_from_elsewhere() -> None:
@@ -231,6 +235,15 @@ def test_other_paths_are_404(reader: Erp, path: str) -> None:
     assert (answer.status, answer.headers["Cache-Control"]) == (404, "no-store")
     request = answer.headers["X-Request-Id"]
     assert answer.json() == error_body(NotFound("The route"), request, DOCS)
+
+
+def test_browser_that_asks_for_an_unknown_screen_gets_the_page(reader: Erp) -> None:
+    page = reader.get("/console/")
+    headers = {"Accept": "text/html,*/*;q=0.8", "If-None-Match": page.headers["ETag"]}
+    answer = reader.get("/console/nonsense", headers=headers)
+    assert (answer.status, answer.text) == (404, page.text)
+    post = reader.send("POST", "/console/nonsense", headers={"Accept": "text/html"})
+    assert post.headers["Content-Type"] == "application/json"
 
 
 def test_path_with_an_empty_part_is_no_screen() -> None:

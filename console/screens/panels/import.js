@@ -8,7 +8,6 @@ import { saveFile } from '../../core/files.js';
 import { readRows } from '../../core/workbook.js';
 import { text } from '../../core/words.js';
 import { useLoaded } from '../../core/use.js';
-import { useEffect } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
 import { Table } from '../../components/table.js';
@@ -17,30 +16,19 @@ import { Table } from '../../components/table.js';
 const VALIDATED_LATER = new Set(['uploaded', 'validating']);
 const UNDER_WAY = new Set([...VALIDATED_LATER, 'committing']);
 
-/** Milliseconds between two looks at an import that is under way. */
-const PAUSE = 2000;
-
 /** Rows of the table; the file has all. */
 const MOST_ROWS = 200;
 
 /**
  * @param {object} props
  * @param {Record<string, any>} props.resource
- * @param {boolean} props.isLoading whether the import is being read again
- * @param {() => void} props.onChange
  */
-export function Panel({ resource, isLoading, onChange }) {
-  const isUnderWay = UNDER_WAY.has(resource.status);
-  const isDue = isUnderWay && !isLoading; // another look would stop a slow one
-  useEffect(() => {
-    const timer = isDue ? setTimeout(onChange, PAUSE) : undefined;
-    return () => clearTimeout(timer);
-  }, [isDue]);
+export function Panel({ resource }) {
   const { rows, documents } = resource;
   const done = resource.status === 'committing' ? documents.committed : rows.valid + rows.error;
   const total = resource.status === 'committing' ? documents.valid : rows.total;
   return h('section', {}, [
-    isUnderWay &&
+    UNDER_WAY.has(resource.status) &&
       h('progress', { 'aria-label': text('progress'), ...(total > 0 ? { value: done, max: total } : {}) }),
     resource.structure_errors.length > 0 &&
       h(
@@ -87,7 +75,10 @@ function Rows({ title, sheet }) {
     h('h2', {}, title),
     h(Table, {
       caption: title,
-      columns: head.map((label, at) => ({ name: String(at), type: /** @type {const} */ ('text'), label })),
+      // the report has its own columns first, in the language of the file
+      columns: [text('report_row'), text('report_field'), text('report_reason'), ...head.slice(3)].map(
+        (label, at) => ({ name: String(at), type: /** @type {const} */ ('text'), label }),
+      ),
       rows: rows.slice(0, MOST_ROWS).map((cells) => Object.fromEntries(cells.entries())),
     }),
     rows.length > MOST_ROWS && h('p', { class: 'quiet' }, text('first_rows', { count: MOST_ROWS })),

@@ -22,6 +22,7 @@ SCREENS = (
     "pickings/1",
     "approvals",
     "warehouses/1",
+    "map",
     "warehouse-positions/new?as=POST+%2Fwarehouse-positions%2Fbulk",
     "imports/new",
     "users",
@@ -30,7 +31,8 @@ SCREENS = (
     "audit-log",
     "settings",
     "account",
-    "products/1/nothing",  # the function answers 404 for other unknown paths
+    "products/1/nothing",
+    "nothing",
 )
 
 

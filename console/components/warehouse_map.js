@@ -4,21 +4,21 @@
  * The drawing is made once. Zoom and pan only move it, which the browser does without drawing again.
  */
 
-import { calls, locale } from '../../core/app.js';
-import { href } from '../../core/address.js';
-import { formatNumber } from '../../core/format.js';
-import { cellsOf } from '../../core/plan.js';
-import { Refusal } from '../../core/refusal.js';
-import { useLoaded } from '../../core/use.js';
-import { subjectLabel, text } from '../../core/words.js';
-import { useMemo, useState } from '../../vendor/hooks.js';
-import { h } from '../../vendor/preact.js';
-import { Floor, Movable } from '../../components/floor.js';
-import { Lazy } from '../../components/lazy.js';
-import { Notice } from '../../components/notice.js';
+import { calls, locale } from '../core/app.js';
+import { href } from '../core/address.js';
+import { formatNumber } from '../core/format.js';
+import { cellsOf } from '../core/plan.js';
+import { Refusal } from '../core/refusal.js';
+import { useLoaded } from '../core/use.js';
+import { text } from '../core/words.js';
+import { useMemo, useState } from '../vendor/hooks.js';
+import { h } from '../vendor/preact.js';
+import { Floor, Movable } from './floor.js';
+import { Lazy } from './lazy.js';
+import { Notice } from './notice.js';
 
 /**
- * @typedef {import('../../core/plan.js').Place} Place
+ * @typedef {import('../core/plan.js').Place} Place
  * @typedef {{position: {bin_code: string} | null, qty: number, item_code: string,
  *   product_name: string | null}} StockRow
  */
@@ -30,12 +30,19 @@ const IN_DETAIL = 2000;
 const MOST_PAGES = 60;
 const PER_PAGE = 100;
 
+/** What else the drawing has: class of its color, and its words. */
+const LEGEND = /** @type {const} */ ([
+  ['zone', 'legend_area'],
+  ['point', 'legend_point'],
+  ['found', 'legend_found'],
+]);
+
 /**
  * @param {object} props
  * @param {Record<string, any>} props.resource warehouse with its first positions
- * @param {import('../../core/subject.js').Interface} props.description
+ * @param {import('../core/subject.js').Interface} props.description
  */
-export function Panel({ resource, description }) {
+export function WarehouseMap({ resource, description }) {
   const { id, whs_code: code } = resource;
   const layout = useLoaded(`layout ${id}`, async (signal) => {
     try {
@@ -64,9 +71,8 @@ export function Panel({ resource, description }) {
   const again = () => [places, stock].filter(({ error }) => error).forEach(({ reload }) => reload());
   const isCut = [places, stock].some(({ result }) => (result?.length ?? 0) >= MOST_PAGES * PER_PAGE);
   return h('section', {}, [
-    h('h2', {}, subjectLabel('map')),
     h(Lazy, {
-      load: () => import('../../components/layout_file.js'),
+      load: () => import('./layout_file.js'),
       name: 'LayoutFile',
       props: {
         warehouse: { id, code },
@@ -144,6 +150,10 @@ function Drawing({ layout, places, stock, isCut }) {
     h('p', { class: 'legend' }, [
       ...[0, 1, 2, 3, 4].map((step) => h('span', { key: step, class: `swatch fill-${step}` }, ' ')),
       text('legend'),
+      ...LEGEND.map(([kind, label]) => [
+        h('span', { class: `swatch ${kind}` }, ' '),
+        text(label),
+      ]),
     ]),
     found.size > 0 &&
       h(

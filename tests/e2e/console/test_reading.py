@@ -1,0 +1,51 @@
+"""How the console shows values, choices and problems to the person who reads them."""
+
+import httpx
+from playwright.sync_api import expect
+
+from tests.e2e.console.conftest import NewPerson
+from tests.e2e.console.person import Person, fill
+
+
+def test_choices_last_and_values_are_those_of_the_region(
+    new_person: NewPerson, acme: httpx.Client, run: str
+) -> None:
+    product = {"item_code": run, "name": f"Crate {run}", "metadata": {}}
+    acme.post("/products", json=product).raise_for_status()
+    acme.post("/warehouses", json={"whs_code": f"W-{run}", "name": run}).raise_for_status()
+    order = {
+        "type": "purchase_order", "external_ref": run, "doc_date": "2026-03-01",
+        "partner_code": "C-1", "warehouse_code": f"W-{run}",
+        "lines": [{"item_code": run, "qty": 1234.5}],
+    }  # fmt: skip
+    key = {"Idempotency-Key": run}
+    number = acme.post("/entry-documents", json=order, headers=key).json()["data"]["id"]
+    person = new_person(language="en-GB")
+    person.start(f"entry-documents/{number}")
+    page = person.page
+    expect(person.shown("Document date")).to_have_text("1 Mar 2026")
+    expect(person.rows().first).to_contain_text("1,234.5")
+
+    page.get_by_label("Appearance").select_option(label="Dark")
+    person.open("nothing")
+    expect(person.heading()).to_have_text("There is nothing at this address.")
+    expect(page.get_by_label("Appearance")).to_have_value("dark")
+    menu = page.get_by_role("navigation", name="Menu")
+    oversight = menu.locator("section").filter(has_text="Oversight")
+    expect(oversight.get_by_role("link")).to_have_text(["Approvals", "Audit log"])
+
+    person.open("users?sort=-created_at")
+    person.rows().first.get_by_role("link").first.click()
+    expect(person.shown("Roles").get_by_role("link")).to_have_text(run.lower() + "-0")
+    person.open("settings")
+    outbound = page.get_by_role("group", name="Outbound")
+    expect(outbound.get_by_label("Packing required")).to_be_visible()
+
+
+def test_problems_have_the_names_of_the_fields(person: Person) -> None:
+    person.start("clients/new")
+    fill(person.page, {"Name": "Shop"})
+    person.press("Save")
+    alert = person.page.get_by_role("alert")
+    expect(alert).to_contain_text("must be corrected")
+    expect(alert).not_to_contain_text("document_id")
