@@ -3,7 +3,12 @@
  * from `console/interface`: fields, filters, sort orders, bodies and permissions.
  */
 
-/** @typedef {import('./core/subject.js').Subject} Subject */
+import { today } from './core/zone.js';
+
+/**
+ * @typedef {import('./core/subject.js').Subject} Subject
+ * @typedef {import('./core/subject.js').Resource} Resource
+ */
 
 const GOODS = ['item_code', 'gtin', 'qty', 'unit', 'bin_code', 'batch', 'serials'];
 const PRIORITIES = ['Alta', 'Normal', 'Baja'];
@@ -17,6 +22,51 @@ function documentValues({ card_name, priority, lines }) {
     lines: lines.map((/** @type {any} */ { line_num, item_code, qty }) => ({ line_num, item_code, qty })),
   };
 }
+
+/**
+ * Return the goods of a line as an action about it names them; false if none are left.
+ *
+ * @param {Resource} line
+ * @param {number} qty
+ */
+function goods({ item_code, bin_code, batch_num, serials, serial_numbers }, qty) {
+  return qty > 0 && { item_code, qty, bin_code, batch: batch_num, serials: serials ?? serial_numbers };
+}
+
+/**
+ * Return the goods of lines for an action that takes rows, as many as it takes.
+ *
+ * @param {readonly Resource[]} lines
+ * @param {(line: Resource) => number} leftOf
+ * @param {number} most
+ */
+function rows(lines, leftOf, most) {
+  return { lines: lines.flatMap((line) => goods(line, leftOf(line)) || []).slice(0, most) };
+}
+
+/**
+ * Return the goods that lines have left.
+ *
+ * @param {readonly Resource[]} lines
+ * @param {(line: Resource) => number} leftOf
+ */
+function losses(lines, leftOf) {
+  return lines
+    .map((line) => ({ item_code: line.item_code, qty: leftOf(line) }))
+    .filter(({ qty }) => qty > 0);
+}
+
+const unpicked = (/** @type {Resource} */ { qty, picked_qty }) => qty - picked_qty;
+const unpacked = (/** @type {Resource} */ { qty, packed_qty }) => qty - packed_qty;
+const open = (/** @type {Resource} */ { open_qty }) => open_qty;
+const onTheWay = (/** @type {Resource} */ line) => line.dispatched_qty - line.received_qty;
+const expected = (/** @type {Resource} */ { qty, received_qty }) => qty - received_qty;
+const undecided = (/** @type {Resource} */ line) =>
+  line.received_qty -
+  line.restocked_qty -
+  line.scrapped_qty -
+  line.lost_qty -
+  line.returned_to_provider_qty;
 
 /** @type {readonly Subject[]} */
 export const SUBJECTS = [
@@ -101,11 +151,23 @@ export const SUBJECTS = [
     columns: ['doc_num', 'external_ref', 'type', 'card_name', 'status', 'due_date'],
     title: 'doc_num',
     create: 'POST /entry-documents',
+    begins: () => ({ type: 'purchase_order', doc_date: today() }),
     change: 'PATCH /entry-documents/{id}',
     formValues: documentValues,
     actions: [
+      {
+        operation: 'POST /receipts',
+        name: 'receive',
+        label: 'receive_now',
+        atOnce: true,
+        then: ['POST /receipts/{id}/start'],
+      },
       { operation: 'POST /receipts', name: 'receive' },
-      { operation: 'POST /entry-documents/{id}/close', endsWork: true },
+      {
+        operation: 'POST /entry-documents/{id}/close',
+        endsWork: true,
+        loses: ({ lines }) => losses(lines, open),
+      },
     ],
     related: { 'receipts.document_id': { subject: 'receipts', filter: 'id' } },
   },
@@ -116,22 +178,38 @@ export const SUBJECTS = [
     columns: ['id', 'status', 'document', 'operator', 'created_at'],
     title: 'id',
     create: 'POST /receipts',
+    expected: {
+      subject: 'entry-documents',
+      id: ({ document }) => document?.id,
+      columns: ['line_num', 'item_code', 'qty', 'received_qty', 'open_qty', 'status'],
+    },
     links: { document: 'entry-documents' },
     actions: [
-      { operation: 'POST /receipts/{id}/start' },
-      {
-        operation: 'POST /receipts/{id}/lines',
-        asks: [...GOODS, 'expiry_date', 'inventory_status', 'approve'],
-      },
+      { operation: 'POST /receipts/{id}/start', atOnce: true },
       {
         operation: 'POST /receipts/{id}/lines',
         label: 'receive_as_ordered',
         asks: ['bin_code'],
         sends: { as_ordered: true },
+        at: 'expected',
+        line: (line) => goods(line, line.open_qty),
+        isForAll: true,
       },
-      { operation: 'POST /receipts/{id}/lines/undo' },
-      { operation: 'POST /receipts/{id}/finalize' },
-      { operation: 'POST /receipts/{id}/synchronize' },
+      {
+        operation: 'POST /receipts/{id}/lines',
+        asks: [...GOODS, 'expiry_date', 'inventory_status', 'approve'],
+        at: 'expected',
+        line: (line) => goods(line, line.open_qty),
+        lineLabel: 'receive_line',
+        asksAbove: true,
+      },
+      {
+        operation: 'POST /receipts/{id}/lines/undo',
+        line: (line) => goods(line, line.qty),
+        lineLabel: 'undo_line',
+      },
+      { operation: 'POST /receipts/{id}/finalize', atOnce: true },
+      { operation: 'POST /receipts/{id}/synchronize', atOnce: true },
       { operation: 'POST /receipts/{id}/cancel', endsWork: true },
       { operation: 'POST /receipts/{id}/revert', endsWork: true },
     ],
@@ -144,10 +222,20 @@ export const SUBJECTS = [
     title: 'code',
     create: 'POST /returns',
     actions: [
-      { operation: 'POST /returns/{id}/lines' },
+      {
+        operation: 'POST /returns/{id}/lines',
+        values: ({ lines }) => rows(lines, expected, 8),
+        line: (line) => expected(line) > 0 && rows([line], expected, 1),
+        lineLabel: 'receive_line',
+      },
       { operation: 'POST /returns/{id}/lines/undo' },
-      { operation: 'POST /returns/{id}/finish' },
-      { operation: 'POST /returns/{id}/dispositions' },
+      { operation: 'POST /returns/{id}/finish', atOnce: true },
+      {
+        operation: 'POST /returns/{id}/dispositions',
+        values: ({ lines }) => rows(lines, undecided, 6),
+        line: (line) => undecided(line) > 0 && rows([line], undecided, 1),
+        lineLabel: 'decide_line',
+      },
       { operation: 'POST /returns/{id}/cancel', endsWork: true },
     ],
   },
@@ -158,19 +246,38 @@ export const SUBJECTS = [
     columns: ['doc_num', 'external_ref', 'type', 'card_name', 'status', 'priority', 'due_date'],
     title: 'doc_num',
     create: 'POST /exit-documents',
+    begins: () => ({ type: 'sale_order', doc_date: today() }),
     change: 'PATCH /exit-documents/{id}',
     formValues: documentValues,
     sells: true,
     actions: [
+      {
+        operation: 'POST /pickings',
+        name: 'pick',
+        label: 'pick_now',
+        atOnce: true,
+        sends: { allocate: true },
+        then: ['POST /pickings/{id}/start'],
+      },
       { operation: 'POST /pickings', name: 'pick' },
       {
         operation: 'POST /packing-orders',
         name: '',
+        label: 'pack_now',
         when: { status: ['partial-complete', 'completed'] },
         field: 'exit_document_id',
+        atOnce: true,
       },
-      { operation: 'POST /exit-documents/{id}/dispatch' },
-      { operation: 'POST /exit-documents/{id}/close', endsWork: true },
+      {
+        operation: 'POST /exit-documents/{id}/dispatch',
+        atOnce: ({ lines }) => losses(lines, open).length === 0,
+        loses: ({ lines }) => losses(lines, open),
+      },
+      {
+        operation: 'POST /exit-documents/{id}/close',
+        endsWork: true,
+        loses: ({ lines }) => losses(lines, open),
+      },
     ],
     related: {
       'pickings.document_id': { subject: 'pickings', filter: 'id' },
@@ -187,18 +294,38 @@ export const SUBJECTS = [
     create: 'POST /pickings',
     links: { document: 'exit-documents' },
     actions: [
-      { operation: 'POST /pickings/{id}/start' },
-      { operation: 'POST /pickings/{id}/allocate' },
-      { operation: 'POST /pickings/{id}/picks', asks: GOODS },
+      { operation: 'POST /pickings/{id}/start', atOnce: true },
+      {
+        operation: 'POST /pickings/{id}/allocate',
+        atOnce: true,
+        isAside: ({ lines }) => lines.every((/** @type {Resource} */ line) => line.bin_code !== null),
+      },
       {
         operation: 'POST /pickings/{id}/picks',
         label: 'pick_as_allocated',
         asks: [],
         sends: { as_allocated: true },
+        line: (line) => line.bin_code !== null && goods(line, unpicked(line)),
+        isForAll: true,
+        atOnce: true,
       },
-      { operation: 'POST /pickings/{id}/picks/undo' },
-      { operation: 'POST /pickings/{id}/finalize' },
-      { operation: 'POST /pickings/{id}/synchronize' },
+      {
+        operation: 'POST /pickings/{id}/picks',
+        asks: GOODS,
+        line: (line) => goods(line, unpicked(line)),
+        lineLabel: 'pick_line',
+      },
+      {
+        operation: 'POST /pickings/{id}/picks/undo',
+        line: (line) => goods(line, line.picked_qty),
+        lineLabel: 'undo_line',
+      },
+      {
+        operation: 'POST /pickings/{id}/finalize',
+        atOnce: ({ lines }) => losses(lines, unpicked).length === 0,
+        loses: ({ lines }) => losses(lines, unpicked),
+      },
+      { operation: 'POST /pickings/{id}/synchronize', atOnce: true },
       { operation: 'POST /pickings/{id}/cancel', endsWork: true },
       { operation: 'POST /pickings/{id}/revert', endsWork: true },
     ],
@@ -211,8 +338,8 @@ export const SUBJECTS = [
     title: 'code',
     create: 'POST /waves',
     actions: [
-      { operation: 'POST /waves/{id}/plan' },
-      { operation: 'POST /waves/{id}/release' },
+      { operation: 'POST /waves/{id}/plan', atOnce: true },
+      { operation: 'POST /waves/{id}/release', atOnce: true },
       { operation: 'POST /waves/{id}/complete' },
       { operation: 'POST /waves/{id}/close' },
       { operation: 'POST /waves/{id}/cancel', endsWork: true },
@@ -226,8 +353,21 @@ export const SUBJECTS = [
     title: 'code',
     create: 'POST /packing-orders',
     actions: [
-      { operation: 'POST /packing-orders/{id}/handling-units' },
-      { operation: 'POST /packing-orders/{id}/complete' },
+      {
+        operation: 'POST /packing-orders/{id}/handling-units',
+        label: 'new_carton',
+        asks: ['type'],
+        sends: { type: 'carton' },
+        atOnce: true,
+        isAside: ({ lines }) => losses(lines, unpacked).length === 0,
+        leads: 'handling-units',
+      },
+      { operation: 'POST /packing-orders/{id}/handling-units', leads: 'handling-units' },
+      {
+        operation: 'POST /packing-orders/{id}/complete',
+        atOnce: ({ lines }) => losses(lines, unpacked).length === 0,
+        loses: ({ lines }) => losses(lines, unpacked),
+      },
       { operation: 'POST /packing-orders/{id}/cancel', endsWork: true },
     ],
     files: [{ path: '/packing-orders/{id}/packing-slip.pdf', label: 'packing_slip' }],
@@ -239,18 +379,41 @@ export const SUBJECTS = [
     group: 'outbound',
     columns: ['code', 'sscc', 'type', 'status', 'packing_order_id', 'weight_kg'],
     title: 'code',
+    expected: {
+      subject: 'packing-orders',
+      id: ({ packing_order_id }) => packing_order_id,
+      columns: ['item_code', 'product_name', 'batch_num', 'qty', 'packed_qty'],
+    },
     files: [
       { path: '/handling-units/{id}/label?format=pdf', label: 'label' },
       { path: '/handling-units/{id}/label?format=zpl', label: 'label_zpl' },
     ],
     actions: [
-      { operation: 'POST /handling-units/{id}/contents' },
+      {
+        operation: 'POST /handling-units/{id}/contents',
+        label: 'pack_all',
+        asks: [],
+        at: 'expected',
+        line: (line) => goods(line, unpacked(line)),
+        isForAll: true,
+        each: true,
+        atOnce: true,
+      },
+      {
+        operation: 'POST /handling-units/{id}/contents',
+        at: 'expected',
+        line: (line) => goods(line, unpacked(line)),
+        lineLabel: 'pack_line',
+      },
       {
         operation: 'POST /handling-units/{id}/contents/remove',
         unless: { 'contents.length': [0] },
+        at: 'contents',
+        line: (line) => goods(line, line.qty),
+        lineLabel: 'unpack_line',
       },
       { operation: 'POST /handling-units/{id}/close' },
-      { operation: 'POST /handling-units/{id}/reopen' },
+      { operation: 'POST /handling-units/{id}/reopen', atOnce: true },
       {
         operation: 'DELETE /handling-units/{id}',
         name: 'close',
@@ -275,7 +438,7 @@ export const SUBJECTS = [
     create: 'POST /transfers',
     actions: [
       { operation: 'POST /transfers/{id}/execute' },
-      { operation: 'POST /transfers/{id}/acknowledge' },
+      { operation: 'POST /transfers/{id}/acknowledge', atOnce: true },
       {
         operation: 'DELETE /transfers/{id}',
         name: 'execute',
@@ -292,18 +455,39 @@ export const SUBJECTS = [
     create: 'POST /transfer-orders',
     links: { from: 'warehouses', to: 'warehouses' },
     actions: [
-      { operation: 'POST /transfer-orders/{id}/release' },
-      { operation: 'POST /transfer-orders/{id}/picks', asks: GOODS },
+      { operation: 'POST /transfer-orders/{id}/release', atOnce: true },
       {
         operation: 'POST /transfer-orders/{id}/picks',
         label: 'pick_as_allocated',
         asks: [],
         sends: { as_allocated: true },
+        line: (line) => goods(line, unpicked(line)),
+        isForAll: true,
+        atOnce: true,
       },
-      { operation: 'POST /transfer-orders/{id}/picks/undo' },
-      { operation: 'POST /transfer-orders/{id}/finish-picking' },
+      {
+        operation: 'POST /transfer-orders/{id}/picks',
+        asks: GOODS,
+        line: (line) => goods(line, unpicked(line)),
+        lineLabel: 'pick_line',
+      },
+      {
+        operation: 'POST /transfer-orders/{id}/picks/undo',
+        line: (line) => goods(line, line.picked_qty),
+        lineLabel: 'undo_line',
+      },
+      {
+        operation: 'POST /transfer-orders/{id}/finish-picking',
+        loses: ({ lines }) => losses(lines, unpicked),
+        atOnce: ({ lines }) => losses(lines, unpicked).length === 0,
+      },
       { operation: 'POST /transfer-orders/{id}/dispatch' },
-      { operation: 'POST /transfer-orders/{id}/receive' },
+      {
+        operation: 'POST /transfer-orders/{id}/receive',
+        values: ({ lines }) => rows(lines, onTheWay, 8),
+        line: (line) => onTheWay(line) > 0 && rows([line], onTheWay, 1),
+        lineLabel: 'receive_line',
+      },
       { operation: 'POST /transfer-orders/{id}/close' },
       { operation: 'POST /transfer-orders/{id}/cancel', endsWork: true },
     ],

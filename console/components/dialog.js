@@ -19,6 +19,9 @@ export function Dialog({ title, onClose, isFixed = false, children }) {
   useEffect(() => {
     const before = /** @type {HTMLElement | null} */ (document.activeElement);
     element.current?.showModal();
+    const { current } = element;
+    const input = current?.querySelector('form :is(input, select, textarea)') ?? current?.querySelector('footer button');
+    /** @type {HTMLElement | null | undefined} */ (input)?.focus();
     return () => before?.focus();
   }, []);
   return h(

@@ -60,9 +60,10 @@ export function useAction() {
  * @param {(draft: Draft) => void} props.onSubmit
  * @param {() => void} props.onCancel
  * @param {(row: Draft, draft: Draft) => any} [props.noteOf] returns what is shown below each row
+ * @param {(draft: Draft) => void} [props.onWrite] is called with each change
  * @param {Readonly<Record<string, readonly string[]>>} [props.groups] key of words → fields below it
  */
-export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf, groups = {} }) {
+export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf, onWrite, groups = {} }) {
   const [draft, setDraft] = useState(start);
   const { error, isBusy, isOpen } = action;
   const problems = error instanceof Refusal ? error.problems : [];
@@ -73,7 +74,10 @@ export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf,
     h(Fields, {
       fields: inputs.filter(({ name }) => isShown(name)),
       draft,
-      onChange: setDraft,
+      onChange: (changed) => {
+        setDraft(changed);
+        onWrite?.(changed);
+      },
       problems,
       inputOf,
       noteOf: noteOf && ((/** @type {Draft} */ row) => noteOf(row, draft)),

@@ -5,7 +5,7 @@
 import { calls } from '../core/app.js';
 import { useLoaded } from '../core/use.js';
 import { fieldLabel, text, valueLabel } from '../core/words.js';
-import { useMemo, useRef, useState } from '../vendor/hooks.js';
+import { useEffect, useMemo, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { entered, Fields, PlainInput, Required } from './fields.js';
 import { useSearched } from './suggestions.js';
@@ -161,7 +161,16 @@ function RowsInput({ field, entry, onChange, problems, path, noteOf }) {
   // problems that name rows by old numbers
   const [outdated, setOutdated] = useState(/** @type {readonly Problem[] | null} */ (null));
   const current = problems === outdated ? [] : problems;
-  return h('fieldset', { class: 'rows' }, [
+  const fieldset = useRef(/** @type {HTMLFieldSetElement | null} */ (null));
+  const isAdding = useRef(false);
+  useEffect(() => {
+    if (isAdding.current) {
+      const added = [...(fieldset.current?.querySelectorAll(':scope > .row') ?? [])].at(-1);
+      /** @type {HTMLElement | null | undefined} */ (added?.querySelector('input, select'))?.focus();
+    }
+    isAdding.current = false;
+  }, [rows.length]);
+  return h('fieldset', { class: 'rows', ref: fieldset }, [
     h('legend', {}, [fieldLabel(field.name), field.isRequired && h(Required, {})]),
     own.length > 0 && h('p', { class: 'problem' }, own.map(({ message }) => message).join(' ')),
     rows.some(({ line_num: number }) => number) && h('p', { class: 'quiet' }, text('zero_gives_up')),
@@ -196,7 +205,17 @@ function RowsInput({ field, entry, onChange, problems, path, noteOf }) {
         ),
       ]);
     }),
-    h('button', { type: 'button', onClick: () => onChange([...rows, {}]) }, text('add')),
+    h(
+      'button',
+      {
+        type: 'button',
+        onClick: () => {
+          isAdding.current = true;
+          onChange([...rows, {}]);
+        },
+      },
+      text('add'),
+    ),
   ]);
 }
 

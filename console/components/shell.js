@@ -4,6 +4,7 @@
 
 import { isPermitted, messages, permissions, say, session } from '../core/app.js';
 import { address, href } from '../core/address.js';
+import { forgetDrafts } from '../core/drafts.js';
 import { Outdated } from '../core/refusal.js';
 import { imported } from '../core/use.js';
 import { LANGUAGES, language, rememberLanguage, subjectLabel, text, useLanguage } from '../core/words.js';
@@ -74,6 +75,7 @@ function focusContent() {
 }
 
 async function signOut() {
+  forgetDrafts(sessionStorage);
   await session.signOut();
   location.assign(document.baseURI); // nothing of the session stays in memory
 }

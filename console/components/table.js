@@ -31,6 +31,7 @@ const BESIDE_QUANTITY = new Set(['unit', 'unit_qty']);
  * @param {(sort: string) => void} [props.onSort]
  * @param {(field: Field, row: Row) => string | undefined} [props.linkOf] address of a cell's link
  * @param {boolean} [props.isLoading]
+ * @param {(row: Row) => any[]} [props.buttonsOf] returns the buttons of a row
  */
 export function Table({
   caption,
@@ -41,6 +42,7 @@ export function Table({
   onSort,
   linkOf = ({ name }, row) => linkInRow(name, row),
   isLoading,
+  buttonsOf,
 }) {
   const isOfOrder = all.some(({ name }) => name === 'unit_qty');
   const columns = isOfOrder ? all.filter(({ name }) => !BESIDE_QUANTITY.has(name)) : all;
@@ -52,7 +54,10 @@ export function Table({
         h(
           'tr',
           { key: String(row.id ?? index) },
-          columns.map((field) => cell(field, row, linkOf)),
+          [
+            ...columns.map((field) => cell(field, row, linkOf)),
+            buttonsOf && h('td', { key: '', class: 'row-actions' }, buttonsOf(row)),
+          ],
         ),
       ),
     [rows, shown, locale.value],
@@ -64,11 +69,11 @@ export function Table({
         h(
           'tr',
           {},
-          columns.map((field) =>
+          [...columns.map((field) =>
             sorts.includes(field.name) && onSort !== undefined
               ? h(SortedHead, { key: field.name, field, sort, onSort })
               : h('th', { key: field.name, scope: 'col', class: numeric(field) }, labelOf(field)),
-          ),
+          ), buttonsOf && h('td', { key: '' })],
         ),
       ]),
       h('tbody', {}, lines),

@@ -71,8 +71,29 @@ import { actionLabel } from './words.js';
  * @property {string} [label] name of its words, if it is not the operation id
  * @property {boolean} [isForOthers] users do it to other users only
  * @property {string} [field] of an action at another subject: the field that gets the id
- * @property {string} [leads] part of the resource of which it makes one, which shows the result
+ * @property {boolean | ((resource: Resource) => boolean)} [atOnce] whether it is carried out without
+ *   a dialog: it loses nothing, or can be undone
+ * @property {(resource: Resource) => boolean} [isAside] whether there is no need of it
+ * @property {readonly string[]} [then] operations that follow at what it has made
+ * @property {(resource: Resource) => Resource} [values] with which its form begins
+ * @property {(line: Resource) => Resource | false} [line] the values with which it begins at a line;
+ *   false if it is not offered there
+ * @property {string} [lineLabel] name of its words at a line
+ * @property {string} [at] the field with these lines, or `expected`; `lines` without it
+ * @property {boolean} [isForAll] about all of these lines: it is offered while one is left
+ * @property {boolean} [each] carried out for each of these lines, one after the other
+ * @property {boolean} [asksAbove] asks before it takes more than these lines have left
+ * @property {(resource: Resource) => readonly Loss[]} [loses] what it gives up
+ * @property {string} [leads] subject of what it makes, which is shown then
  * @property {boolean} [endsWork] ends or removes something: a dialog asks to confirm it
+ */
+
+/**
+ * A resource or a line of it, as the interface shows it.
+ *
+ * @typedef {Record<string, any>} Resource
+ *
+ * @typedef {{item_code: string, qty: number}} Loss goods of a line
  */
 
 /**
@@ -87,12 +108,15 @@ import { actionLabel } from './words.js';
  * @property {readonly string[]} columns fields of the list that are shown at first
  * @property {string} title field that names a resource for people
  * @property {string} [create] operation that makes one
+ * @property {() => Resource} [begins] values with which its form begins
  * @property {readonly string[]} [more] other operations that make some
  * @property {string} [change] operation that changes one, with the values of the detail
  * @property {(resource: Record<string, any>) => Record<string, unknown>} [formValues] what the
  *   change form shows of fields that the detail names or writes differently
  * @property {boolean} [sells] lines show what can be sold
  * @property {readonly Action[]} [actions]
+ * @property {{subject: string, id: (resource: Resource) => number | undefined,
+ *   columns: readonly string[]}} [expected] another resource, whose lines are worked on
  * @property {Record<string, string>} [links] field with an object → subject of this object
  * @property {readonly string[]} [hidden] fields of the detail that another list shows
  * @property {string} [parent] subject below whose resources it is
@@ -172,7 +196,76 @@ export function labelOf({ operation, label }, { actions }) {
 }
 
 /**
- * @param {Record<string, any>} resource
+ * Return the lines of a table at which an action is offered, each with the values of its form.
+ *
+ * @param {Action} action
+ * @param {readonly Resource[]} lines
+ */
+export function startsAt({ line: valuesAt }, lines) {
+  return lines.flatMap((line) => {
+    const values = valuesAt?.(line);
+    return values ? [{ line, values }] : [];
+  });
+}
+
+/**
+ * @param {Action} action
+ * @param {Resource} resource
+ */
+export function isAtOnce({ atOnce = false }, resource) {
+  return typeof atOnce === 'function' ? atOnce(resource) : atOnce;
+}
+
+/**
+ * Return the action that the state of a resource is for: the one about all lines that are left, else
+ * one that needs no form, else the first one; never one that ends something.
+ *
+ * @param {readonly Action[]} actions
+ * @param {Resource} resource
+ */
+export function mainAction(actions, resource) {
+  const forward = actions.filter(({ endsWork }) => !endsWork);
+  const isNext = (/** @type {Action} */ action) => isAtOnce(action, resource) && !action.isAside?.(resource);
+  return forward.find(({ isForAll }) => isForAll) ?? forward.find(isNext) ?? forward[0];
+}
+
+/**
+ * Return how much more of a product is sent than its lines have left; 0 if it is not among them.
+ *
+ * @param {Action} action
+ * @param {readonly Resource[]} lines
+ * @param {Resource} body
+ * @returns {number}
+ */
+export function excessOf(action, lines, { item_code: code, qty }) {
+  const left = startsAt(action, lines).map(({ values }) => values);
+  const known = lines.some((line) => line.item_code === code);
+  const open = left.filter((one) => one.item_code === code).reduce((sum, one) => sum + one.qty, 0);
+  return known && typeof qty === 'number' ? Math.max(0, qty - open) : 0;
+}
+
+/**
+ * Return the words of an action at a line: short, as they stand at each of them.
+ *
+ * @param {Action} action
+ * @param {Interface} description
+ */
+export function lineLabel({ operation, lineLabel: label }, { actions }) {
+  return actionLabel(label ?? actions[operation]?.name ?? operation);
+}
+
+/**
+ * Return the address of the list of a resource.
+ *
+ * @param {Subject} subject
+ * @param {Record<string, string>} parameters
+ */
+export function listAddress({ name, parent }, parameters) {
+  return parent === undefined ? [name] : [parent, parameters.id ?? '', name];
+}
+
+/**
+ * @param {Resource} resource
  * @param {string} name of a field, or of a field of a field
  */
 function valueAt(resource, name) {

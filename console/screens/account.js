@@ -7,11 +7,11 @@ import { loadInterface, useLoaded } from '../core/use.js';
 import { actionLabel, text } from '../core/words.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
+import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
 import { Definitions } from '../components/definitions.js';
 import { Secrets, secretsOf } from '../components/secrets.js';
 import { Title } from '../components/title.js';
-import { ActionDialog } from './dialogs.js';
 
 /**
  * What people do with their own accounts, in the order in which they need it, and whether it needs
@@ -106,22 +106,26 @@ export function Account() {
     ),
     chosen !== null &&
       description.result !== null &&
-      h(ActionDialog, {
+      h(Lazy, {
         key: chosen,
-        action: { operation: chosen, endsWork: chosen.startsWith('DELETE') },
-        parameters: { id: 'me', session: ended },
-        description: description.result,
-        etag: null,
-        onStale: () => undefined,
-        onClose: () => setChosen(null),
-        onDone: ({ body }) => {
-          setChosen(null);
-          setSecrets(secretsOf(body?.data));
-          user.reload();
-          sessions.reload();
-          if (REVOKING.has(chosen)) {
-            session.renew().catch(() => undefined);
-          }
+        load: () => import('./dialogs.js'),
+        name: 'ActionDialog',
+        props: {
+          action: { operation: chosen, endsWork: chosen.startsWith('DELETE') },
+          parameters: { id: 'me', session: ended },
+          description: description.result,
+          etag: null,
+          onStale: () => undefined,
+          onClose: () => setChosen(null),
+          onDone: (/** @type {any} */ { body }) => {
+            setChosen(null);
+            setSecrets(secretsOf(body?.data));
+            user.reload();
+            sessions.reload();
+            if (REVOKING.has(chosen)) {
+              session.renew().catch(() => undefined);
+            }
+          },
         },
       }),
   ]);

@@ -4,18 +4,19 @@
 
 import { calls, permissions, session } from '../core/app.js';
 import { pathOf } from '../core/calls.js';
-import { go, href } from '../core/address.js';
+import { href } from '../core/address.js';
 import { saveFile } from '../core/files.js';
 import { readable } from '../core/links.js';
-import { allowedActions, itemPath, labelOf, mayCarryOut } from '../core/subject.js';
-import { loadDescription, useLoaded } from '../core/use.js';
+import { allowedActions, itemPath, lineLabel, listAddress, startsAt } from '../core/subject.js';
+import { loadDescription, loadInterface, useLoaded } from '../core/use.js';
+import { SUBJECT } from '../subjects.js';
 import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
-import { useEffect, useRef, useState } from '../vendor/hooks.js';
+import { useEffect, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
+import { Actions } from '../components/actions.js';
 import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
 import { Definitions } from '../components/definitions.js';
-import { Secrets, secretsOf } from '../components/secrets.js';
 import { Table } from '../components/table.js';
 import { Title } from '../components/title.js';
 
@@ -24,14 +25,12 @@ import { Title } from '../components/title.js';
  * @typedef {import('../core/subject.js').Interface} Interface
  * @typedef {import('../core/subject.js').Field} Field
  * @typedef {import('../core/subject.js').Action} Action
- * @typedef {Record<string, any>} Resource
+ * @typedef {import('../core/subject.js').Resource} Resource
+ * @typedef {import('../components/actions.js').Chosen} Chosen
  */
 
 /** Milliseconds between two looks at something that goes on by itself. */
 const PAUSE = 2000;
-
-/** Load the dialogs when one is opened: most visits need none. */
-const loadDialogs = () => import('./dialogs.js');
 
 /**
  * @param {object} props
@@ -94,28 +93,63 @@ function DetailView({ fields, error, isLoading, ...props }) {
   const name = subject.title === 'id' ? null : resource[subject.title];
   const title = String(name ?? `${valueLabel(subject.kind)} ${resource.id}`);
   const shown = readable(fields).filter(({ name }) => !subject.hidden?.includes(name));
+  const expected = useExpected(subject, resource, etag);
+  const [chosen, setChosen] = useState(/** @type {Chosen | null} */ (null));
+  const user = session.user.value?.userId;
+  const actions = allowedActions(subject, description, resource, permissions(), user);
+  const tables = [
+    ...(expected !== null && actions.some(({ at }) => at === expected.name) ? [expected] : []),
+    ...shown
+      .filter((field) => isTable(field) && resource[field.name]?.length > 0)
+      .map(({ name, items }) => ({ name, columns: readable(items?.fields ?? []), rows: resource[name] })),
+  ];
+  /** @param {Action} action */
+  const linesOf = ({ at = 'lines' }) => tables.find(({ name }) => name === at)?.rows ?? [];
+  const offered = actions.filter((one) => !one.isForAll || startsAt(one, linesOf(one)).length > 0);
   return h('article', {}, [
     h(Head, { subject, parameters, title }),
     h(Notice, { error, onRetry: onChange }),
-    h(Actions, { subject, parameters, description, resource, title, etag, onChange }),
+    h(Actions, {
+      subject,
+      parameters,
+      description,
+      resource,
+      title,
+      etag,
+      onChange,
+      actions: offered,
+      linesOf,
+      chosen,
+      onChoose: setChosen,
+    }),
     h(Files, { subject, parameters }),
     h(Definitions, {
       fields: shown.filter((field) => !isTable(field)),
       values: resource,
       links: subject.links,
     }),
-    ...shown
-      .filter((field) => isTable(field) && resource[field.name]?.length > 0)
-      .map(({ name, items }) => {
-        const caption = fieldLabel(name);
-        const props = { caption, columns: readable(items?.fields ?? []), rows: resource[name] };
-        return h('section', { key: name }, [
-          h('h2', {}, caption),
-          subject.sells
-            ? h(Lazy, { load: () => import('../components/sellable.js'), name: 'OrderLines', props })
-            : h(Table, props),
-        ]);
-      }),
+    ...tables.map(({ name, columns, rows }) => {
+      const caption = fieldLabel(name);
+      const here = offered.filter(({ at = 'lines', line, isForAll }) => line && at === name && !isForAll);
+      /** @param {Resource} row */
+      const buttonsOf = (row) =>
+        here.flatMap((action) =>
+          startsAt(action, [row]).map(({ values }) =>
+            h(
+              'button',
+              { key: action.operation, type: 'button', onClick: () => setChosen({ action, values }) },
+              lineLabel(action, description),
+            ),
+          ),
+        );
+      const props = { caption, columns, rows, ...(here.length > 0 ? { buttonsOf } : {}) };
+      return h('section', { key: name }, [
+        h('h2', {}, caption),
+        subject.sells
+          ? h(Lazy, { load: () => import('../components/sellable.js'), name: 'OrderLines', props })
+          : h(Table, props),
+      ]);
+    }),
     h(Related, { subject, resource }),
     subject.panels?.map((name) =>
       h(Lazy, {
@@ -131,6 +165,37 @@ function DetailView({ fields, error, isLoading, ...props }) {
 }
 
 /**
+ * Read the lines of another resource that are worked on, again with each change of this one.
+ *
+ * @param {Subject} subject
+ * @param {Resource} resource
+ * @param {string | null} etag
+ */
+function useExpected({ expected }, resource, etag) {
+  const id = resource.actions?.length > 0 ? expected?.id(resource) : undefined;
+  const { result } = useLoaded(`expected ${id} ${etag} ${resource.updated_at}`, async (signal) => {
+    const other = SUBJECT.get(expected?.subject ?? '');
+    if (expected === undefined || other === undefined || id === undefined) {
+      return null;
+    }
+    const operation = /** @type {'GET /products/{id}'} */ (`GET ${itemPath(other)}`);
+    const [description, { body }] = await Promise.all([
+      loadInterface(other.name),
+      calls.read(operation, { parameters: { id }, signal }),
+    ]);
+    const { fields = [] } = description.details[itemPath(other)] ?? {};
+    const all = fields.find(({ name }) => name === 'lines')?.items?.fields ?? [];
+    const { lines } = /** @type {Resource} */ (body.data);
+    return {
+      name: 'expected',
+      columns: all.filter(({ name }) => expected.columns.includes(name)),
+      rows: /** @type {Resource[]} */ (lines),
+    };
+  });
+  return result;
+}
+
+/**
  * @param {object} props
  * @param {Subject} props.subject
  * @param {Record<string, string>} props.parameters
@@ -141,16 +206,6 @@ function Head({ subject, parameters, title }) {
     h('p', {}, h('a', { href: href(listAddress(subject, parameters)) }, subjectLabel(subject.name))),
     h(Title, { title }),
   ]);
-}
-
-/**
- * Return the address of the list of a resource.
- *
- * @param {Subject} subject
- * @param {Record<string, string>} parameters
- */
-function listAddress({ name, parent }, parameters) {
-  return parent === undefined ? [name] : [parent, parameters.id ?? '', name];
 }
 
 /**
@@ -211,112 +266,5 @@ function Related({ subject: { name, related = {}, parts = [] }, resource }) {
         ),
       ],
     ),
-  ]);
-}
-
-/**
- * @param {object} props
- * @param {Subject} props.subject
- * @param {Record<string, string>} props.parameters
- * @param {Interface} props.description
- * @param {Resource} props.resource
- * @param {string} props.title
- * @param {string | null} props.etag
- * @param {() => void} props.onChange
- */
-function Actions({ subject, parameters, description, resource, title, etag, onChange }) {
-  const [chosen, setChosen] = useState(/** @type {Action | null} */ (null));
-  const [isChanging, setChanging] = useState(false);
-  const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
-  const hasActed = useRef(false);
-  useEffect(() => {
-    if (hasActed.current && document.activeElement === document.body) {
-      // the button that had the focus is gone with the state that allowed it
-      document.querySelector('h1')?.focus({ preventScroll: true });
-    }
-    hasActed.current = false;
-  }, [resource]);
-  const user = session.user.value?.userId;
-  const actions = allowedActions(subject, description, resource, permissions(), user);
-  const change = subject.change === undefined ? undefined : description.actions[subject.change];
-  /** @param {any} answer */
-  const finish = (answer) => {
-    hasActed.current = true;
-    setChosen(null);
-    setChanging(false);
-    setSecrets(secretsOf(answer.body?.data));
-    onChange();
-  };
-  /**
-   * An action at another subject, such as a receipt for a document, is a form of that subject.
-   *
-   * @param {Action} action
-   */
-  const choose = (action) => {
-    const path = action.operation.split(' ')[1] ?? '';
-    if (path.includes('{')) {
-      setChosen(action);
-    } else {
-      go(href([path.slice(1), 'new'], { [action.field ?? 'document_id']: resource.id }));
-    }
-  };
-  return h('div', { class: 'actions' }, [
-    mayCarryOut(change, permissions()) &&
-      resource.status !== 'closed' &&
-      h('button', { type: 'button', onClick: () => setChanging(true) }, text('change')),
-    ...actions.map((action, at) =>
-      h(
-        'button',
-        {
-          key: labelOf(action, description),
-          type: 'button',
-          class: action.endsWork ? 'danger' : at === 0 ? 'main' : undefined,
-          onClick: () => choose(action),
-        },
-        labelOf(action, description),
-      ),
-    ),
-    Object.keys(secrets).length > 0 &&
-      h(Secrets, { secrets, onClose: () => setSecrets({}) }),
-    chosen !== null &&
-      h(Lazy, {
-        key: chosen.operation,
-        load: loadDialogs,
-        name: 'ActionDialog',
-        props: {
-          action: chosen,
-          parameters,
-          description,
-          target: title,
-          etag,
-          onStale: onChange,
-          onClose: () => setChosen(null),
-          onDone: (/** @type {any} */ answer) => {
-            if (chosen.operation === `DELETE ${itemPath(subject)}`) {
-              go(href(listAddress(subject, parameters)), { replace: true });
-            } else if (chosen.leads !== undefined) {
-              go(href([subject.name, resource.id, chosen.leads, answer.body.data.id]));
-            } else {
-              finish(answer);
-            }
-          },
-        },
-      }),
-    isChanging &&
-      h(Lazy, {
-        load: loadDialogs,
-        name: 'ChangeDialog',
-        props: {
-          operation: subject.change ?? '',
-          parameters,
-          label: text('change'),
-          fields: change?.body ?? [],
-          resource: { ...resource, ...subject.formValues?.(resource) },
-          etag,
-          onStale: onChange,
-          onClose: () => setChanging(false),
-          onDone: finish,
-        },
-      }),
   ]);
 }

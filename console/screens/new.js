@@ -3,13 +3,14 @@
  * and in `as` another operation that makes some.
  */
 
-import { permissions, say } from '../core/app.js';
+import { browser, calls, permissions, say, session } from '../core/app.js';
 import { address, go, goBack, href } from '../core/address.js';
-import { bodyOf } from '../core/draft.js';
+import { bodyOf, draftOf } from '../core/draft.js';
+import { forgetDraft, keepDraft, keptDraft } from '../core/drafts.js';
 import { mayCarryOut } from '../core/subject.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { actionLabel, errorLabel, text } from '../core/words.js';
-import { useState } from '../vendor/hooks.js';
+import { useMemo, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Form, useAction } from '../components/form.js';
 import { Lazy } from '../components/lazy.js';
@@ -19,6 +20,12 @@ import { Title } from '../components/title.js';
 
 /** @typedef {import('../components/fields.js').Draft} Draft */
 
+/** The field that is filled in with the usual warehouse. */
+const WAREHOUSE = 'warehouse_code';
+
+/** Where the browser keeps its code, for each company. */
+const usualKey = () => `stowage.warehouse ${session.user.value?.tenant}`;
+
 /**
  * @param {object} props
  * @param {import('../core/subject.js').Subject} props.subject
@@ -27,13 +34,23 @@ export function NewScreen({ subject }) {
   const { as = '', ...first } = address.value.query;
   const operation = subject.more?.find((one) => one === as) ?? subject.create ?? '';
   const owner = operation.split('/')[1] ?? subject.name;
-  const description = useLoaded(owner, () => loadInterface(owner));
+  const loaded = useLoaded(`${owner} ${operation}`, async (signal) => {
+    const found = await loadInterface(owner);
+    const asked = found.actions[operation]?.body ?? [];
+    const usual = asked.some(({ name }) => name === WAREHOUSE) ? await usualWarehouse(signal) : null;
+    return { description: found, given: /** @type {Draft} */ (usual === null ? {} : { [WAREHOUSE]: usual }) };
+  });
   const action = useAction();
   const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
-  const write = description.result?.actions[operation];
+  const [round, setRound] = useState(0); // another form begins
+  const user = session.user.value?.userId ?? '';
+  const form = `${operation} ${JSON.stringify(first)}`;
+  const kept = useMemo(() => keptDraft(browser.storage, user, form), [form, round]);
+  const { description = null, given = {} } = loaded.result ?? {};
+  const write = description?.actions[operation];
   if (write === undefined) {
-    return description.result === null
-      ? h(Notice, { error: description.error, onRetry: description.reload })
+    return description === null
+      ? h(Notice, { error: loaded.error, onRetry: loaded.reload })
       : h(Title, { title: text('not_found') });
   }
   if (!mayCarryOut(write, permissions())) {
@@ -45,24 +62,46 @@ export function NewScreen({ subject }) {
   const fields = write.body ?? [];
   const label = actionLabel(write.name);
   const back = href([subject.name]);
+  const begins = draftOf(fields, operation === subject.create ? (subject.begins?.() ?? {}) : {});
+  const forget = () => forgetDraft(browser.storage, user, form);
   /** @param {string} to */
   const leave = (to) => go(to, { replace: true });
+  const hasSecrets = Object.keys(secrets).length > 0;
+  const clear = () => {
+    forget();
+    setRound(round + 1);
+  };
   return h('section', {}, [
     h('header', { class: 'screen' }, h(Title, { title: label })),
-    Object.keys(secrets).length > 0
+    kept &&
+      !hasSecrets &&
+      h('p', { class: 'quiet' }, [
+        `${text('draft_kept')} `,
+        h('button', { type: 'button', onClick: clear }, text('clear')),
+      ]),
+    hasSecrets
       ? h(Secrets, { secrets, onClose: () => leave(back) })
       : h(Form, {
+          key: round,
           fields,
-          start: first,
+          start: { ...given, ...begins, ...kept, ...first },
+          onWrite: (draft) => keepDraft(browser.storage, user, form, draft),
           label: text('save'),
           action,
           noteOf: subject.sells ? sellableNote : undefined,
-          onCancel: () => goBack(back),
+          onCancel: () => {
+            forget();
+            goBack(back);
+          },
           onSubmit: async (draft) => {
             const here = address.value;
             const answer = await action.carryOut(operation, {}, bodyOf(fields, draft));
             if (answer === null) {
               return;
+            }
+            forget();
+            if (typeof draft[WAREHOUSE] === 'string') {
+              localStorage.setItem(usualKey(), draft[WAREHOUSE]);
             }
             const stale = staleLines(answer.body?.data?.lines);
             say(stale === '' ? text('done', { action: label }) : text('not_applied', { lines: stale }));
@@ -70,11 +109,29 @@ export function NewScreen({ subject }) {
             if (Object.keys(shown).length > 0) {
               setSecrets(shown);
             } else if (address.value === here) {
-              leave(detailOf(owner, description.result, answer.body?.data) ?? back);
+              leave(detailOf(owner, description, answer.body?.data) ?? back);
             }
           },
         }),
   ]);
+}
+
+/**
+ * Return the code of the only warehouse, or of the one that was last written in a form here.
+ *
+ * @param {AbortSignal} signal
+ */
+async function usualWarehouse(signal) {
+  const last = localStorage.getItem(usualKey());
+  if (last !== null) {
+    return last;
+  }
+  try {
+    const { body } = await calls.read('GET /warehouses', { query: { per_page: 2 }, signal });
+    return body.data.length === 1 ? (body.data[0]?.whs_code ?? null) : null;
+  } catch {
+    return null; // the form works without
+  }
 }
 
 /**

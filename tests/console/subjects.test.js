@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { actionName, allowedActions, itemPath, listPath } from '../../console/core/subject.js';
+import {
+  actionName,
+  allowedActions,
+  excessOf,
+  itemPath,
+  listPath,
+  mainAction,
+  startsAt,
+} from '../../console/core/subject.js';
 import { SUBJECT, SUBJECTS } from '../../console/subjects.js';
 
 const CONSOLE = new URL('../../console/', import.meta.url);
@@ -56,7 +64,18 @@ for (const subject of SUBJECTS) {
     assert.deepEqual(subject.columns.filter((name) => !names.has(name)), []);
     assert.ok(names.has(subject.title), subject.title);
     const known = detail?.fields ?? list?.fields ?? [];
-    for (const { operation, when = {}, unless = {}, asks = [], sends = {} } of subject.actions ?? []) {
+    const tables = new Set(known.flatMap(({ name, items }) => (items?.type === 'object' ? name : [])));
+    if (subject.expected !== undefined) {
+      const other = subject.expected.subject;
+      const lines = interfaces.get(other)?.details[`/${other}/{id}`]?.fields.find(({ name }) => name === 'lines');
+      const columns = lines?.items?.fields?.map(({ name }) => name) ?? [];
+      assert.deepEqual(subject.expected.columns.filter((name) => !columns.includes(name)), []);
+      tables.add('expected');
+    }
+    for (const action of subject.actions ?? []) {
+      const { operation, when = {}, unless = {}, asks = [], sends = {} } = action;
+      assert.ok(action.line === undefined || tables.has(action.at ?? 'lines'), operation);
+      assert.ok((action.then ?? []).every((one) => writes.has(one)), operation);
       assert.ok(writes.has(operation), operation);
       const body = new Set(writes.get(operation)?.body?.map(({ name }) => name));
       assert.deepEqual([...asks, ...Object.keys(sends)].filter((name) => !body.has(name)), []);
@@ -103,7 +122,7 @@ function offered(name, resource) {
 }
 
 test('the actions that a resource names are offered, in this order', () => {
-  assert.deepEqual(offered('exit-documents', { actions: ['pick', 'close'] }), ['pickings', 'close']);
+  assert.deepEqual(offered('exit-documents', { actions: ['pick', 'close'] }), ['pickings', 'pickings', 'close']);
   assert.deepEqual(offered('entry-documents', { actions: [] }), []);
   const reversed = ['revert', 'undo', 'allocate', 'start'];
   assert.deepEqual(offered('pickings', { actions: reversed }), reversed);
@@ -115,7 +134,7 @@ test('goods are packed while some are staged, also when they cannot be dispatche
   const staged = { status: 'completed', actions: ['close'] };
   assert.deepEqual(offered('exit-documents', staged), ['packing-orders', 'close']);
   const open = { status: 'open', actions: ['pick', 'close'] };
-  assert.deepEqual(offered('exit-documents', open), ['pickings', 'close']);
+  assert.deepEqual(offered('exit-documents', open), ['pickings', 'pickings', 'close']);
 });
 
 test('every action that a resource can name is offered', () => {
@@ -128,10 +147,10 @@ test('every action that a resource can name is offered', () => {
 });
 
 test('an empty handling unit can be deleted, and has nothing to remove', () => {
-  const actions = ['contents', 'remove', 'close'];
+  const actions = ['contents', 'contents', 'remove', 'close'];
   const unit = { actions, contents: [{}] };
   assert.deepEqual(offered('handling-units', unit), actions);
-  assert.deepEqual(offered('handling-units', { ...unit, contents: [] }), ['contents', 'close', '{id}']);
+  assert.deepEqual(offered('handling-units', { ...unit, contents: [] }), ['contents', 'contents', 'close', '{id}']);
   assert.deepEqual(offered('handling-units', { ...unit, actions: ['reopen'] }), ['reopen']);
 });
 
@@ -161,4 +180,68 @@ test('every write of the interface is offered', () => {
     (write) => !all.includes(write) && !(write.startsWith('PUT ') && isPatched(write)),
   );
   assert.deepEqual(missing, []);
+});
+
+/**
+ * @param {string} name of a subject
+ * @param {string} operation
+ * @returns {import('../../console/core/subject.js').Action}
+ */
+const actionOf = (name, operation) =>
+  /** @type {any} */ (SUBJECT.get(name)?.actions?.find((one) => one.operation === operation && !one.isForAll));
+
+test('an action at a line begins with the goods that are left, and is not offered without some', () => {
+  const ordered = [
+    { item_code: 'A', open_qty: 3, qty: 5, received_qty: 2 },
+    { item_code: 'B', open_qty: 0, qty: 1, received_qty: 1 },
+  ];
+  const receive = startsAt(actionOf('receipts', 'POST /receipts/{id}/lines'), ordered);
+  assert.deepEqual(receive.map(({ values }) => [values.item_code, values.qty]), [['A', 3]]);
+
+  const line = { item_code: 'A', qty: 4, picked_qty: 1, bin_code: 'A-1', batch_num: 'L1', serials: ['S'] };
+  const [pick] = startsAt(actionOf('pickings', 'POST /pickings/{id}/picks'), [line]);
+  assert.deepEqual(pick?.values, { item_code: 'A', qty: 3, bin_code: 'A-1', batch: 'L1', serials: ['S'] });
+  const [undo] = startsAt(actionOf('pickings', 'POST /pickings/{id}/picks/undo'), [line]);
+  assert.equal(undo?.values.qty, 1);
+
+  const back = { item_code: 'A', qty: 5, received_qty: 4, restocked_qty: 1, scrapped_qty: 0, lost_qty: 0,
+    returned_to_provider_qty: 2 };
+  const [decide] = startsAt(actionOf('returns', 'POST /returns/{id}/dispositions'), [back]);
+  assert.equal(decide?.values.lines[0].qty, 1);
+  const all = actionOf('returns', 'POST /returns/{id}/lines').values?.({ lines: Array(9).fill(back) });
+  assert.equal(all?.lines.length, 8);
+});
+
+test('what loses nothing needs no dialog, and what loses something names it', () => {
+  const finalize = actionOf('pickings', 'POST /pickings/{id}/finalize');
+  const isAtOnce = (/** @type {object[]} */ ...lines) =>
+    typeof finalize.atOnce === 'function' && finalize.atOnce({ lines });
+  assert.ok(isAtOnce({ item_code: 'A', qty: 4, picked_qty: 4 }));
+  const short = { item_code: 'A', qty: 4, picked_qty: 1 };
+  assert.ok(!isAtOnce(short));
+  assert.deepEqual(finalize.loses?.({ lines: [short] }), [{ item_code: 'A', qty: 3 }]);
+  const dispatch = actionOf('exit-documents', 'POST /exit-documents/{id}/dispatch');
+  const lines = [{ item_code: 'A', open_qty: 0 }, { item_code: 'B', open_qty: 2 }];
+  assert.deepEqual(dispatch.loses?.({ lines }), [{ item_code: 'B', qty: 2 }]);
+});
+
+test('what is about all lines comes before a form, and what ends something is never the main action', () => {
+  const operations = (/** @type {string} */ name) => SUBJECT.get(name)?.actions ?? [];
+  const ofReceipt = operations('receipts').filter(({ operation }) => /lines$|finalize|cancel/.test(operation));
+  assert.equal(mainAction(ofReceipt, {})?.label, 'receive_as_ordered');
+  assert.equal(mainAction(ofReceipt.filter(({ isForAll }) => !isForAll), {})?.operation, 'POST /receipts/{id}/finalize');
+  assert.equal(mainAction(operations('users').slice(2), {}), undefined);
+  const ofPicking = operations('pickings').filter(({ isForAll }) => !isForAll).slice(1);
+  const main = (/** @type {object} */ line) => mainAction(ofPicking, { lines: [{ qty: 4, ...line }] })?.operation;
+  assert.equal(main({ bin_code: null, picked_qty: 0 }), 'POST /pickings/{id}/allocate');
+  assert.equal(main({ bin_code: 'A-1', picked_qty: 4 }), 'POST /pickings/{id}/finalize');
+});
+
+test('only more than the lines of a product have left is an excess', () => {
+  const receive = actionOf('receipts', 'POST /receipts/{id}/lines');
+  const lines = [{ item_code: 'A', open_qty: 3 }, { item_code: 'A', open_qty: 2 }];
+  assert.equal(excessOf(receive, lines, { item_code: 'A', qty: 5 }), 0);
+  assert.equal(excessOf(receive, lines, { item_code: 'A', qty: 50 }), 45);
+  assert.equal(excessOf(receive, lines, { item_code: 'B', qty: 50 }), 0);
+  assert.equal(excessOf(receive, lines, { item_code: 'A', qty: 'x' }), 0);
 });

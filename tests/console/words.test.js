@@ -63,7 +63,9 @@ const asked = {
   actions: new Set([
     ...operations,
     ...SUBJECTS.flatMap(({ files: printed = [] }) => printed.map(({ label }) => label)),
-    ...SUBJECTS.flatMap(({ actions = [] }) => actions.flatMap(({ label }) => label ?? [])),
+    ...SUBJECTS.flatMap(({ actions = [] }) =>
+      actions.flatMap(({ label, lineLabel }) => [label, lineLabel].filter((one) => one !== undefined)),
+    ),
   ]),
   errors: new Set(readFileSync(CODES, 'utf8').match(/^## \w+$/gm)?.map((line) => line.slice(3))),
 };

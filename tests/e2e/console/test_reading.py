@@ -49,3 +49,16 @@ def test_problems_have_the_names_of_the_fields(person: Person) -> None:
     alert = person.page.get_by_role("alert")
     expect(alert).to_contain_text("must be corrected")
     expect(alert).not_to_contain_text("document_id")
+
+
+def test_draft_is_kept_until_it_is_saved_or_cleared(person: Person, run: str) -> None:
+    person.start("clients/new")
+    page = person.page
+    fill(page, {"Name": f"Shop {run}"})
+    person.go("products")
+    page.go_back()
+    page.reload()
+    expect(page.get_by_label("Name")).to_have_value(f"Shop {run}")
+    expect(page.get_by_text("This is what you wrote before.")).to_be_visible()
+    person.press("Clear")
+    expect(page.get_by_label("Name")).to_have_value("")

@@ -1,0 +1,61 @@
+/**
+ * What a person wrote in the form of something new, kept in the tab until it is saved: it survives a
+ * reload, another screen, and the time until an approval.
+ */
+
+/** @typedef {import('../components/fields.js').Draft} Draft */
+
+const PREFIX = 'stowage.draft ';
+
+/**
+ * @param {string} owner id of the user: nobody else at this tab sees the draft
+ * @param {string} name of the form
+ */
+const keyOf = (owner, name) => `${PREFIX}${owner} ${name}`;
+
+/**
+ * Keep a draft, without passwords.
+ *
+ * @param {Pick<Storage, 'setItem'>} storage
+ * @param {string} owner
+ * @param {string} name
+ * @param {Draft} draft
+ */
+export function keepDraft(storage, owner, name, draft) {
+  const kept = Object.entries(draft).filter(([field]) => !field.endsWith('password'));
+  try {
+    storage.setItem(keyOf(owner, name), JSON.stringify(Object.fromEntries(kept)));
+  } catch {
+    // the storage of the tab is full: the form works without
+  }
+}
+
+/**
+ * @param {Pick<Storage, 'getItem'>} storage
+ * @param {string} owner
+ * @param {string} name
+ * @returns {Draft | null}
+ */
+export function keptDraft(storage, owner, name) {
+  return JSON.parse(storage.getItem(keyOf(owner, name)) ?? 'null');
+}
+
+/**
+ * @param {Pick<Storage, 'removeItem'>} storage
+ * @param {string} owner
+ * @param {string} name
+ */
+export function forgetDraft(storage, owner, name) {
+  storage.removeItem(keyOf(owner, name));
+}
+
+/**
+ * Forget the drafts of everybody, at a sign-out.
+ *
+ * @param {Storage} storage
+ */
+export function forgetDrafts(storage) {
+  Object.keys(storage)
+    .filter((key) => key.startsWith(PREFIX))
+    .forEach((key) => storage.removeItem(key));
+}
