@@ -588,6 +588,15 @@ export const SUBJECTS = [
     panels: ['import'],
   },
   {
+    name: 'exports',
+    kind: 'export',
+    group: 'catalog',
+    columns: ['code', 'status', 'objects', 'format', 'rows', 'created_at', 'expires_at'],
+    title: 'code',
+    create: 'POST /exports',
+    actions: [{ operation: 'POST /exports/{id}/cancel', endsWork: true }],
+  },
+  {
     name: 'users',
     kind: 'user',
     group: 'setup',

@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from shared.integration.exports import actions as exports
+from shared.integration.exports.models import ExportDetail
 from shared.integration.imports import actions as imports
 from shared.integration.imports.models import ImportDetail
 from shared.kernel.action_table import ActionTable
@@ -192,6 +194,15 @@ SUBJECTS = (
             ("validating", "failed", "the validation gives up"),
             ("committing", "committed", "every row is applied"),
             ("committing", "failed", "the commit gives up"),
+        ],
+    ),
+    Subject(
+        "/exports", exports.ACTIONS, ExportDetail, {},
+        [
+            ("[*]", "pending", "POST /exports"),
+            ("pending", "running", "the first step"),
+            ("running", "completed", "all rows are written"),
+            ("running", "failed", "it gives up"),
         ],
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Bulk imports. The routes of reconciliations are in a module of their own."""
+"""Bulk imports. The routes of reconciliations and of exports are in modules of their own."""
 
 from typing import Any
 
@@ -208,5 +208,6 @@ def cancel_import(tx: Transaction, request: Request) -> ResourceResponse:
 
 lambda_handler = ApiHandler(
     routes,
+    DeferredRoutes("functions.imports.exports", ("/exports",)),
     DeferredRoutes("functions.imports.reconciliations", ("/reconciliations",)),
 )

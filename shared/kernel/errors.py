@@ -209,21 +209,27 @@ class FeatureNotInPlan(ServiceError):
 
 
 class Forbidden(ServiceError):
-    """403 forbidden: the user lacks a permission."""
+    """403 forbidden: the user lacks one or several permissions."""
 
     code = "forbidden"
 
-    def __init__(self, permission: str) -> None:
-        super().__init__(f"This needs the permission {permission}.")
+    def __init__(self, *permissions: str) -> None:
+        super().__init__(f"This needs {_named('the permission', permissions)}.")
 
 
 class MissingScope(ServiceError):
-    """403 missing_scope; `error.scope` names the scope."""
+    """403 missing_scope; `error.scope` names the scope, several separated by spaces."""
 
     code = "missing_scope"
 
-    def __init__(self, scope: str) -> None:
-        super().__init__(f"The token lacks the scope {scope}.", extra={"scope": scope})
+    def __init__(self, *scopes: str) -> None:
+        message = f"The token lacks {_named('the scope', scopes)}."
+        super().__init__(message, extra={"scope": " ".join(scopes)})
+
+
+def _named(noun: str, names: Sequence[str]) -> str:
+    """Return the noun with the names, in the plural if there are several."""
+    return f"{noun}{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
 
 class ClientNotAllowed(ServiceError):

@@ -41,7 +41,7 @@ class InSteps(Protocol):
 
     @property
     def busy_until(self) -> int:
-        """End of the lease of who works on it: epoch milliseconds."""
+        """End of the lease of who works on it, also if it is over: epoch milliseconds."""
 
     @property
     def stalled(self) -> int:
@@ -118,7 +118,7 @@ class QueuedWork[E: InSteps]:
 
     def release_lease(self, entity: E) -> Mapping[str, object] | None:
         """End the lease of an entity, so that the next worker can take it up immediately."""
-        return {"busy_until": 0} if entity.status in self.in_progress else None
+        return {"busy_until": now_ms()} if entity.status in self.in_progress else None
 
     def _continues(self, record: Record[E]) -> bool:
         return record.entity.status in self.in_progress

@@ -19,15 +19,21 @@ class Access:
     others: tuple[str, ...] = ()
 
 
+_ANY = (
+    "inventory.manage", "entries.manage", "exits.manage", "imports.run", "transfer-orders.manage",
+    "users.manage",
+)  # fmt: skip
+
+
 def _read(text: str) -> dict[str, Access]:
     """Parse lines of `METHOD path scope permission`; `-` means that a valid token is enough.
 
-    Several permissions are separated by `|`: each is enough.
+    Several permissions are separated by `|`: each is enough. `any` is each but approvals.grant.
     """
     promises = {}
     for line in text.strip().splitlines():
         method, path, scope, permission = line.split()
-        first, *others = permission.split("|")
+        first, *others = _ANY if permission == "any" else permission.split("|")
         named = None if first == "-" else first
         promises[f"{method} {path}"] = Access(scope, named, tuple(others))
     return promises
@@ -162,6 +168,10 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /reconciliations                  stocks:read       inventory.manage
     POST    /reconciliations/files            stocks:read       inventory.manage
     GET     /reconciliations/{id}             stocks:read       inventory.manage
+    GET     /exports                          changes:read      -
+    POST    /exports                          changes:read      any
+    GET     /exports/{id}                     changes:read      -
+    POST    /exports/{id}/cancel              changes:read      any
     GET     /stock-movements                  stocks:read       -
     GET     /stock-movements/{id}             stocks:read       -
     POST    /stock-adjustments                stocks:write      inventory.manage

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shared.identity.audit import service as audit
+from shared.integration.exports.repository import EXPORTS
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import PAIR_DIGITS, pair_id
 from shared.kernel.db.store import Store
@@ -100,6 +101,24 @@ COUNT: Mapping[str, Any] = {
     "whs_code": "CEN",
     "blind": True,
 }
+EXPORT: Mapping[str, Any] = {
+    "status": "pending",
+    "objects": ["product"],
+    "format": "jsonl",
+    "language": "en",
+    "position": 7,
+    "epoch": 1,
+    "last_ids": {"product": 3},
+    "author": {
+        "subject": "erp",
+        "kind": "client",
+        "client_id": "erp",
+        "scopes": [],
+        "permissions": [],
+    },
+    "expires_at": "2099-01-01T00:00:00.000Z",
+}
+
 HOLD: Mapping[str, Any] = {
     "stage": "active",
     "warehouse_id": 1,
@@ -238,6 +257,10 @@ def _count(store: Store) -> int:
     return insert_entity(store, COUNTS, COUNT)
 
 
+def _export(store: Store) -> int:
+    return insert_entity(store, EXPORTS, EXPORT)
+
+
 def _hold(store: Store) -> int:
     return insert_entity(store, HOLDS, HOLD)
 
@@ -287,6 +310,7 @@ PLANTED: Mapping[str, EntityFactory] = {
     "/waves": wave,
     "/approvals": _approval,
     "/counts": _count,
+    "/exports": _export,
     "/holds": _hold,
     "/returns": _return,
     "/packing-orders": _packing_order,

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from shared.integration.exports.context import export_context
 from shared.integration.imports.context import import_context
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.receiving.repository import RECEIPTS
@@ -578,6 +579,28 @@ def _ensure_listed_is_possible(stack: Stack, erp: Erp, path: str, states: _State
         restore()
 
 
+def _exports(stack: Stack, erp: Erp) -> _States:
+    context = export_context(stack.tenant(), stack.store())
+
+    def export(status: str) -> Callable[[], int]:
+        def made() -> int:
+            for one in erp.walk("/exports"):
+                if "cancel" in erp.get(f"/exports/{one['id']}").ok()["actions"]:
+                    erp.post(f"/exports/{one['id']}/cancel").ok()
+            number: int = erp.post("/exports", {"objects": ["product"]}).ok(202)["id"]
+            context.update(number, lambda _: {"status": status})
+            return number
+
+        return made
+
+    return _States(
+        {
+            status: export(status)
+            for status in ("pending", "running", "completed", "failed", "cancelled")
+        }
+    )
+
+
 def _act(caller: Erp, subject: Subject, name: str, number: int, body: object) -> Response:
     method, path = subject.operation(name).split(" ")
     assert method == "POST"
@@ -609,10 +632,13 @@ def _states_of(
     *,
     monkeypatch: pytest.MonkeyPatch,
 ) -> _States:
-    if path == "/returns":
-        return _returns(erp)
-    if path == "/imports":
-        return _imports(stack, monkeypatch)
+    without_goods: Mapping[str, Callable[[], _States]] = {
+        "/returns": lambda: _returns(erp),
+        "/imports": lambda: _imports(stack, monkeypatch),
+        "/exports": lambda: _exports(stack, erp),
+    }
+    if path in without_goods:
+        return without_goods[path]()
     goods = _Goods(stack, erp, aws_faults)
     monkeypatch.setattr("shared.warehouse.packing.actions.MAX_UNITS", _MOST_UNITS)
     if path == "/holds":

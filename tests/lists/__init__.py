@@ -6,6 +6,7 @@ from tests.lists.approvals import APPROVAL_LIST
 from tests.lists.audit import AUDIT_LIST
 from tests.lists.counts import COUNT_LIST
 from tests.lists.documents import ENTRY_LIST, EXIT_LIST
+from tests.lists.exports import EXPORT_LIST
 from tests.lists.holds import HOLD_LIST
 from tests.lists.imports import IMPORT_LIST
 from tests.lists.packing import HANDLING_UNIT_LIST, PACKING_ORDER_LIST
@@ -48,6 +49,7 @@ LISTS: Mapping[str, Listed] = {
         WAVE_LIST,
         APPROVAL_LIST,
         IMPORT_LIST,
+        EXPORT_LIST,
         WEBHOOK_LIST,
         USER_LIST,
         ROLE_LIST,

@@ -280,6 +280,7 @@ _TAGS: Mapping[str, str] = {
     "Entry documents": "Announced arrivals, such as purchase orders, and progress of each line.",
     "Exit documents": "Demand, such as sales orders, progress of each line, and dispatch.",
     "Imports": "Spreadsheets that are validated first and then committed row by row.",
+    "Exports": "Snapshots of whole lists as files, from which copies follow the changes.",
     "Reconciliations": "Comparisons of another system's quantities with the stock.",
     "Clients": "The customers to whom goods are delivered.",
     "Providers": "The suppliers from whom goods come.",

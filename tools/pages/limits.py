@@ -19,6 +19,8 @@ from shared.identity.tenancy.tenant import PLANS, TOTAL_REQUESTS, WEBHOOKS, Limi
 from shared.identity.users import code_checks, passwords, sessions
 from shared.identity.users.models import MAX_ROLES
 from shared.integration.changes import models as changes
+from shared.integration.exports import models as exports
+from shared.integration.exports.views import LINK_SECONDS
 from shared.integration.imports import models as imports
 from shared.integration.imports import service as imports_service
 from shared.integration.reconciliations import models as reconciliations
@@ -225,6 +227,8 @@ def _requests() -> str:
 | differences that a reconciliation shows | {_plain(reconciliations.MAX_DIFFERENCES)}, the largest, each with {reconciliations.MAX_SHOWN} movements or works | the others are in a workbook |
 | movements that a reconciliation looks at | {_plain(movements.MAX_OF_PRODUCT)} of a product, {_plain(movements.MAX_MOVEMENTS)} in all | the difference is not `explained` |
 | unacknowledged works that a reconciliation looks at | the newest {MAX_WORKS} of each kind | |
+| lists of an [export](../guides/changes.md#snapshots) | 1 to {exports.MAX_OBJECTS} | 422 |
+| exports of a company in progress | 1 | 409 `conflict` |
 | `cursor` | {_longest_cursor()} characters | 422 |
 | a filter, `search` | {_longest(fields.Term)} characters | 422 |
 | Idempotency-Key | 1 to 255 printable ASCII characters | 400 `bad_request` |
@@ -393,8 +397,9 @@ def _retention() -> str:
 | deliveries of webhooks | {webhook_repository.RETENTION_DAYS} days |
 | events in the outbox, after they were relayed | {outbox._RETENTION_SECONDS // _DAY} days |
 | entries of the [feed of changes](../guides/changes.md) | {feed.CHUNK_SECONDS // _DAY} days |
-| files of imports, error reports and dropped files, also rejected ones | {_kept_days("ImportBucket", "ImportWorkBucket")} days |
+| files of imports, error reports and dropped files, also rejected ones; files of exports | {_kept_days("ImportBucket", "ImportWorkBucket")} days |
 | [reconciliations](../guides/changes.md#reconcile) | {reconciliations.KEPT_DAYS} days; the link of a workbook {RECONCILIATION_SECONDS // _MINUTE} minutes |
+| the link of a file of an export | {LINK_SECONDS // _MINUTE} minutes; get the export again |
 | responses under an Idempotency-Key | {claim.WINDOW_SECONDS // _HOUR} hours |
 | backups (point-in-time recovery), also of a deleted tenant | 35 days |
 | the table before a [restore](../operating/restore.md) | until an operator removes it, or the tenant is deleted |

@@ -9,6 +9,7 @@ from tools.pages.markers import table
 WITH_DIAGRAM = (
     "receipts", "pickings", "transfers", "transfer orders", "waves", "packing orders",
     "handling units", "returns", "holds", "counts", "approvals", "imports",
+    "exports",
 )  # fmt: skip
 """Subjects whose page has a diagram of their states."""
 

@@ -54,7 +54,8 @@ SCOPES: Mapping[Scope, str] = {
     " putaway suggestions, and compare quantities with the stock.",
     "stocks:write": "Make stock adjustments and holds, create, carry out and post counts, and with"
     " products:write import inventory counts.",
-    "changes:read": "Follow the changes of everything that the other scopes of the token may read.",
+    "changes:read": "Follow the changes of everything that the other scopes of the token may read,"
+    " and make exports of it.",
     "webhooks:manage": "Manage all webhook subscriptions and their deliveries, and so read"
     " everything that has events, such as products, stock and documents.",
     "settings:manage": "Administer the company: read and change its settings, its API clients, its"
@@ -78,7 +79,8 @@ PERMISSIONS: Mapping[Permission, str] = {
     "exits.manage": "Exit documents, holds, pickings, packing orders, handling units, RFID"
     " validations, waves, dispatch and clients; counting stock.",
     "inventory.manage": "Products, product categories, warehouses, positions, maps, pick faces,"
-    " stock, counts, replenishments and transfers.",
+    " stock, counts, replenishments and transfers; exports, for which any permission but"
+    " approvals.grant is enough.",
     "imports.run": "Bulk imports.",
     "transfer-orders.manage": "Transfer orders.",
     "users.manage": "Users, roles, API clients, settings, webhooks and the audit log. Who has this"

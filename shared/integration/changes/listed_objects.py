@@ -19,7 +19,7 @@ from shared.kernel.db.facets import ids_of_pair
 from shared.kernel.db.outbox_item import ResourceId, VersionChange
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
-from shared.kernel.errors import ServiceError
+from shared.kernel.errors import Forbidden, MissingScope, ServiceError
 
 _MANAGE_ACCESS = "users.manage"
 
@@ -58,7 +58,8 @@ class ListedObject:
     `collection` and `view` are names of attributes of modules below `shared`. Without `view`, the
     list shows the entities as they are. Where the view depends on more than the record, `view_for`
     returns it. `read` returns those that exist of the given ids; default: from `collection`.
-    `place` returns what follows `path` in the address of a resource.
+    `place` returns what follows `path` in the address of a resource. `depends_on_reader` is whether
+    the list shows some callers less than others.
     """
 
     path: str
@@ -71,6 +72,7 @@ class ListedObject:
     permission: str | None = None
     feature: str | None = None
     module: str | None = None
+    depends_on_reader: bool = False
 
     @property
     def kind(self) -> str:
@@ -78,21 +80,23 @@ class ListedObject:
         kind: str = _attribute(self.collection).kind
         return kind
 
-    def ensure_readable(self, reader: Reader) -> None:
-        """Raise the error with which the list refuses the caller, if it does."""
+    def ensure_authorized(self, caller: Caller) -> None:
+        """Raise the error with which the list refuses a caller without its rights."""
         authorize(
-            reader.caller, scope=self.scope, permission=self.permission, write=False,
-            allows_mobile=False,
-        )  # fmt: skip
+            caller, scope=self.scope, permission=self.permission, write=False, allows_mobile=False
+        )
+
+    def ensure_in_plan(self, tenant: Tenant) -> None:
+        """Raise the error of a feature that the plan lacks, or of a module that is off."""
         if self.feature:
-            ensure_feature(reader.tenant, self.feature)
+            ensure_feature(tenant, self.feature)
         if self.module:
-            ensure_module(reader.tenant, self.module)
+            ensure_module(tenant, self.module)
 
     def may_read(self, reader: Reader) -> bool:
         """Return whether the list answers the caller."""
         try:
-            self.ensure_readable(reader)
+            ensure_readable(reader, [self])
         except ServiceError:
             return False
         return True
@@ -125,6 +129,30 @@ class ListedObject:
         if self.view_for:
             return self.view_for(reader, records)
         return _attribute(self.view) if self.view else _entity
+
+
+def ensure_readable(reader: Reader, objects: Collection[ListedObject]) -> None:
+    """Raise the error with which a list of the objects refuses the caller, if one does.
+
+    Raises:
+        MissingScope: The token lacks scopes; the error names all of them.
+        Forbidden: The user lacks permissions; the error names all of them.
+    """
+    scopes: dict[str, None] = {}
+    permissions: dict[str, None] = {}
+    for one in objects:
+        try:
+            one.ensure_authorized(reader.caller)
+        except MissingScope:
+            scopes[one.scope] = None
+        except Forbidden:
+            permissions[one.permission or ""] = None
+    if scopes:
+        raise MissingScope(*scopes)
+    if permissions:
+        raise Forbidden(*permissions)
+    for one in objects:
+        one.ensure_in_plan(reader.tenant)
 
 
 def _entity(record: Record[Any]) -> BaseModel:
@@ -243,6 +271,13 @@ LISTED_OBJECTS: Mapping[str, ListedObject] = {
         view_for=_import,
         permission="imports.run",
         module="bulk_import",
+        depends_on_reader=True,
+    ),
+    "export": ListedObject(
+        "/exports",
+        "changes:read",
+        "integration.exports.repository:EXPORTS",
+        "integration.exports.views:export_in_list",
     ),
     "client": ListedObject("/clients", "clients:read", "warehouse.partners.repository:CLIENTS"),
     "provider": ListedObject(
@@ -286,7 +321,11 @@ LISTED_OBJECTS: Mapping[str, ListedObject] = {
         "warehouse.stock.views:movement",
     ),
     "count": ListedObject(
-        "/counts", "stocks:read", "warehouse.counts.repository:COUNTS", view_for=_count
+        "/counts",
+        "stocks:read",
+        "warehouse.counts.repository:COUNTS",
+        view_for=_count,
+        depends_on_reader=True,
     ),
     "transfer_order": ListedObject(
         "/transfer-orders",

@@ -3,20 +3,25 @@
 Everything that exists at a position of the feed has an id of a sequence that was allocated before
 the position was read. So reading all ids up to the last one, strongly consistent, misses nothing;
 indexes, which lag, are not used. What is created later is behind the position.
+
+The id of a level is a pair of a product and a warehouse. Its places are the products: one that has
+no total has no level.
 """
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from shared.identity.auth import client_service, clients
+from shared.identity.auth import clients
 from shared.integration.changes.listed_objects import LISTED_OBJECTS
 from shared.kernel.db.facets import pair_id
 from shared.kernel.db.outbox_item import ResourceId
 from shared.kernel.db.sequences import last_id
 from shared.kernel.db.store import Store
+from shared.warehouse.stock.service import products_with_levels
 
-_PAIRS: Mapping[str, tuple[str, str]] = {"level": ("product", "warehouse")}
-"""Kind whose ids are pairs → the kinds whose ids they consist of."""
+_LEVELS = "stock_level"
+_MOST_PAIRS = 5_000
+"""Levels that places at once may have, unless one product has more."""
 
 
 def last_ids(store: Store, objects: Sequence[str]) -> dict[str, int]:
@@ -28,28 +33,33 @@ def last_ids(store: Store, objects: Sequence[str]) -> dict[str, int]:
 def _sequences(name: str) -> tuple[str, ...]:
     if name == clients.LISTED_AS:
         return ()
-    kind = LISTED_OBJECTS[name].kind
-    return _PAIRS.get(kind, (kind,))
+    return ("product", "warehouse") if name == _LEVELS else (LISTED_OBJECTS[name].kind,)
 
 
 def places(name: str, last: Mapping[str, int]) -> int:
-    """Return the number of places of an object, each of which may have a resource."""
-    if name == clients.LISTED_AS:
+    """Return the number of places of an object, each of which may have resources."""
+    if name == clients.LISTED_AS:  # few; their only place has all
         return 1
-    count = 1
-    for kind in _sequences(name):
-        count *= last[kind]
-    return count
+    return last[_sequences(name)[0]]
+
+
+def places_at_once(name: str, last: Mapping[str, int], most: int) -> int:
+    """Return how many places are read at once, if they may be `most`."""
+    if name == _LEVELS:
+        return max(1, min(most, _MOST_PAIRS // max(1, last["warehouse"])))
+    return most
 
 
 def ids_at(
     store: Store, name: str, last: Mapping[str, int], first: int, end: int
 ) -> Sequence[ResourceId]:
-    """Return the ids of the records that may be at places from `first` up to before `end`."""
-    if name == clients.LISTED_AS:  # few; their only place has all
-        return client_service.active_ids(store)
-    sequences = _sequences(name)
-    if len(sequences) == 1:
-        return range(first + 1, end + 1)
-    width = last[sequences[1]]
-    return [pair_id(place // width + 1, place % width + 1) for place in range(first, end)]
+    """Return the ids of the records that may be at places from `first` up to before `end`.
+
+    Not of API clients, whose ids have no sequence.
+    """
+    numbers = range(first + 1, end + 1)
+    if name == _LEVELS:
+        warehouses = range(1, last["warehouse"] + 1)
+        products = products_with_levels(store, numbers)
+        return [pair_id(product, one) for product in products for one in warehouses]
+    return numbers

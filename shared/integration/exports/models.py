@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from shared.kernel.fields import Input, Stored, Timestamp
+from shared.kernel.fields import Input, Stored, Timestamp, Word
+from shared.kernel.list_parameters import OneOf, PeriodParameters
 
 MAX_OBJECTS = 30
 FILE_DAYS = 90
@@ -19,9 +20,16 @@ type ExportLanguage = Literal["en", "es"]
 class ExportDraft(Input):
     """The lists to export, and how."""
 
-    objects: Annotated[list[str], Field(min_length=1, max_length=MAX_OBJECTS)]
+    objects: Annotated[list[Word], Field(min_length=1, max_length=MAX_OBJECTS)]
     format: ExportFormat = "jsonl"
     language: ExportLanguage = "en"
+
+
+class ExportParameters(PeriodParameters):
+    """Query parameters of the list of exports."""
+
+    sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
+    status: OneOf[ExportStatus] | None = None
 
 
 class ExportAuthor(Stored):
@@ -80,7 +88,7 @@ class StoredExport(Stored):
 
 
 class ExportFile(Stored):
-    """A file of an export. `url` is null for others than who has requested the export."""
+    """A file of an export, compressed with gzip. `url` is a link that is valid for minutes."""
 
     object: str
     url: Annotated[
@@ -116,6 +124,11 @@ class ExportDetail(Export):
 
     files: list[ExportFile]
     actions: list[str]
+
+
+def rows_of(stored: StoredExport) -> int:
+    """Return the number of rows that are written."""
+    return sum(one.rows for one in stored.files)
 
 
 def export_code(number: int) -> str:

@@ -11,6 +11,7 @@ from shared.kernel.db.transaction import Transaction
 EXPORTS = Collection(
     kind="export",
     noun="Export",
+    listed_as="export",
     model=StoredExport,
     facets=facets_of("status", "created_at", "updated_at"),
     sorts={"created_at": 1, "updated_at": 2},

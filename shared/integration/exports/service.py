@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from shared.integration.changes.listed_objects import LISTED_OBJECTS, Reader
+from shared.integration.changes.listed_objects import LISTED_OBJECTS, Reader, ensure_readable
 from shared.integration.changes.service import feed_head
 from shared.integration.exports.actions import ACTIONS, IN_PROGRESS
 from shared.integration.exports.context import ExportContext, author_of
@@ -21,6 +21,7 @@ from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, Problem
+from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, ensure_valid
 
 _REQUEST_SECONDS = 30
@@ -39,13 +40,12 @@ def start_export(
 
     Raises:
         Conflict: Another export is in progress.
-        ServiceError: The caller may not read one of the objects.
+        ServiceError: The caller may not read all objects.
         UnservedTable: The table has no feed yet.
     """
     draft = ensure_valid(body, _problems(body))
     reader = Reader(tx.store, context.tenant, caller)
-    for name in draft.objects:
-        LISTED_OBJECTS[name].ensure_readable(reader)
+    ensure_readable(reader, [LISTED_OBJECTS[name] for name in draft.objects])
     head = feed_head(context.store)
     last = last_ids(context.store, draft.objects)
     number = allocate_ids(context.store, EXPORTS.kind, 1)
@@ -86,7 +86,8 @@ def _end_if_abandoned(tx: Transaction, record: Record[StoredExport]) -> None:
     stored = record.entity
     if stored.status not in IN_PROGRESS:
         return
-    if milliseconds_of(stored.updated_at) > tx.now_ms - _ABANDONED_MS:
+    last_sign = max(milliseconds_of(stored.updated_at), stored.busy_until)
+    if last_sign > tx.now_ms - _ABANDONED_MS:
         raise Conflict(
             f"Export {export_code(stored.id)} is {stored.status}; only one is made at a time."
         )
@@ -111,3 +112,4 @@ def cancel_export(tx: Transaction, number: int) -> Record[StoredExport]:
 
 
 get_export = EXPORTS.get
+list_exports = list_of(EXPORTS)

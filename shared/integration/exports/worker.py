@@ -1,15 +1,20 @@
 """Makes an export in steps. Each step writes a file; what a killed step has written is not used."""
 
 import secrets
+from collections.abc import Mapping
+from typing import Any
 
-from shared.integration.changes.listed_objects import LISTED_OBJECTS
+from shared.identity.auth import clients
+from shared.integration.changes.listed_objects import LISTED_OBJECTS, Reader
 from shared.integration.changes.service import feed_head
 from shared.integration.exports import ids
 from shared.integration.exports.actions import IN_PROGRESS
+from shared.integration.exports.client_rows import client_rows
 from shared.integration.exports.context import ExportContext, ended
-from shared.integration.exports.models import StoredExport, StoredFile
+from shared.integration.exports.models import StoredExport, StoredFile, rows_of
 from shared.integration.exports.row_file import MEDIA, RowFile
 from shared.kernel.clock import now_ms
+from shared.kernel.db.outbox_item import ResourceId
 from shared.kernel.db.records import Record
 from shared.kernel.observability import logger
 from shared.kernel.queued_work import QueuedWork, progress
@@ -49,11 +54,6 @@ def process_export(context: ExportContext, export_id: int, *, last_delivery: boo
         )
 
 
-def rows_of(stored: StoredExport) -> int:
-    """Return the number of rows that are written."""
-    return sum(one.rows for one in stored.files)
-
-
 def _process(context: ExportContext, record: Record[StoredExport]) -> Record[StoredExport]:
     first = True
     while record.entity.status in IN_PROGRESS:
@@ -80,9 +80,8 @@ def _write_file(
     rows = RowFile(stored.format, stored.language)
     most = _FIRST_PLACES
     while place < end:
-        following = min(place + most, end)
-        wanted = ids.ids_at(reader.store, name, stored.last_ids, place, following)
-        rows.add(LISTED_OBJECTS[name].rows(reader, wanted).values())
+        following = min(place + ids.places_at_once(name, stored.last_ids, most), end)
+        rows.add(_rows_at(reader, stored, place, following).values())
         place = following
         most = _PLACES if rows.size <= rows.rows * _SMALL_ROW else _FIRST_PLACES
         if rows.rows >= _MOST_ROWS or rows.size >= _MOST_CHARACTERS or now_ms() >= until_ms:
@@ -96,6 +95,17 @@ def _write_file(
     return behind, StoredFile(
         object=name, name=path, rows=rows.rows, bytes=len(content), sha256=digest
     )
+
+
+def _rows_at(
+    reader: Reader, stored: StoredExport, first: int, end: int
+) -> Mapping[ResourceId, dict[str, Any]]:
+    """Return the rows at places of the object that is next, from `first` up to before `end`."""
+    name = stored.objects[stored.done]
+    if name == clients.LISTED_AS:
+        return client_rows(reader)
+    wanted = ids.ids_at(reader.store, name, stored.last_ids, first, end)
+    return LISTED_OBJECTS[name].rows(reader, wanted)
 
 
 def _save(

@@ -30,7 +30,7 @@ from shared.warehouse.stock.models import (
     StockRow,
     StoredLevel,
 )
-from shared.warehouse.stock.repository import MOVEMENTS, STOCK
+from shared.warehouse.stock.repository import MOVEMENTS, STOCK, TOTALS
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownWarehouse
 
@@ -114,6 +114,14 @@ def list_levels(store: Store, parameters: LevelParameters, now_ms: int) -> Page[
         for record in page.records
     ]
     return replace(page, records=records)
+
+
+def products_with_levels(store: Store, products: Iterable[int]) -> list[int]:
+    """Return those of some products that have a level in any warehouse; consistent.
+
+    The first change of a level also writes the total of its product, which is never deleted.
+    """
+    return [record.id for record in TOTALS.get_many(store, products)]
 
 
 def places_text(store: Store, row: StockRow) -> str:

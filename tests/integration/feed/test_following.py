@@ -199,7 +199,7 @@ def test_objects_that_the_caller_may_not_read_are_left_out(feed: FeedScenario) -
     assert page["meta"]["last"] == page["meta"]["latest"] == 2
     assert _read(feed, scopes, objects="product")["data"] == []
     latest = service.latest_position(_reader(feed, **scopes))
-    assert set(latest.checksums) == {"warehouse", "warehouse_position", "pick_face"}
+    assert set(latest.checksums) == {"warehouse", "warehouse_position", "pick_face", "export"}
 
 
 def test_users_need_the_permission_of_a_list(feed: FeedScenario) -> None:
