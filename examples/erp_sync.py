@@ -19,15 +19,8 @@ import httpx
 
 from examples.stowage_client import Stowage, StowageError
 
-LISTS = {
-    "product": "/products",
-    "entry_document": "/entry-documents",
-    "exit_document": "/exit-documents",
-    "receipt": "/receipts",
-    "picking": "/pickings",
-    "stock_level": "/stock-levels",
-}
-"""The lists that the ERP copies, by object."""
+OBJECTS = ("product", "entry_document", "exit_document", "receipt", "picking", "stock_level")
+"""What the ERP copies: the objects of lists."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS outgoing (
@@ -193,7 +186,7 @@ def _changed_lines(present: list[Any], wanted: list[Any]) -> Iterator[dict[str, 
 def copy_changes(stowage: Stowage, database: sqlite3.Connection) -> None:
     """Copy what changed since the last run, deletions included."""
     stored = database.execute("SELECT position FROM followed").fetchone()
-    for page in stowage.follow(stored and stored[0], LISTS):
+    for page in stowage.follow(stored and stored[0], OBJECTS):
         with database:  # The position is stored with what it is of.
             if page.is_snapshot:
                 database.execute("DELETE FROM copies")

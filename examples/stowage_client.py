@@ -1,17 +1,18 @@
 """A client of the Stowage REST API. Copy this file; its only dependency is httpx."""
 
+import gzip
+import json
 import random
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
 ATTEMPTS = 7  # They take 31 s or more; a request that failed may hold its key for up to 30 s.
-SETTLING = 5  # Seconds after which lists certainly show what a position includes.
 LONGEST_WAIT = 60  # Maximum seconds between two attempts, also if Retry-After is longer.
 
 
@@ -69,22 +70,20 @@ class Stowage:
             page = self.send("GET", page["links"]["next"]).json()
             yield from page["data"]
 
-    def follow(self, position: str | None, lists: Mapping[str, str]) -> Iterator["Page"]:
-        """Yield what changed in lists since a position, page by page.
+    def follow(self, position: str | None, objects: Collection[str]) -> Iterator["Page"]:
+        """Yield what changed in the lists of objects since a position, page by page.
 
-        `lists` are the paths of the lists by object, such as {"product": "/products"}. Store the
-        rows and the position of a page in one transaction. Without a position, and when it is too
-        old or the company was restored, the first page is a snapshot: it has all rows, in place of
-        those that you have.
+        `objects` are names such as product and stock_level. Store the rows and the position of a
+        page in one transaction. Without a position, and when it is too old or the company was
+        restored, the first page is a snapshot: it has all rows, in place of those that you have.
         """
         while True:
             if position is None:
-                latest = self.get("/changes/latest")
-                position = f"{latest['epoch']}:{latest['position']}"
-                self.sleep(SETTLING)
-                yield Page(position, self._rows(lists), is_snapshot=True)
+                export = self.export(objects)
+                position = f"{export['epoch']}:{export['position']}"
+                yield Page(position, self._rows(export), is_snapshot=True)
             epoch, _, after = position.partition(":")
-            query = {"after": after, "epoch": epoch, "objects": ",".join(lists)}
+            query = {"after": after, "epoch": epoch, "objects": ",".join(objects)}
             query |= {"include": "resource", "per_page": "500"}
             try:
                 page = self.send("GET", "/changes", params=query).json()
@@ -99,10 +98,28 @@ class Stowage:
             if meta["last"] == meta["latest"]:
                 return
 
-    def _rows(self, lists: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        for name, path in lists.items():
-            for row in self.each(path, include="version"):
-                known = {"object": name, "id": row["id"], "version": row["version"]}
+    def export(self, objects: Collection[str]) -> dict[str, Any]:
+        """Export the lists of objects, and return the completed export.
+
+        Raises:
+            StowageError: 409 conflict while another export of the company is made: try again later.
+            RuntimeError: The export has failed or was cancelled.
+        """
+        export: dict[str, Any] = self.post("/exports", {"objects": list(objects)})
+        while export["status"] in {"pending", "running"}:
+            self.sleep(1)
+            export = self.get(f"/exports/{export['id']}")
+        if export["status"] != "completed":
+            raise RuntimeError(f"{export['code']} is {export['status']}: {export['failure']}")
+        return export
+
+    def _rows(self, export: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        for number, file in enumerate(export["files"]):
+            link = self.get(f"/exports/{export['id']}")["files"][number]["url"]  # valid for minutes
+            request = self.http.build_request("GET", link)
+            content = _raise_for_error(self._send_with_retries(request)).content
+            for row in map(json.loads, gzip.decompress(content).splitlines()):
+                known = {"object": file["object"], "id": row["id"], "version": row["version"]}
                 yield {**known, "resource": row}
 
     def post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:

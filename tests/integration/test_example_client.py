@@ -48,6 +48,13 @@ class FaultyTransport(httpx.BaseTransport):
         self.sent.append(request)
         if self.before and (instead := self.before.pop(0)(request)):
             return instead
+        answer = self.answer(request)
+        if self.after and (instead := self.after.pop(0)(request)):
+            return instead
+        return answer
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        """Return the answer of the service."""
         path = request.url.raw_path.decode().removeprefix("/api")
         try:
             answer = self._gateway.request(
@@ -55,8 +62,6 @@ class FaultyTransport(httpx.BaseTransport):
             )
         except Killed as death:
             raise httpx.ReadTimeout("no answer", request=request) from death
-        if self.after and (instead := self.after.pop(0)(request)):
-            return instead
         return httpx.Response(answer.status, headers=answer.headers, text=answer.text)
 
     def tokens_asked(self) -> int:

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -21,14 +21,24 @@ from examples.erp_sync import (
 )
 from examples.stowage_client import Stowage, StowageError
 from operations import api_clients
+from shared.integration.exports.repository import EXPORTS
+from shared.kernel import aws
+from shared.kernel.config import config
 from tests.clock import Clock
 from tests.feed_scenario import FeedScenario
+from tests.import_scenario import ImportScenario
 from tests.integration.test_example_client import ORDER, FaultyTransport, InjectedFault
 from tests.sampling import sampled
 from tests.stack import ADDRESS
 from tests.unit.test_docs_integrating import quoted, tables
 from tests.webhook_scenario import WebhookScenario
 
+LISTS = {
+    noun: path
+    for _, nouns, paths in tables("| What the ERP needs | Object | List |")
+    for noun, path in zip(quoted(nouns), quoted(paths), strict=True)
+}
+"""The lists that the guide names, by object."""
 _MOST_REQUESTS = 100
 """More requests than a synchronisation makes."""
 
@@ -47,17 +57,32 @@ def passing(_: httpx.Request) -> None:
 
 @dataclass
 class RelayingTransport(FaultyTransport):
-    """Transport to the gateway; what was committed is in the feed when it is read."""
+    """Transport to the gateway and to files.
+
+    What was committed is in the feed when it is read, and exports are made when they are read.
+    """
 
     feed: FeedScenario
 
     def __post_init__(self) -> None:
         super().__init__(self.feed.stack.gateway)
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        if "X-Amz-Signature" in request.url.params:
+            return _file(request)
         if "/changes" in request.url.path:
             self.feed.webhooks.run_relay()
-        return super().handle_request(request)
+        if "/exports" in request.url.path:
+            ImportScenario(self.feed.stack).drain_queue()
+        return super().answer(request)
+
+
+def _file(request: httpx.Request) -> httpx.Response:
+    """Return the file of a link, for which no token is sent."""
+    assert "Authorization" not in request.headers
+    bucket, key = config().import_work_bucket, request.url.path.removeprefix("/")
+    stored = aws.client("s3").get_object(Bucket=bucket, Key=key.removeprefix(f"{bucket}/"))
+    return httpx.Response(200, content=stored["Body"].read())
 
 
 @pytest.fixture
@@ -147,11 +172,11 @@ def copies(database: sqlite3.Connection, noun: str) -> list[dict[str, object]]:
     return [json.loads(row) for (row,) in rows]
 
 
-def assert_copied(stowage: Stowage, database: sqlite3.Connection, lists: Mapping[str, str]) -> None:
+def assert_copied(stowage: Stowage, database: sqlite3.Connection, nouns: Iterable[str]) -> None:
     """Assert that the copies are the lists, by their rows and by the checksums of the service."""
     checksums = stowage.get("/changes/latest")["checksums"]
-    for noun, path in lists.items():
-        listed = [json.dumps(row) for row in stowage.each(path, include="version")]
+    for noun in nouns:
+        listed = [json.dumps(row) for row in stowage.each(LISTS[noun], include="version")]
         copied = copies(database, noun)
         assert sorted(map(json.dumps, copied)) == sorted(listed), noun
         names = (f"{noun}:{row['id']}:{row['version']}".encode() for row in copied)
@@ -164,7 +189,7 @@ def values(database: sqlite3.Connection, query: str) -> list[object]:
 
 
 def assert_synchronised(stowage: Stowage, database: sqlite3.Connection) -> None:
-    assert_copied(stowage, database, erp_sync.LISTS)
+    assert_copied(stowage, database, erp_sync.OBJECTS)
     expected = [
         (f"{works}/{row['id']}", row["document"]["external_ref"], "10", 10.0)
         for works in ("/receipts", "/pickings")
@@ -189,7 +214,7 @@ def test_killed_synchronisation_is_completed_by_the_next_run(
 ) -> None:
     # The other lists are copied in the same way.
     kept = ("product", "entry_document", "stock_level")
-    monkeypatch.setattr(erp_sync, "LISTS", {noun: erp_sync.LISTS[noun] for noun in kept})
+    monkeypatch.setattr(erp_sync, "OBJECTS", kept)
     tried: list[int] = []
     for at in sampled(f"synchronisation {after}", range(_MOST_REQUESTS), every=6):
         tried.append(at)
@@ -228,23 +253,47 @@ def test_killed_synchronisation_is_completed_by_the_next_run(
     assert sorted(references) == sorted(expected)
 
 
+def test_killed_first_load_is_completed_by_the_next_run(
+    stowage: Stowage, transport: FaultyTransport, database: sqlite3.Connection
+) -> None:
+    exercise(stowage)
+    for at in range(_MOST_REQUESTS):
+        database.execute("DELETE FROM followed")
+        transport.before = [*[passing] * at, kill]
+        with suppress(KilledError):
+            copy_changes(stowage, database)
+        reached, transport.before = not transport.before, []
+        copy_changes(stowage, database)
+        assert_copied(stowage, database, erp_sync.OBJECTS)
+        if not reached:
+            break
+    assert at > 2 * len(erp_sync.OBJECTS)
+
+
+def test_an_export_that_fails_stops_the_load(
+    stowage: Stowage, database: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "functions.import_worker.app.process_export",
+        lambda context, number, **_: context.fail(EXPORTS.get(context.store, number), "It is full"),
+    )
+    with pytest.raises(RuntimeError, match="XP-1 is failed: It is full"):
+        copy_changes(stowage, database)
+    assert values(database, "SELECT position FROM followed") == []
+
+
 def test_loop_copies_every_list_that_the_guide_names(
     stowage: Stowage, database: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lists = {
-        noun: path
-        for _, nouns, paths in tables("| What the ERP needs | Object | List |")
-        for noun, path in zip(quoted(nouns), quoted(paths), strict=True)
-    }
-    assert {noun: lists[noun] for noun in erp_sync.LISTS} == erp_sync.LISTS
-    monkeypatch.setattr(erp_sync, "LISTS", lists)
+    assert LISTS.keys() >= {*erp_sync.OBJECTS}
+    monkeypatch.setattr(erp_sync, "OBJECTS", tuple(LISTS))
     copy_changes(stowage, database)  # a snapshot, then changes
     exercise(stowage)
 
     copy_changes(stowage, database)
 
-    assert_copied(stowage, database, lists)
-    assert all(copies(database, noun) for noun in lists)
+    assert_copied(stowage, database, LISTS)
+    assert all(copies(database, noun) for noun in LISTS)
 
 
 def test_a_company_that_was_restored_is_copied_anew(
