@@ -7,7 +7,7 @@ import { today } from './core/zone.js';
 
 /**
  * @typedef {import('./core/subject.js').Subject} Subject
- * @typedef {import('./core/subject.js').Resource} Resource
+ * @typedef {import('./core/actions.js').Resource} Resource
  */
 
 const GOODS = ['item_code', 'gtin', 'qty', 'unit', 'bin_code', 'batch', 'serials'];

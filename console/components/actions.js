@@ -4,7 +4,8 @@
 
 import { permissions } from '../core/app.js';
 import { go, href } from '../core/address.js';
-import { isAtOnce, itemPath, labelOf, listAddress, mainAction, mayCarryOut } from '../core/subject.js';
+import { isAtOnce, labelOf, mainAction } from '../core/actions.js';
+import { itemPath, listAddress, mayCarryOut } from '../core/subject.js';
 import { text } from '../core/words.js';
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
@@ -13,8 +14,8 @@ import { Secrets, secretsOf } from './secrets.js';
 
 /**
  * @typedef {import('../core/subject.js').Subject} Subject
- * @typedef {import('../core/subject.js').Action} Action
- * @typedef {import('../core/subject.js').Resource} Resource
+ * @typedef {import('../core/actions.js').Action} Action
+ * @typedef {import('../core/actions.js').Resource} Resource
  *
  * @typedef {object} Chosen
  * @property {Action} action

@@ -7,7 +7,8 @@ import { pathOf } from '../core/calls.js';
 import { href } from '../core/address.js';
 import { saveFile } from '../core/files.js';
 import { readable } from '../core/links.js';
-import { allowedActions, itemPath, lineLabel, listAddress, startsAt } from '../core/subject.js';
+import { allowedActions, lineLabel, startsAt } from '../core/actions.js';
+import { itemPath, listAddress } from '../core/subject.js';
 import { loadDescription, loadInterface, useLoaded } from '../core/use.js';
 import { SUBJECT } from '../subjects.js';
 import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
@@ -24,8 +25,8 @@ import { Title } from '../components/title.js';
  * @typedef {import('../core/subject.js').Subject} Subject
  * @typedef {import('../core/subject.js').Interface} Interface
  * @typedef {import('../core/subject.js').Field} Field
- * @typedef {import('../core/subject.js').Action} Action
- * @typedef {import('../core/subject.js').Resource} Resource
+ * @typedef {import('../core/actions.js').Action} Action
+ * @typedef {import('../core/actions.js').Resource} Resource
  * @typedef {import('../components/actions.js').Chosen} Chosen
  */
 

@@ -6,7 +6,7 @@ import { address } from '../core/address.js';
 import { permissions, say } from '../core/app.js';
 import { bodyOf, draftOf } from '../core/draft.js';
 import { isStale } from '../core/refusal.js';
-import { excessOf, isAtOnce, labelOf, startsAt } from '../core/subject.js';
+import { excessOf, isAtOnce, labelOf, startsAt } from '../core/actions.js';
 import { text, valueLabel } from '../core/words.js';
 import { useEffect, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
@@ -18,8 +18,8 @@ import { plain } from '../components/value.js';
 /**
  * @typedef {import('../core/subject.js').Interface} Interface
  * @typedef {import('../core/subject.js').Field} Field
- * @typedef {import('../core/subject.js').Action} Action
- * @typedef {import('../core/subject.js').Resource} Resource
+ * @typedef {import('../core/actions.js').Action} Action
+ * @typedef {import('../core/actions.js').Resource} Resource
  */
 
 /** What an action says before it ends something, by the last part of its path. */
@@ -158,7 +158,7 @@ const QTY = /** @type {const} */ ({ name: 'qty', type: 'number' });
  *
  * @param {object} props
  * @param {Action} props.action
- * @param {readonly import('../core/subject.js').Loss[]} props.losses
+ * @param {readonly import('../core/actions.js').Loss[]} props.losses
  */
 function Losses({ action, losses }) {
   const words = wordsOf(LOSSES, action);

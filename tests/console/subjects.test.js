@@ -2,15 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import {
-  actionName,
-  allowedActions,
-  excessOf,
-  itemPath,
-  listPath,
-  mainAction,
-  startsAt,
-} from '../../console/core/subject.js';
+import { actionName, allowedActions, excessOf, mainAction, startsAt } from '../../console/core/actions.js';
+import { itemPath, listPath } from '../../console/core/subject.js';
 import { SUBJECT, SUBJECTS } from '../../console/subjects.js';
 
 const CONSOLE = new URL('../../console/', import.meta.url);
@@ -185,7 +178,7 @@ test('every write of the interface is offered', () => {
 /**
  * @param {string} name of a subject
  * @param {string} operation
- * @returns {import('../../console/core/subject.js').Action}
+ * @returns {import('../../console/core/actions.js').Action}
  */
 const actionOf = (name, operation) =>
   /** @type {any} */ (SUBJECT.get(name)?.actions?.find((one) => one.operation === operation && !one.isForAll));

@@ -5,9 +5,8 @@
 import { calls } from '../../core/app.js';
 import { pathOf } from '../../core/calls.js';
 import { saveFile } from '../../core/files.js';
-import { readRows } from '../../core/workbook.js';
 import { text } from '../../core/words.js';
-import { useLoaded } from '../../core/use.js';
+import { imported, useLoaded } from '../../core/use.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
 import { Table } from '../../components/table.js';
@@ -48,6 +47,7 @@ export function Panel({ resource }) {
  */
 function Report({ id }) {
   const report = useLoaded(`report ${id}`, async () => {
+    const { readRows } = await imported(() => import('../../core/workbook.js'));
     const file = await calls.download(pathOf('GET /imports/{id}/error-report', { id }));
     const content = await file.arrayBuffer();
     return { file, rejected: await readRows(content), skipped: await readRows(content, 2) };

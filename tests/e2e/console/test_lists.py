@@ -71,7 +71,7 @@ def test_addresses_that_show_nothing_say_why(person: Person) -> None:
     person.page.get_by_role("button", name=re.compile("^Due until")).click()
     expect(person.rows().first).to_be_visible()
     person.open("products?sort=color")
-    expect(person.page.get_by_role("alert")).to_contain_text("sort")
+    expect(person.page.get_by_role("alert")).to_contain_text("Sort: must be one of")
     expect(person.page.get_by_role("alert")).to_contain_text("Request ")
 
 
