@@ -136,6 +136,16 @@ export const SUBJECTS = [
       'in_transit',
     ],
     title: 'item_code',
+    more: ['POST /reconciliations/files', 'POST /reconciliations'],
+  },
+  {
+    name: 'reconciliations',
+    kind: 'reconciliation',
+    group: 'stock',
+    from: 'stock-levels',
+    waits: ['pending', 'running'],
+    columns: [],
+    title: 'code',
   },
   {
     name: 'stock-movements',

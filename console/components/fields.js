@@ -13,7 +13,7 @@ import { hasSuggestions, Suggestions } from './suggestions.js';
 /**
  * @typedef {import('../core/subject.js').Field} Field
  * @typedef {import('../core/refusal.js').Problem} Problem
- * @typedef {string | boolean | string[] | Draft | Draft[]} Entry
+ * @typedef {string | boolean | string[] | Draft | Draft[] | File} Entry
  * @typedef {{[name: string]: Entry}} Draft
  */
 
@@ -78,7 +78,7 @@ export function PlainInput({ field, entry, onChange, problems, path }) {
     required: field.isRequired === true && field.type !== 'boolean',
     'aria-invalid': own.length > 0,
     'aria-describedby': notes.length > 0 ? `${id}-notes` : undefined,
-    onInput: (/** @type {Event} */ event) => onChange(entered(event.target)),
+    onInput: (/** @type {any} */ { target }) => onChange(target.files?.[0] ?? entered(target)),
   };
   return h('div', { class: `field ${field.type}` }, [
     h('label', { for: id }, [
@@ -128,6 +128,8 @@ function input(field, entry, common) {
     case 'number':
     case 'integer':
       return h('input', { ...common, value, inputMode: 'decimal', autocomplete: 'off' });
+    case 'file':
+      return h('input', { ...common, type: 'file', accept: '.csv,.xlsx' });
     case 'date':
       return h('input', { ...common, value, type: 'date' });
     case 'date-time':

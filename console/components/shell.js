@@ -104,7 +104,7 @@ function Menu() {
       h('section', { key: group }, [
         h('h2', {}, groupLabel(group)),
         ...visible
-          .filter((subject) => subject.group === group && subject.parent === undefined)
+          .filter((subject) => subject.group === group && (subject.parent ?? subject.from) === undefined)
           .map(({ name }) =>
             h(MenuLink, { key: name, path: [name], label: subjectLabel(name), isHere: here === name }),
           ),

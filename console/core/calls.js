@@ -115,7 +115,7 @@ export class Calls {
    * @param {object} options
    * @param {string} options.key Idempotency-Key
    * @param {Parameters} [options.parameters]
-   * @param {Operations[Name]['body'] | FormData} [options.body]
+   * @param {Operations[Name]['body']} [options.body] one with a file is sent as a form
    * @param {string | null} [options.etag] the resource must still have this ETag
    * @returns {Promise<Answer<Operations[Name]['result']>>}
    * @throws {Refusal | NoAnswer | import('./refusal.js').SessionEnded}
@@ -128,8 +128,8 @@ export class Calls {
     }
     /** @type {RequestInit} */
     const init = { method: operation.split(' ')[0] ?? '', headers };
-    if (body instanceof FormData) {
-      init.body = body;
+    if (Object.values(body ?? {}).some((value) => value instanceof File)) {
+      init.body = formOf(body ?? {});
     } else if (body !== undefined) {
       headers['Content-Type'] = 'application/json';
       init.body = JSON.stringify(body);
@@ -196,6 +196,19 @@ export class Calls {
     }
     throw await refusalOf(response);
   }
+}
+
+/** @param {object} body with its fields before its file, as the service reads them */
+function formOf(body) {
+  const form = new FormData();
+  const entries = Object.entries(body);
+  for (const [name, value] of entries.filter(([, value]) => !(value instanceof File))) {
+    form.set(name, String(value));
+  }
+  for (const [name, value] of entries.filter(([, value]) => value instanceof File)) {
+    form.set(name, value);
+  }
+  return form;
 }
 
 /** @param {Response} success */

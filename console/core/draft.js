@@ -116,6 +116,9 @@ function valueOf(field, entry) {
  * @param {Exclude<Entry, string>} entry
  */
 function valueOfParts(field, entry) {
+  if (entry instanceof File) {
+    return entry;
+  }
   if (Array.isArray(entry)) {
     const items = field.items;
     const values = entry.map((one) =>

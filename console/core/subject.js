@@ -77,6 +77,7 @@
  * @property {Record<string, string>} [links] field with an object → subject of this object
  * @property {readonly string[]} [hidden] fields of the detail that another list shows
  * @property {string} [parent] subject below whose resources it is
+ * @property {string} [from] subject in whose list it is made, if it has no list of its own
  * @property {string} [item] name of its id in a path, if it is not `id`
  * @property {readonly string[]} [parts] subjects below a resource of this one
  * @property {readonly string[]} [waits] statuses that end by themselves, soon

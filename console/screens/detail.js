@@ -204,7 +204,7 @@ function useExpected({ expected }, resource, etag) {
  */
 function Head({ subject, parameters, title }) {
   return h('header', { class: 'screen' }, [
-    h('p', {}, h('a', { href: href(listAddress(subject, parameters)) }, subjectLabel(subject.name))),
+    h('p', {}, h('a', { href: href(listAddress(subject, parameters)) }, subjectLabel(subject.from ?? subject.name))),
     h(Title, { title }),
   ]);
 }

@@ -141,10 +141,7 @@ async function isReadable(file) {
  */
 async function send(key, kind, file) {
   if (file.size <= WITH_REQUEST) {
-    const form = new FormData();
-    form.set('kind', kind);
-    form.set('file', file);
-    return idOf(await calls.write('POST /imports', { key, body: form }));
+    return idOf(await calls.write('POST /imports', { key, body: /** @type {any} */ ({ kind, file }) }));
   }
   const body = /** @type {any} */ ({ kind, filename: file.name });
   const pending = await calls.write('POST /imports/uploads', { key, body });

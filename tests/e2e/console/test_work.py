@@ -3,6 +3,7 @@
 import re
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -125,6 +126,23 @@ def test_goods_are_held_and_released(person: Person, acme: httpx.Client, goods: 
     person.choose("Release")
     expect(person.shown("Status")).to_have_text("Released")
     assert acme.get("/stock-levels", params=level).json()["data"][0]["sellable"] == 10
+
+
+def test_quantities_of_a_file_are_compared(
+    person: Person, acme: httpx.Client, goods: str, tmp_path: Path
+) -> None:
+    place = {"warehouse": f"W-{goods}", "bin_code": "A-1"}
+    counted = {"item_code": goods, **place, "counted_qty": 10, "reason": "first count"}
+    assert acme.post("/stock-adjustments", json=counted).status_code == httpx.codes.CREATED
+    sheet = tmp_path / "erp.csv"
+    sheet.write_text(f"item_code,warehouse_code,qty\n{goods},W-{goods},12\n")
+    person.start("stock-levels")
+    person.page.get_by_role("link", name="Compare a file of quantities").click()
+    person.page.locator("input[type=file]").set_input_files(sheet)
+    person.press("Save")
+    expect(person.shown("Status")).to_have_text("Completed")
+    differences = person.page.get_by_role("region", name="Differences")
+    expect(differences.get_by_role("cell", name="-2", exact=True)).to_be_visible()
 
 
 def test_receipt_from_its_document_to_the_end(
