@@ -166,14 +166,16 @@ class FreeStock:
         again = self._unsure & found.keys() - self._late
         self._unsure -= again
         rows = {one: {row.id for row in found[one]} for one in found}
+        required = {row.id for row in serials}
         warehouse = self._picking.warehouse_id
         self._posting.read_ahead(
-            late=set().union(*(rows[one] for one in self._late & found.keys())),
+            # Nothing reads a required serial again that seems to be taken.
+            late=set().union(*(rows[one] for one in self._late & found.keys())) - required,
             again=set().union(*(rows[one] for one in again)),
             levels=[(product, warehouse) for product in again],
         )
         self._posting.load(
-            rows=list({row.id for row in serials}.union(*rows.values())),
+            rows=list(required.union(*rows.values())),
             levels=[(product, warehouse) for product in self._products],
             movements=0,
         )

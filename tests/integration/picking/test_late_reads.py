@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
-from tests.faults import AwsFaults
+from shared.kernel.db.facets import id_text
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.warehouse.stock.repository import STOCK
+from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.lagging_reads import LaggingReads
-from tests.stack import Stack
+from tests.snapshot import stored_items
+from tests.stack import ACCOUNT, REGION, Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -77,6 +82,40 @@ def test_batch_that_arrived_a_moment_ago_and_expires_first_is_allocated(
     with aws_faults.faulty(lagging):
         yard.stock("CEMENT", 5, batch="SOON", expiry_date="2030-01-31")
         assert _allocated(yard.picking(order)) == [(2, "A-01", "SOON")]
+
+
+def test_serial_that_was_released_a_moment_ago_is_allocated_to_the_line_that_names_it(
+    yard: WarehouseScenario, aws_faults: AwsFaults
+) -> None:
+    """Its row lags behind the level that names it, and so does the index."""
+    yard.stock_serials("S-1", "S-2", "S-3", "S-4")
+    lines: list[dict[str, Any]] = [
+        {"item_code": "DRILL", "qty": 1, "serials": ["S-1"]}, {"item_code": "DRILL", "qty": 1},
+    ]  # fmt: skip
+    first, both = (yard.order(head={"lines": some}) for some in (lines[:1], lines))
+    number = yard.picking(first)["id"]
+    key = STOCK.key(1)
+    former = {_key(item): item for item in stored_items(ACCOUNT, REGION, _TABLE)}[key]
+    yard.act(number, "cancel").ok()
+
+    def lag(call: Call, forward: Forward) -> Answer:
+        answer = forward()
+        parsed: dict[str, Any] = answer[0][1] if answer[0] else {}
+        if call.operation == "Query" and "IndexName" in call.request:
+            parsed["Items"] = [one for one in parsed["Items"] if id_text(1) not in str(one)]
+        if call.operation == "BatchGetItem":
+            items = parsed["Responses"][_TABLE]
+            if not call.request["RequestItems"][_TABLE].get("ConsistentRead"):
+                items[:] = [former if _key(one) == key else one for one in items]
+        return answer
+
+    with aws_faults.faulty(lag):
+        found = yard.picking(both)["lines"]
+    assert sorted(one["serials"] for one in found) == [["S-1"], ["S-2"]]
+
+
+def _key(item: dict[str, Any]) -> tuple[str, str]:
+    return item[PARTITION_KEY]["S"], item[SORT_KEY]["S"]
 
 
 def test_position_that_was_blocked_a_moment_ago_is_not_allocated_from(
