@@ -16,7 +16,7 @@ from functions.mcp.tool import (
     listed,
     pick,
 )
-from shared.kernel.errors import ServiceError
+from shared.kernel.errors import Problem, ServiceError, ValidationFailed
 from shared.kernel.fields import Code, Day, Identifier, Name, Note, Reference
 from shared.kernel.list_parameters import Text
 from shared.warehouse.catalog.models import UnitGoods
@@ -42,7 +42,9 @@ class OrderSearch(Paged):
     partner_code: Text | None = None
     status: DocumentStatus | None = None
     late: bool | None = Field(
-        default=None, description="true: only unfinished orders that were due before today."
+        default=None,
+        description="true: only orders that were due before today, and without `status` only"
+        " unfinished ones.",
     )
 
 
@@ -208,7 +210,10 @@ def receive_goods(interface: Interface, args: ArrivedGoods) -> Data:
     """
     key = args.idempotency_key
     body = {"document_id": args.order_id, "concept": "Received by an agent"}
-    number: int = interface.post("/receipts", body, f"{key}/receipt")["data"]["id"]
+    try:
+        number: int = interface.post("/receipts", body, f"{key}/receipt")["data"]["id"]
+    except ValidationFailed as error:  # of the order: all else in the body is fixed
+        raise ValidationFailed([Problem("order_id", error.problems[0].message)]) from error
     lines = args.model_dump(exclude_unset=True, include={"lines"})
     try:
         interface.post("/receipts/{id}/start", {}, f"{key}/start", id=number)

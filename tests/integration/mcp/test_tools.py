@@ -53,6 +53,13 @@ def test_delivery_is_received_with_a_receipt_of_its_own(
     assert [one["id"] for one in shown["receipts"]] == [received["receipt_id"]]
 
 
+def test_unknown_order_of_a_delivery_is_named_as_the_tool_names_it(agent: Agent) -> None:
+    refused = agent.refused("receive_goods", order_id=9, lines=LINES, idempotency_key="delivery")
+    problem = {"field": "order_id", "message": "no entry document has the id 9"}
+    assert refused["errors"] == [problem]
+    assert refused["message"] == "order_id: no entry document has the id 9"
+
+
 def test_stock_is_shown_in_sums_and_by_position(agent: Agent, scenario: ReceivingScenario) -> None:
     _arrived(agent, scenario)
     found = agent.ok("get_stock", item_code="BRICK", warehouse="YARD")
@@ -96,7 +103,7 @@ def test_late_orders_are_unfinished_and_were_due_before_today(
     scenario.erp.post(f"/exit-documents/{made['id']}/close")
     late = agent.ok("find_customer_orders", late=True)
     assert [one["external_ref"] for one in late["orders"]] == ["L-1"]
-    closed = agent.ok("find_customer_orders", status="closed", partner_code="C-1")
+    closed = agent.ok("find_customer_orders", late=True, status="closed", partner_code="C-1")
     assert [one["external_ref"] for one in closed["orders"]] == ["L-2"]
     assert agent.ok("find_purchase_orders", external_ref="L-1")["total"] == 0
 
