@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.db.actions import StaleRead
-from shared.kernel.db.lists.entity_pages import MAX_INDEX_LAG_MS
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO, plain
@@ -86,8 +85,7 @@ class PositionRooms:
                 one.id: {*ids} | known[one.id] for one, ids in zip(missed, listed, strict=True)
             }
             found = self._stocked(known)
-        is_short = any(len(found[one.id]) < counts[one.id].rows for one in missed)
-        if is_short and self._tx.elapsed_ms < MAX_INDEX_LAG_MS:
+        if any(len(found[one.id]) < counts[one.id].rows for one in missed):
             raise StaleRead
         return found
 

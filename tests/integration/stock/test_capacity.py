@@ -255,22 +255,29 @@ def test_what_arrives_meanwhile_is_counted(
         assert _at(yard, "B-01") == {4.0: 7.0, 9.0: 12.0}[before]
 
 
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(("hidden", "status"), [(2, 422), (10**6, 503)])
 def test_rows_that_the_index_does_not_show_yet_are_counted(
-    yard: WarehouseScenario, aws_faults: AwsFaults
+    yard: WarehouseScenario, aws_faults: AwsFaults, hidden: int, status: int
 ) -> None:
+    """However long it lags: without the rows, nobody knows what fits."""
     yard.stock("BRICK", 30)
     yard.stock("CEMENT", 9, "B-01", batch="L1")  # not among the ids of the position
-    hidden = [2, 0]
+    queries = 0
 
     def lag(call: Call, forward: Forward) -> Answer:
+        nonlocal queries
         answer = forward()
         if call.operation == "Query" and call.request.get("IndexName") == _BY_POSITION:
-            hidden[1] += 1
-            if hidden[1] <= hidden[0] and answer[0] is not None:
+            queries += 1
+            if queries <= hidden and answer[0] is not None:
                 answer[0][1]["Items"] = []
         return answer
 
     with aws_faults.faulty(lag):
         refused = _transfer(yard, {"qty": 2})
-    assert refused.blocked == {"lines.0.qty": "2 requested, 1 of BRICK fit at B-01"}
-    assert hidden[1] > hidden[0]
+    assert refused.status == status
+    if status == 422:
+        assert refused.blocked == {"lines.0.qty": "2 requested, 1 of BRICK fit at B-01"}
+        assert queries > hidden
+    assert _at(yard, "B-01") == 9
