@@ -605,6 +605,9 @@ export const SUBJECTS = [
     title: 'code',
     create: 'POST /exports',
     actions: [{ operation: 'POST /exports/{id}/cancel', endsWork: true }],
+    hidden: ['files'],
+    panels: ['export'],
+    waits: ['pending', 'running'],
   },
   {
     name: 'users',

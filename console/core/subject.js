@@ -106,13 +106,26 @@ export function itemPath(subject) {
 }
 
 /**
+ * Return what exports and the feed of changes call a resource of a subject: the last name in the path
+ * of its list, in the singular. Undefined for what they do not have.
+ *
+ * @param {Subject} subject
+ */
+export function objectOf({ name, parent, from }) {
+  if ((parent ?? from) !== undefined || name === 'audit-log') {
+    return undefined;
+  }
+  return name.replaceAll('-', '_').replace(/ies$/, 'y').replace(/s$/, '');
+}
+
+/**
  * Return the address of the list of a resource.
  *
  * @param {Subject} subject
  * @param {Record<string, string>} parameters
  */
-export function listAddress({ name, parent }, parameters) {
-  return parent === undefined ? [name] : [parent, parameters.id ?? '', name];
+export function listAddress({ name, parent, from = name }, parameters) {
+  return parent === undefined ? [from] : [parent, parameters.id ?? '', name];
 }
 
 /**

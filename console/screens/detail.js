@@ -3,15 +3,13 @@
  */
 
 import { calls, permissions, session } from '../core/app.js';
-import { pathOf } from '../core/calls.js';
 import { href } from '../core/address.js';
-import { saveFile } from '../core/files.js';
 import { readable } from '../core/links.js';
 import { allowedActions, lineLabel, startsAt } from '../core/actions.js';
-import { itemPath, listAddress } from '../core/subject.js';
+import { itemPath, listAddress, objectOf } from '../core/subject.js';
 import { loadDescription, loadInterface, useLoaded } from '../core/use.js';
 import { SUBJECT } from '../subjects.js';
-import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
+import { fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
 import { useEffect, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Actions } from '../components/actions.js';
@@ -123,7 +121,8 @@ function DetailView({ fields, error, isLoading, ...props }) {
       chosen,
       onChoose: setChosen,
     }),
-    h(Files, { subject, parameters }),
+    subject.files &&
+      h(Lazy, { load: () => import('./panels/files.js'), name: 'Panel', props: { files: subject.files, parameters } }),
     h(Definitions, {
       fields: shown.filter((field) => !isTable(field)),
       values: resource,
@@ -162,6 +161,7 @@ function DetailView({ fields, error, isLoading, ...props }) {
     ),
     subject.parent === undefined &&
       h(Lazy, { load: () => import('./panels/history.js'), name: 'Panel', props: { subject, resource } }),
+    subject.parent === undefined && h(Changes, { subject, resource }),
   ]);
 }
 
@@ -197,6 +197,33 @@ function useExpected({ expected }, resource, etag) {
 }
 
 /**
+ * What changed, loaded when somebody asks for it: most visits do not.
+ *
+ * @param {object} props
+ * @param {Subject} props.subject
+ * @param {Resource} props.resource
+ */
+function Changes({ subject, resource }) {
+  const [isOpen, setOpen] = useState(false);
+  const object = objectOf(subject);
+  if (object === undefined) {
+    return null;
+  }
+  return h(
+    'details',
+    {
+      onToggle: (/** @type {Event} */ { currentTarget }) =>
+        setOpen(/** @type {HTMLDetailsElement} */ (currentTarget).open),
+    },
+    [
+      h('summary', {}, text('what_changed')),
+      isOpen &&
+        h(Lazy, { load: () => import('./panels/changes.js'), name: 'Panel', props: { object, resource } }),
+    ],
+  );
+}
+
+/**
  * @param {object} props
  * @param {Subject} props.subject
  * @param {Record<string, string>} props.parameters
@@ -206,33 +233,6 @@ function Head({ subject, parameters, title }) {
   return h('header', { class: 'screen' }, [
     h('p', {}, h('a', { href: href(listAddress(subject, parameters)) }, subjectLabel(subject.from ?? subject.name))),
     h(Title, { title }),
-  ]);
-}
-
-/**
- * The files of a resource, to print.
- *
- * @param {object} props
- * @param {Subject} props.subject
- * @param {Record<string, string>} props.parameters
- */
-function Files({ subject, parameters }) {
-  const [error, setError] = useState(/** @type {unknown} */ (null));
-  /** @param {string} path */
-  const open = async (path) => {
-    setError(null);
-    try {
-      const file = await calls.download(pathOf(`GET ${path}`, parameters));
-      saveFile(file, file.name, { isShown: file.type === 'application/pdf' }); // browsers show no ZPL
-    } catch (refused) {
-      setError(refused);
-    }
-  };
-  return h('div', { class: 'actions' }, [
-    ...(subject.files ?? []).map(({ path, label }) =>
-      h('button', { key: path, type: 'button', onClick: () => open(path) }, actionLabel(label)),
-    ),
-    h(Notice, { error }),
   ]);
 }
 

@@ -9,9 +9,9 @@ import { saveFile } from '../core/files.js';
 import { csvFile, formatNumber } from '../core/format.js';
 import { Refusal } from '../core/refusal.js';
 import { linkOf, readable } from '../core/links.js';
-import { itemPath, listPath, mayCarryOut } from '../core/subject.js';
+import { itemPath, listPath, mayCarryOut, objectOf } from '../core/subject.js';
 import { loadDescription, useLoaded } from '../core/use.js';
-import { actionLabel, fieldLabel, subjectLabel, text } from '../core/words.js';
+import { actionLabel, fieldLabel, language, subjectLabel, text } from '../core/words.js';
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Dialog } from '../components/dialog.js';
@@ -101,6 +101,11 @@ function ListView({ subject, id, list, description, page }) {
       rows.length > 0 &&
         h('button', { type: 'button', onClick: () => saveCsv(title, columns, rows) }, [
           text('download_csv', { count: rows.length }),
+        ]),
+      rows.length > 0 &&
+        objectOf(subject) !== undefined &&
+        h('a', { class: 'button', href: href(['exports', 'new'], { objects: objectOf(subject), format: 'csv', language: language.value }) }, [
+          text('export_all'),
         ]),
     ]),
     page.error instanceof Refusal &&

@@ -16,6 +16,7 @@ _NAME = re.compile(r"^    name: '([a-z-]+)'", re.MULTILINE)
 _PARENT = re.compile(r"^    parent: '([a-z-]+)'", re.MULTILINE)
 _WRITES = re.compile(r"'(?:POST|PUT|PATCH|DELETE) /([a-z-]+)")
 _PANELS = re.compile(r"panels: \[(.*?)\]")
+_FILES = "    files: ["
 
 
 def first_visit() -> int:
@@ -57,7 +58,8 @@ def _first() -> set[str]:
 
 def _panels(entry: str) -> list[str]:
     names = _PANELS.search(entry)
-    return [f"screens/panels/{one}.js" for one in re.findall(r"[a-z_]+", names[1] if names else "")]
+    found = re.findall(r"[a-z_]+", names[1] if names else "")
+    return [f"screens/panels/{one}.js" for one in [*found, *(["files"] if _FILES in entry else [])]]
 
 
 def compared() -> list[Table]:

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { actionName, allowedActions, excessOf, mainAction, startsAt } from '../../console/core/actions.js';
-import { itemPath, listPath } from '../../console/core/subject.js';
+import { itemPath, listPath, objectOf } from '../../console/core/subject.js';
 import { SUBJECT, SUBJECTS } from '../../console/subjects.js';
 
 const CONSOLE = new URL('../../console/', import.meta.url);
@@ -137,6 +137,18 @@ test('every action that a resource can name is offered', () => {
     assert.deepEqual(known.filter((name) => !names.includes(name)), [], subject);
   }
   assert.equal(admitted.size, 15);
+});
+
+test('an export and the feed call a resource by the last name of its list, in the singular', () => {
+  const names = Object.fromEntries(SUBJECTS.map((subject) => [subject.name, objectOf(subject)]));
+  assert.equal(names['product-categories'], 'product_category');
+  assert.equal(names.stocks, 'stock');
+  assert.equal(names['rfid-validations'], 'rfid_validation');
+  assert.deepEqual(SUBJECTS.filter((subject) => objectOf(subject) === undefined).map(({ name }) => name), [
+    'reconciliations',
+    'deliveries',
+    'audit-log',
+  ]);
 });
 
 test('an empty handling unit can be deleted, and has nothing to remove', () => {

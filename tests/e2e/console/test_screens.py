@@ -25,6 +25,8 @@ SCREENS = (
     "map",
     "warehouse-positions/new?as=POST+%2Fwarehouse-positions%2Fbulk",
     "imports/new",
+    "exports",
+    "exports/new?objects=product",
     "users",
     "api-clients",
     "webhooks",
