@@ -4,6 +4,7 @@
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { gunzipSync } from "node:zlib";
 
 import createClient, { type Client } from "openapi-fetch";
 import type { components, paths } from "./interface.js";
@@ -16,8 +17,6 @@ const ATTEMPTS = 7;
 const LONGEST_WAIT = 60;
 /** Milliseconds that a request may take. */
 const TIMEOUT = 35_000;
-/** Seconds after which lists certainly show what a position includes. */
-const SETTLING = 5;
 /** Greatest age of a delivery in seconds, and greatest difference between two clocks. */
 const TOLERANCE = 300;
 const BUSY = [429, 500, 502, 503, 504];
@@ -53,6 +52,14 @@ export type Query<Path extends ListPath> = paths[Path] extends {
 }
   ? Parameters
   : never;
+type Body<Path extends keyof paths> = paths[Path] extends {
+  post: { requestBody: { content: { "application/json": infer Sent } } };
+}
+  ? Sent
+  : never;
+/** An object of the feed of changes, such as product. */
+export type ListedObject = Body<"/exports">["objects"][number];
+type Export = components["schemas"]["ExportDetail"];
 type Entry = paths["/changes"]["get"]["responses"][200]["content"]["application/json"]["data"][number];
 /** A change of one resource; `resource` is what its list shows of it now, null if it is deleted. */
 export type Change = Pick<Entry["changes"][number], "object" | "id" | "version" | "resource">;
@@ -127,29 +134,24 @@ export class Stowage {
   }
 
   /**
-   * Yields what changed in lists since a position, page by page.
+   * Yields what changed in the lists of objects since a position, page by page.
    *
-   * `lists` are the paths of the lists by object, such as {product: "/products"}. Store the rows
-   * and the position of a page in one transaction. Without a position, and when it is too old or
-   * the company was restored, the first page is a snapshot: it has all rows, in place of those that
-   * you have.
+   * `objects` are names such as product and stock_level. Store the rows and the position of a page
+   * in one transaction. Without a position, and when it is too old or the company was restored, the
+   * first page is a snapshot: it has all rows, in place of those that you have.
    */
-  async *follow(position: string | null, lists: Record<string, ListPath>): AsyncGenerator<Page> {
+  async *follow(position: string | null, objects: readonly ListedObject[]): AsyncGenerator<Page> {
     for (;;) {
       if (position === null) {
-        const latest: components["schemas"]["LatestPosition"] = (
-          await this.#read<{ data: components["schemas"]["LatestPosition"] }>("/changes/latest")
-        ).data;
-        position = `${latest.epoch}:${latest.position}`;
-        await this.#options.sleep(SETTLING);
-        yield { position, changes: this.#rows(lists), isSnapshot: true };
+        const exported = await this.export(objects);
+        position = `${exported.epoch}:${exported.position}`;
+        yield { position, changes: this.#rows(exported), isSnapshot: true };
       }
       const [epoch = "", after = ""] = position.split(":");
-      const objects = Object.keys(lists).join();
-      const query = new URLSearchParams({ after, epoch, objects, include: "resource", per_page: "500" });
+      const query = new URLSearchParams({ after, epoch, objects: objects.join() });
       let page: { data: Entry[]; meta: { last: number; latest: number; epoch: number } };
       try {
-        page = await this.#read(`/changes?${query}`);
+        page = await this.#read(`/changes?${query}&include=resource&per_page=500`);
       } catch (error) {
         if (!(error instanceof StowageError && error.code === "gone")) throw error;
         position = null;
@@ -161,19 +163,43 @@ export class Stowage {
     }
   }
 
-  async *#rows(lists: Record<string, ListPath>): AsyncGenerator<Change> {
-    for (const [object, path] of Object.entries(lists)) {
-      const rows = this.each(path, { include: "version" } as Query<ListPath>);
-      for await (const row of rows) {
-        const { id, version } = row as unknown as { id: number; version: number };
-        yield { object, id, version, resource: row as unknown as NonNullable<Change["resource"]> };
+  /**
+   * Exports the lists of objects, and returns the completed export.
+   *
+   * Throws a StowageError with the code `conflict` while another export of the company is made: try
+   * again later.
+   */
+  async export(objects: readonly ListedObject[]): Promise<Export> {
+    const body = JSON.stringify({ objects });
+    const headers = { "Content-Type": "application/json" };
+    let exported = await this.#read<{ data: Export }>("/exports", { method: "POST", headers, body });
+    while (["pending", "running"].includes(exported.data.status)) {
+      await this.#options.sleep(1);
+      exported = await this.#read(`/exports/${exported.data.id}`);
+    }
+    if (exported.data.status !== "completed") {
+      throw new Error(`${exported.data.code} is ${exported.data.status}: ${exported.data.failure}`);
+    }
+    return exported.data;
+  }
+
+  async *#rows({ id: exportId, files }: Export): AsyncGenerator<Change> {
+    for (const [number, { object }] of files.entries()) {
+      const fresh = await this.#read<{ data: Export }>(`/exports/${exportId}`); // links last minutes
+      const link = fresh.data.files[number]?.url ?? "";
+      const file = await this.#sendWithRetries(() => new Request(link)); // without a token
+      if (!file.ok) throw await StowageError.of(file);
+      const text = gunzipSync(await file.arrayBuffer()).toString("utf8");
+      for (const line of text.split("\n").filter(Boolean)) {
+        const resource = JSON.parse(line);
+        yield { object, id: resource.id, version: resource.version, resource };
       }
     }
   }
 
-  async #read<T>(path: string): Promise<T> {
+  async #read<T>(path: string, init?: RequestInit): Promise<T> {
     const url = path.startsWith("http") ? path : this.#options.baseUrl + path;
-    const response = await this.send(new Request(url));
+    const response = await this.send(new Request(url, init));
     if (!response.ok) throw await StowageError.of(response);
     return (await response.json()) as T;
   }

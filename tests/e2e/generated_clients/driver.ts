@@ -71,10 +71,10 @@ const changed = data(await client.PATCH("/products/{id}", { params: path, body: 
 check(changed.data.barcode === "4006", "changed barcode");
 
 // A list page by page, and what changes behind it.
-const lists = { product: "/products" } as const;
+const objects = ["product"] as const;
 const copy = new Map<string | number, string>();
 let position: string | null = null;
-for await (const page of stowage.follow(position, lists)) {
+for await (const page of stowage.follow(position, objects)) {
   for await (const { id, resource } of page.changes) copy.set(id, String(resource?.["item_code"]));
   position = page.position;
 }
@@ -167,7 +167,7 @@ check(template.byteLength > 1000, "template");
 const renamed = data(await client.PATCH("/products/{id}", { params: path, body: { name: "Hammer" } })).data;
 let followed = false;
 for (let attempt = 0; attempt < 100 && !followed; attempt += 1) {
-  for await (const page of stowage.follow(position, lists)) {
+  for await (const page of stowage.follow(position, objects)) {
     for await (const one of page.changes) followed ||= one.id === product.id && one.resource?.["name"] === renamed.name;
     position = page.position;
   }
