@@ -26,8 +26,9 @@ from shared.kernel import precompiled
 KEPT_SERVICES = frozenset({"dynamodb", "kms", "s3", "scheduler", "sqs", "sts"})
 """AWS services that the functions call; the descriptions of all others are removed."""
 
-LIMIT_MB = 38
-"""Maximum unzipped size of a function with its layers."""
+LIMIT_MB = 40
+"""Maximum unzipped size of a function with its layers. They have 38: a library that comes in
+unnoticed is larger than the rest."""
 EXTRA_LAYERS = {
     "CryptographyLayer": (
         "AuthorizerFunction",
