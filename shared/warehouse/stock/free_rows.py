@@ -45,6 +45,10 @@ class SeenRows:
         return SeenRows({**others.rows, **self.rows}, self.are_all or others.are_all)
 
 
+NO_ROWS = SeenRows({}, are_all=False)
+"""What a change has seen that moves no stock of a level, but may leave less room for its rows."""
+
+
 def available_of(row: StockRow) -> Decimal:
     """Return what of a row can be allocated."""
     return row.qty - row.allocated if row.inventory_status == "available" else ZERO

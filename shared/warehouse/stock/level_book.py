@@ -27,7 +27,7 @@ from shared.kernel.errors import Problem, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.observability import logger
 from shared.warehouse.stock import level_rules
-from shared.warehouse.stock.free_rows import SeenRows, rows_to_name
+from shared.warehouse.stock.free_rows import NO_ROWS, SeenRows, rows_to_name
 from shared.warehouse.stock.level_marks import (
     abort,
     is_abandoned,
@@ -270,10 +270,8 @@ class LevelBook:
             before = settled(levels.level_of(change))
             level = self._changed(change, before, of_stock=ids in self._of_stock)
             event_due = ids in self.due_later
-            update: dict[str, object] = {"event_due": event_due}
-            if ids in self._of_stock:
-                update["free_rows"] = rows_to_name(before, level, self._seen_rows[ids])
-            level = level.model_copy(update=update)
+            named = rows_to_name(before, level, self._seen_rows.get(ids, NO_ROWS))
+            level = level.model_copy(update={"event_due": event_due, "free_rows": named})
             written = levels.put_level(change, level)
             is_shown = ids in self._of_stock or are_shares_shown(tx)
             if is_shown and not event_due:
