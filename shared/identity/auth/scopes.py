@@ -51,7 +51,7 @@ SCOPES: Mapping[Scope, str] = {
     "transfers:write": "Create transfers, replenishments and transfer orders, carry them out and"
     " cancel them.",
     "stocks:read": "Read stock, stock levels, stock movements, holds, counts, replenishments and"
-    " putaway suggestions, and compare quantities with the stock.",
+    " putaway suggestions, and make reconciliations.",
     "stocks:write": "Make stock adjustments and holds, create, carry out and post counts, and with"
     " products:write import inventory counts.",
     "changes:read": "Follow the changes of everything that the other scopes of the token may read,"
@@ -79,8 +79,8 @@ PERMISSIONS: Mapping[Permission, str] = {
     "exits.manage": "Exit documents, holds, pickings, packing orders, handling units, RFID"
     " validations, waves, dispatch and clients; counting stock.",
     "inventory.manage": "Products, product categories, warehouses, positions, maps, pick faces,"
-    " stock, counts, replenishments and transfers; exports, for which any permission but"
-    " approvals.grant is enough.",
+    " stock, counts, replenishments, reconciliations and transfers; exports, for which any"
+    " permission but approvals.grant is enough.",
     "imports.run": "Bulk imports.",
     "transfer-orders.manage": "Transfer orders.",
     "users.manage": "Users, roles, API clients, settings, webhooks and the audit log. Who has this"
