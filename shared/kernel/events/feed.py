@@ -53,6 +53,8 @@ CLOCKS_MS = 10_000
 STREAM_MS = 12 * 3_600_000
 """Age up to which the stream brings an entry to the relay, as the template says. Older ones that
 are not in the feed were discarded; `stowage events relay` appends them, behind later versions."""
+_MOST_LATE = 7
+"""The power of 16 milliseconds that an entry of the stream is late by less than."""
 _ID_BYTES = 16
 _MODULUS = 1 << 64
 
@@ -180,13 +182,15 @@ def read_head(store: Store) -> FeedHead | None:
         return None
     found: Mapping[str, Sequence[int]] = loads(unpack([item["checksums"]]))
     sums = {noun: (count, total) for noun, (count, total) in found.items()}
+    position = int(item["position"])
     return FeedHead(
         int(item["epoch"]),
-        int(item["position"]),
+        position,
         sums,
         int(item["newest_ms"]),
         is_complete=_BEGINNING not in item,
-        delays=dict(loads(item["delays"])),
+        # How late the entries of an older head are, it does not say.
+        delays=dict(loads(item["delays"])) if "delays" in item else {_MOST_LATE: position},
     )
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 
+from shared.kernel.db.items import to_attributes
 from shared.kernel.db.outbox_item import bytes_of
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from shared.kernel.events import feed_order
-from shared.kernel.events.feed import CHUNK_SECONDS, CLOCKS_MS, STREAM_MS, chunk_key
+from shared.kernel.events.feed import CHUNK_SECONDS, CLOCKS_MS, STREAM_MS, chunk_key, head_item
 from shared.kernel.events.feed_order import FeedPlace, entries_since, head_with, place_at
 from tests.clock import Clock
 from tests.faults import AwsFaults, before_each
@@ -34,6 +35,18 @@ def test_the_head_knows_how_late_entries_are(slow_feed: FeedScenario) -> None:
     assert 40_000 < head.delay_behind(0) == head.delay_behind(6) <= 16 * 50_000
     assert head.delay_behind(7) <= 16
     assert head.delay_behind(head.position) == 0
+
+
+def test_a_head_that_does_not_say_how_late_entries_are(slow_feed: FeedScenario) -> None:
+    store, head = slow_feed.store, slow_feed.head
+    item = to_attributes(head_item(store.table, head))
+    del item["delays"]
+    store.client.put_item(TableName=store.table, Item=item)
+    assert slow_feed.head == head
+    assert slow_feed.head.delay_behind(head.position - 1) > STREAM_MS
+    slow_feed.create(10)
+    assert slow_feed.relay(slow_feed.items()[-1:]) == []
+    assert slow_feed.head.delay_behind(head.position) < STREAM_MS
 
 
 def test_a_place_has_the_newest_beginning_up_to_its_position(slow_feed: FeedScenario) -> None:
