@@ -223,6 +223,7 @@ def _requests() -> str:
 | movements that an explanation of a difference reads | {stock_tools._MOVEMENTS} that leave and {stock_tools._MOVEMENTS} that arrive | `older_movements` |
 | `idempotency_key` of a tool | 1 to 200 printable ASCII characters without spaces | a problem of the field |
 | lines of a [reconciliation](../guides/changes.md#reconcile) | {_plain(reconciliations.MAX_LINES)} | 422 |
+| pairs of a product and a warehouse that lines of a reconciliation with `complete` compare | {_plain(reconciliations.MAX_PLACES)} | 422; send a file |
 | rows of a file of a reconciliation | {_plain(reconciliations.MAX_ROWS)} | the file is not compared |
 | differences that a reconciliation shows | {_plain(reconciliations.MAX_DIFFERENCES)}, the largest, each with {reconciliations.MAX_SHOWN} movements or works | the others are in a workbook |
 | movements that a reconciliation looks at | {_plain(movements.MAX_OF_PRODUCT)} of a product, {_plain(movements.MAX_MOVEMENTS)} in all | the difference is not `explained` |

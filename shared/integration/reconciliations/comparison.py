@@ -77,10 +77,20 @@ def all_places(store: Store, warehouse_id: int | None) -> list[Place]:
 
     They follow from the sequences of ids, so that none is missed that an index does not show yet.
     """
-    ids = sorted(set(warehouses.warehouse_ids(store).values()))
-    wanted = ids if warehouse_id is None else [warehouse_id]
-    last = last_id(store, "product")
+    last, wanted = _sides(store, warehouse_id)
     return [(product, warehouse) for product in range(1, last + 1) for warehouse in wanted]
+
+
+def number_of_places(store: Store, warehouse_id: int | None) -> int:
+    """Return the number of `all_places`."""
+    last, wanted = _sides(store, warehouse_id)
+    return last * len(wanted)
+
+
+def _sides(store: Store, warehouse_id: int | None) -> tuple[int, Sequence[int]]:
+    """Return the last id of a product, and the ids of the warehouses."""
+    ids = sorted(set(warehouses.warehouse_ids(store).values()))
+    return last_id(store, "product"), ids if warehouse_id is None else [warehouse_id]
 
 
 def compare(

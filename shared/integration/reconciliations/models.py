@@ -19,6 +19,8 @@ from shared.warehouse.stock.models import MovementCause, MovementType
 
 MAX_LINES = 5_000
 """Lines of a request."""
+MAX_PLACES = 100_000
+"""Pairs of a product and a warehouse of which a request with a complete list reads the stock."""
 MAX_ROWS = 100_000
 """Rows of a file."""
 MAX_DIFFERENCES = 1_000
@@ -68,7 +70,8 @@ class ReconciliationDraft(Input):
     )
     complete: bool = Field(
         default=False,
-        description="`true`: the lines are the whole stock; what they do not list is 0.",
+        description="`true`: the lines are the whole stock; what they do not list is 0. Of at most"
+        f" {MAX_PLACES:,} pairs of a product and a warehouse; a file may be of more.",
     )
     lines: Annotated[list[ReconciliationLine], Field(max_length=MAX_LINES)]
 

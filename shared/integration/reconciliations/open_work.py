@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import count
-from typing import Literal
+from typing import Any, Literal
 
 from shared.integration.reconciliations.rules import StockKey
 from shared.kernel.db.lists.page import Page
@@ -59,12 +59,13 @@ def unacknowledged(store: Store) -> Mapping[StockKey, Sequence[UnacknowledgedWor
     )
     codes = warehouses.warehouse_ids(store)
     found = defaultdict[StockKey, list[UnacknowledgedWork]](list)
-    works: list[tuple[WorkKind, int, str | None, _Changes]] = [
-        *(("receipt", one.id, None, _of_receipt(one.entity)) for one in receipts),
-        *(("picking", one.id, picking_code(one.id), _of_picking(one.entity)) for one in pickings),
-        *(("transfer", one.id, None, _of_transfer(one.entity)) for one in moved),
+    works: list[tuple[WorkKind, Record[Any], str | None, _Changes]] = [
+        *(("receipt", one, None, _of_receipt(one.entity)) for one in receipts),
+        *(("picking", one, picking_code(one.id), _of_picking(one.entity)) for one in pickings),
+        *(("transfer", one, None, _of_transfer(one.entity)) for one in moved),
     ]
-    for kind, number, code, changes in works:
+    works.sort(key=lambda work: (work[1].entity.created_at, work[1].id))
+    for kind, record, code, changes in works:
         sums: dict[StockKey, Decimal] = {}
         for whs_code, product_id, batch, qty in changes:
             if whs_code in codes:
@@ -72,7 +73,7 @@ def unacknowledged(store: Store) -> Mapping[StockKey, Sequence[UnacknowledgedWor
                 sums[key] = sums.get(key, ZERO) + qty
         for key, qty in sums.items():
             if qty:
-                found[key].append(UnacknowledgedWork(kind, number, code, qty))
+                found[key].append(UnacknowledgedWork(kind, record.id, code, qty))
     return found
 
 

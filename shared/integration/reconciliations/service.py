@@ -1,6 +1,6 @@
 """Use cases of reconciliations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from shared.integration.changes.service import ensure_present_epoch, feed_head, position_problem
 from shared.integration.imports.file_rows import ensure_acceptable, safe_file_name
@@ -11,17 +11,20 @@ from shared.integration.reconciliations.comparison import (
     all_places,
     compare,
     kept_place,
+    number_of_places,
 )
 from shared.integration.reconciliations.context import ReconciliationContext
 from shared.integration.reconciliations.lines import named_stock
 from shared.integration.reconciliations.models import (
     KEPT_DAYS,
+    MAX_PLACES,
     ReconciliationDraft,
     ReconciliationUpload,
     StoredReconciliation,
 )
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.db.records import Record
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.events.feed import FeedHead
@@ -46,15 +49,13 @@ def reconcile(
     """
     head, started_ms = feed_head(tx.store), now_ms()
     named = named_stock(tx, body)
-    position = position_problem(head, "position", body.position or 0)
-    draft = _valid(
-        body,
-        [
-            *named.problems,
-            *rules.doubled_lines(named.lines),
-            *([position] if position else []),
-        ],
-    )
+    problems = [
+        *named.problems,
+        *rules.doubled_lines(named.lines),
+        *_position_problems(head, body),
+        *_size_problems(tx.store, body, named.warehouse_id),
+    ]
+    draft = _valid(body, problems)
     ensure_present_epoch(head, draft.epoch)
     scope = Scope(
         head,
@@ -86,12 +87,11 @@ def start_file(
         UnservedTable: The table has no feed yet.
     """
     head = feed_head(tx.store)
-    position = position_problem(head, "position", body.position or 0)
     code = body.warehouse_code
     codes = NamedCodes(warehouses=[code]).read(tx)
     problems = [
         *codes.warehouse_problems("warehouse_code", code),
-        *([position] if position else []),
+        *_position_problems(head, body),
     ]
     upload = ensure_valid(body, problems)
     ensure_present_epoch(head, upload.epoch)
@@ -106,6 +106,30 @@ def start_file(
     new = new_reconciliation(tx, number, upload, head)
     new = new.model_copy(update={"file": name, "source": source})
     return repository.put_reconciliation(tx, new, None)
+
+
+def _position_problems(
+    head: FeedHead, body: Checked[ReconciliationDraft] | Checked[ReconciliationUpload]
+) -> Iterator[Problem]:
+    """Yield the problem of the position; one of another epoch is gone, whatever its number."""
+    if body.epoch in {None, head.epoch}:
+        problem = position_problem(head, "position", body.position or 0)
+        if problem:
+            yield problem
+
+
+def _size_problems(
+    store: Store, body: Checked[ReconciliationDraft], warehouse_id: int | None
+) -> Iterator[Problem]:
+    """Yield the problem of a complete list of more stock than a request has time to read."""
+    if not body.complete or (body.warehouse_code and warehouse_id is None):
+        return
+    if (places := number_of_places(store, warehouse_id)) > MAX_PLACES:
+        yield Problem(
+            "complete",
+            f"the stock of {places:,} products and warehouses would be read, more than"
+            f" {MAX_PLACES:,}; name a warehouse, or send a file",
+        )
 
 
 def _valid(body: Checked[ReconciliationDraft], problems: Sequence[Problem]) -> ReconciliationDraft:

@@ -121,7 +121,8 @@ def test_a_bad_form_is_refused(erp: ReconciliationScenario) -> None:
     assert {"position", "warehouse_code", "complete"} == set(answer.invalid_fields)
     wrong = api.upload("/reconciliations/files", {}, ("stock.pdf", _FILE))
     assert (wrong.status, wrong.code) == (422, "import_refused")
-    gone = api.upload("/reconciliations/files", {"epoch": "1"}, ("stock.csv", _FILE))
+    other = {"epoch": "1", "position": "99"}
+    gone = api.upload("/reconciliations/files", other, ("stock.csv", _FILE))
     assert gone.status == 410
 
 

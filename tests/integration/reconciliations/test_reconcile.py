@@ -256,6 +256,38 @@ def test_receipts_and_transfers_are_open_work(erp: ReconciliationScenario) -> No
     assert [(str(one.object), int(one.qty)) for one in found[0].open_work] == [("transfer", 2)]
 
 
+def test_the_newest_work_of_a_difference_is_shown(
+    erp: ReconciliationScenario, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "MAX_SHOWN", 2)
+    moved = {"item_code": "BRICK", "qty": 1, "from_bin": "A-01", "to_bin": "A-01"}
+    body = {"from_warehouse": "YARD", "to_warehouse": "SHOP", "lines": [moved]}
+    erp.feed.webhooks.erp.post("/transfers", body).ok(201)
+    for qty in (2, 3):
+        clock.advance(1)
+        erp.yard.dispatched(BRICK={"qty": qty})
+    erp.relay()
+    [found] = erp.reconcile(line("BRICK", 10)).differences
+    assert [int(one.qty) for one in found.open_work] == [-2, -3]
+    assert (found.open_work_total, found.explained) == (3, True)
+
+
+def test_a_complete_list_of_more_than_a_request_reads_is_refused(
+    erp: ReconciliationScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erp.relay()
+    products = len({one["id"] for one in erp.feed.webhooks.erp.get("/products").data})
+    monkeypatch.setattr(service, "MAX_PLACES", products)
+    assert erp.reconcile(complete=True).total == 2
+    assert erp.reconcile(line("BRICK", 10, warehouse_code="YARD"), warehouse_code=None).total == 0
+    with pytest.raises(ValidationFailed) as refused:
+        erp.reconcile(line("NONE", 1, warehouse_code="YARD"), complete=True, warehouse_code=None)
+    assert [one.field for one in refused.value.problems] == ["lines.0.item_code", "complete"]
+    with pytest.raises(ValidationFailed) as refused:
+        erp.reconcile(complete=True, warehouse_code="NONE")
+    assert [one.field for one in refused.value.problems] == ["warehouse_code"]
+
+
 def test_an_expired_position_is_gone(erp: ReconciliationScenario, clock: Clock) -> None:
     erp.yard.stock("BRICK", 1)
     position = erp.relay()
@@ -264,7 +296,7 @@ def test_an_expired_position_is_gone(erp: ReconciliationScenario, clock: Clock) 
         erp.reconcile(line("BRICK", 10), position=position)
     assert refused.value.extra["latest"]["position"] == position
     with pytest.raises(Gone):
-        erp.reconcile(line("BRICK", 10), position=0, epoch=1)
+        erp.reconcile(line("BRICK", 10), position=position + 1, epoch=1)
 
 
 def test_all_problems_come_at_once(erp: ReconciliationScenario) -> None:
