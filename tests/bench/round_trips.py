@@ -150,6 +150,11 @@ def _reads(stack: Stack, routes: Mapping[str, Operation]) -> Iterator[RouteReque
             seed.fill_feed(stack.store())
             page = partial(erp.get, path, query={"per_page": MAX_ENTRIES})
             yield RouteRequest(f"{name}, {MAX_ENTRIES} transactions", erp, page, 200)
+        if name == "GET /reconciliations/{id}":
+            lines = seed.quantities()
+            send = partial(erp.post, "/reconciliations", {"lines": lines}, key="measured")
+            title = f"POST /reconciliations, {len(lines)} lines"
+            yield RouteRequest(title, erp, send, 201)
         if not operation.is_list or operation.path in _ONE_PAGE:
             continue
         following = erp.get(path).json()["links"]["next"]

@@ -109,6 +109,15 @@ def transfer_order(reference: str) -> dict[str, Any]:
     }
 
 
+def quantities() -> list[dict[str, Any]]:
+    """Return the lines of a reconciliation of the products and warehouses of `fill_pages`."""
+    return [
+        {"item_code": f"ITEM-{number:04d}", "warehouse_code": f"X{warehouse}", "qty": 1}
+        for number in range(1, LINES + PAGE + 2)
+        for warehouse in range(PAGE + 1)
+    ]
+
+
 def _created(erp: Erp, path: str, body: dict[str, Any], key: str | None = None) -> None:
     answer = erp.post(path, body, key=key)
     assert answer.status == 201, answer.text
@@ -150,6 +159,7 @@ def fill_pages(stack: Stack, paths: Container[str]) -> None:
         if path in paths:
             for _ in range(PAGE + 1):
                 create_row(store)
+    _created(erp, "/reconciliations", {"lines": quantities()[:1]})
     bins = {"from": 1, "to": PAGE}
     mask = {"whs_code": "W1", "naming_mask": "{aisle}-{slot}", "aisles": ["Z"], "slots": bins}
     _created(erp, "/warehouse-positions/bulk", mask)
