@@ -27,6 +27,7 @@ const subject = {
     {"name": "expired_stock", "type": "choice", "choices": ["block", "allow"]},
     {"name": "oversell", "type": "choice", "choices": ["allow", "refuse"]},
     {"name": "capacity", "type": "choice", "choices": ["ignore", "enforce"]},
+    {"name": "request_log", "type": "boolean"},
     {"name": "rfid_required", "type": "boolean"},
     {"name": "gs1_company_prefix", "type": "text"},
     {"name": "sscc_extension_digit", "type": "integer"},
@@ -55,6 +56,7 @@ const subject = {
     {"name": "expired_stock", "type": "choice", "choices": ["block", "allow"]},
     {"name": "oversell", "type": "choice", "choices": ["allow", "refuse"]},
     {"name": "capacity", "type": "choice", "choices": ["ignore", "enforce"]},
+    {"name": "request_log", "type": "boolean"},
     {"name": "rfid_required", "type": "boolean"},
     {"name": "gs1_company_prefix", "type": "text", "isNullable": true},
     {"name": "sscc_extension_digit", "type": "integer", "minimum": 0, "maximum": 9}

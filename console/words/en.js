@@ -363,6 +363,7 @@ const words = {
     received_qty: "Received quantity",
     release: "Release at once",
     released_at: "Released",
+    request_log: "Keep a log of requests",
     restocked_qty: "Restocked quantity",
     returned_to_provider_qty: "Quantity returned to the provider",
     rfid_required: "RFID validation required",

@@ -484,6 +484,7 @@ const words = {
     released_at: "Fecha de liberación",
     request: "Solicitud",
     request_id: "Id de solicitud",
+    request_log: "Guardar un registro de las solicitudes",
     requested: "Solicitado",
     requested_by: "Solicitado por",
     requests_per_minute: "Solicitudes por minuto",

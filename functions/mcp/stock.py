@@ -24,8 +24,6 @@ tools = Tools()
 
 _MOVEMENTS = 100
 """Movements of each direction that an explanation reads."""
-_MOST_READS = 3
-"""How often an explanation reads movements while stock moves."""
 _MOST_PAGES = 10
 """Pages of 100 stock rows, such as serials, that an explanation reads."""
 
@@ -134,7 +132,8 @@ def adjust_stock(interface: Interface, args: StockCorrection) -> Data:
 def explain_stock_difference(interface: Interface, args: UnexpectedStock) -> Data:
     """Return the ledger of a position, calculated back from its present stock."""
     place = args.model_dump(exclude_none=True, exclude={"believed_qty", "bin_code"})
-    quantity, moves, is_complete = _ledger(interface, place, args.bin_code)
+    quantity = _quantity(interface, {**place, "bin_code": args.bin_code})
+    moves, is_complete = _movements(interface, place, args.bin_code)
     shown: list[Data] = []
     until, after = None, quantity
     for move in moves:
@@ -172,21 +171,6 @@ def get_approval(interface: Interface, args: ApprovalChoice) -> Data:
     """Return an approval."""
     approval = interface.get("/approvals/{id}", id=args.approval_id)["data"]
     return pick(approval, "id status code message comment decided_at expires_at")
-
-
-def _ledger(interface: Interface, place: Data, bin_code: str) -> tuple[Decimal, list[Data], bool]:
-    """Return the quantity at a position, the movements that led to it, and whether these are all.
-
-    What moved in between would shift all quantities, so both are read until it is the same.
-    """
-    position = {**place, "bin_code": bin_code}
-    quantity = _quantity(interface, position)
-    for _ in range(_MOST_READS):
-        moves, is_complete = _movements(interface, place, bin_code)
-        before, quantity = quantity, _quantity(interface, position)
-        if quantity == before:
-            return quantity, moves, is_complete
-    raise Conflict("The stock at the position keeps moving; repeat the call.")
 
 
 def _quantity(interface: Interface, place: Data) -> Decimal:

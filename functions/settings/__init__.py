@@ -1,1 +1,1 @@
-"""Administration of a company: settings, API clients, users, roles and the audit log."""
+"""Administration of a company: settings, API clients, users, roles, audit log and request log."""

@@ -1,4 +1,4 @@
-"""Handler of the settings, API clients, users, roles and the audit log."""
+"""Handler of the settings, API clients, users, roles, the audit log and the request log."""
 
 from shared.http.api_handler import ApiHandler
 from shared.http.routes import DeferredRoutes
@@ -9,4 +9,5 @@ lambda_handler = ApiHandler(
     DeferredRoutes("functions.settings.users", ("/users",)),
     DeferredRoutes("functions.settings.roles", ("/roles",)),
     DeferredRoutes("functions.settings.audit_log", ("/audit-log",)),
+    DeferredRoutes("functions.settings.request_log", ("/request-log",)),
 )

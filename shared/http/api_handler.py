@@ -1,6 +1,6 @@
 """The Lambda handler of a group of routes: from the gateway's event to its response.
 
-`ApiHandler._respond` holds the order of the checks, which is part of the interface: tenant state,
+`ApiHandler._handle` holds the order of the checks, which is part of the interface: tenant state,
 revocation, rate limit, route, scope or permission, plan and module, headers, body and query,
 idempotency, service. An invalid body goes to the service before an Idempotency-Key is claimed; the
 service adds the problems of its rules and refuses it.
@@ -134,12 +134,20 @@ class ApiHandler:
             call = self._identify(event, context)
         except Exception as error:  # noqa: BLE001 - the caller always gets the envelope
             return _response_for_exception(error, event)
+        store, began = None, perf_counter()
         try:
-            response = _ensure_fits(self._respond(call))
+            store = _admitted_store(call)
+            response = _ensure_fits(self._respond(call, store))
         except Exception as error:  # noqa: BLE001
             response = _response_for_exception(error, event)
         more = limiter.headers(call.tenant, call.caller)
-        return replace(response, headers={**response.headers, **more})
+        response = replace(response, headers={**response.headers, **more})
+        if store and call.is_logged:
+            # Imported here: few companies have a request log, and all would wait for the import.
+            from shared.http.request_log import log_request  # noqa: PLC0415
+
+            log_request(store, call, response, (perf_counter() - began) * 1000)
+        return response
 
     def _identify(self, event: Mapping[str, Any], context: "LambdaContext") -> ApiCall:
         """Find out who calls, for which tenant and which route."""
@@ -155,11 +163,8 @@ class ApiHandler:
         deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
         return ApiCall(event, path, headers_of(event), caller, tenant, deadline, matches)
 
-    def _respond(self, call: ApiCall) -> HttpResponse:
-        """Check the call in the order of the interface, then run the operation."""
-        ensure_active(call.tenant)
-        ensure_not_revoked(call.tenant, call.caller)
-        store = store_for(call.tenant, call.deadline)
+    def _respond(self, call: ApiCall, store: Store) -> HttpResponse:
+        """Count a call and check it in the order of the interface, then run the operation."""
         limiter.admit(store, call.tenant, call.caller)
         slot = store.slot = RequestSlot(store, call.tenant, call.caller)
         try:
@@ -170,7 +175,7 @@ class ApiHandler:
                 limiter.charge(store, call.tenant, call.caller, present_cost(call.deadline))
 
     def _serve(self, call: ApiCall, store: Store) -> HttpResponse:
-        """Check an admitted call against its route, then run the operation."""
+        """Check a counted call against its route, then run the operation."""
         match = _find_route(call)
         ensure_authorized(call, match)
         _ensure_in_plan(call.tenant, match.operation)
@@ -341,6 +346,13 @@ class ApiHandler:
             raise conditional.ChangedSinceRead from None
         current = resource_to_http(result, call.tenant.base_url)
         conditional.ensure_match(current, if_match, match.operation.volatile_fields)
+
+
+def _admitted_store(call: ApiCall) -> Store:
+    """Return the table of a company that is served, for a token that is valid."""
+    ensure_active(call.tenant)
+    ensure_not_revoked(call.tenant, call.caller)
+    return store_for(call.tenant, call.deadline)
 
 
 def _find_route(call: ApiCall) -> RouteMatch:

@@ -40,6 +40,15 @@ class ApiCall:
         return address
 
     @property
+    def is_logged(self) -> bool:
+        """Whether it is of an API client whose company has a request log.
+
+        The setting is read from its attribute: other requests do not import the settings.
+        """
+        is_on = self.tenant.item.get("request_log") == {"BOOL": True}
+        return is_on and self.caller.client_id is not None
+
+    @property
     def query(self) -> Mapping[str, str]:
         """The query parameters; of a repeated one, the last value."""
         return self.event.get("queryStringParameters") or {}

@@ -97,8 +97,8 @@ class ListResponse[E]:
 class OperationOptions(TypedDict, total=False):
     """What the declaration of a route says in addition to method, path, summary, query and body."""
 
-    scope: str
-    """Scope that an integration client needs."""
+    scope: str | None
+    """Scope that an integration client needs; None: a valid token is enough."""
     permission: str | None
     """Permission that a user needs; None: a valid token is enough."""
     other_permissions: Sequence[str]
@@ -162,7 +162,7 @@ class Operation:
     path: str
     summary: str
     handler: Callable[..., Any]
-    scope: str
+    scope: str | None
     response: type[BaseModel] | str
     other_response: type[BaseModel] | None = None
     other_response_with: str = ""

@@ -14,7 +14,7 @@ class Access:
     `others` are permissions of which each is enough, too.
     """
 
-    scope: str
+    scope: str | None
     permission: str | None
     others: tuple[str, ...] = ()
 
@@ -35,7 +35,7 @@ def _read(text: str) -> dict[str, Access]:
         method, path, scope, permission = line.split()
         first, *others = _ANY if permission == "any" else permission.split("|")
         named = None if first == "-" else first
-        promises[f"{method} {path}"] = Access(scope, named, tuple(others))
+        promises[f"{method} {path}"] = Access(None if scope == "-" else scope, named, tuple(others))
     return promises
 
 
@@ -255,6 +255,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /api-clients/{id}/rotate-secret   settings:manage   users.manage
     DELETE  /api-clients/{id}/previous-secret  settings:manage  users.manage
     GET     /audit-log                        settings:manage   users.manage
+    GET     /request-log                      -                 users.manage
 """)
 """Operations that the documented table omits and that other parts of the API require."""
 

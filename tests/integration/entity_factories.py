@@ -351,7 +351,7 @@ def address_of(path: str, erp: Erp, store: Store) -> str:
     if path in REQUIRED_QUERY:
         EXAMPLES["POST /replenishments"].prepared(erp)
         return path + REQUIRED_QUERY[path]
-    if path in {"/settings", "/changes", "/changes/latest"}:
+    if path in {"/settings", "/changes", "/changes/latest", "/request-log"}:
         return path
     number = create_entity(path.partition("/{")[0], erp, store)
     published = EXAMPLES.get(f"PUT {path.removesuffix('.svg')}")

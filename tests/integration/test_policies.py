@@ -15,6 +15,7 @@ import pytest
 from functions.import_worker.app import MAX_DELIVERIES
 from operations import provisioning, signing_keys
 from operations.api_clients import create_client
+from shared.http import request_log
 from shared.identity.tenancy.access import ACCESSES, session_policy
 from shared.warehouse.settings.values import Settings
 from tests.agent import Agent
@@ -28,7 +29,7 @@ from tests.integration.routes import handlers, operations
 from tests.integration.write_routes import EXAMPLES
 from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import is_complete
-from tests.stack import ACCOUNT, REGION, Stack
+from tests.stack import ACCOUNT, REGION, Stack, set_attributes
 
 ROUTES = sorted(operations())
 OAUTH = "functions.oauth.app.lambda_handler"
@@ -136,6 +137,20 @@ def test_calls_of_the_tools_of_agents_are_allowed_for_their_tenant_only(stack: S
         agent.ok("receive_goods", order_id=order, lines=[line], idempotency_key="delivery")
         for tool in ("get_stock", "find_products", "find_customer_orders"):
             agent.ok(tool, **({"item_code": "BRICK"} if tool == "get_stock" else {}))
+    assert roles.denied(watch.made) == []
+    roles.assert_no_access_to_other_tenant(watch.made)
+
+
+def test_request_log_is_written_and_read_for_its_tenant_only(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_log, "WAIT_SECONDS", 60)
+    set_attributes(request_log={"BOOL": True})
+    roles, erp = Roles.of(stack), stack.erp()
+    with recorded_calls(ARNS, stack.template.environment) as watch:
+        for path in ("/products", "/nothing", "/users"):
+            erp.get(path)
+        assert len(erp.get("/request-log").data) == 3
     assert roles.denied(watch.made) == []
     roles.assert_no_access_to_other_tenant(watch.made)
 

@@ -63,6 +63,7 @@ _OTHER_SETTINGS = {
     "packing_required": True, "dispatch_rest": "keep", "expired_stock": "allow",
     "rfid_required": True, "gs1_company_prefix": "8412345", "sscc_extension_digit": 1,
     "timezone": "Europe/Madrid", "oversell": "refuse", "capacity": "enforce",
+    "request_log": True,
 }  # fmt: skip
 
 

@@ -49,6 +49,7 @@ FLOORS = (
     "shared.identity.auth.clients",
     "shared.identity.names",
     "shared.identity.audit",
+    "shared.identity.request_log",
     "shared.identity.webhook_deactivation",
     "shared.identity.auth",
     "shared.identity.users",

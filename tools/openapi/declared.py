@@ -82,7 +82,8 @@ def description(operation: Operation) -> str:
     """Return the docstring of the handler, the declared description and the access rules."""
     handler = inspect.getdoc(operation.handler) or ""
     users = f"the permission {permissions(operation)}" if operation.permission else "a valid token"
-    who = f"Integration clients need the scope `{operation.scope}`, users {users}."
+    clients = f"the scope `{operation.scope}`" if operation.scope else "a valid token"
+    who = f"Integration clients need {clients}, users {users}."
     if operation.allows_self:
         who += " Users do not need the permission for their own user."
     texts = (handler, _states(operation), operation.description, who)

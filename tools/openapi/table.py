@@ -31,7 +31,7 @@ def table() -> str:
         cells = (
             operation.summary,
             f"`{operation.method} {operation.path}`",
-            f"`{operation.scope}`",
+            f"`{operation.scope}`" if operation.scope else "valid token",
             _of_users(operation),
             " ".join(str(status) for status in operation.statuses),
             " ".join(f"`{code}`" for code in declared.codes(operation) if code not in common),

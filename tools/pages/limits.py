@@ -14,6 +14,7 @@ from operations import signing_keys
 from shared.http import envelope, rate_limit, request, slow_requests
 from shared.identity.auth import attempt_limits as attempts
 from shared.identity.auth import client_models, issuance_limits, tokens
+from shared.identity.request_log import models as request_log
 from shared.identity.tenancy import directory, revocations
 from shared.identity.tenancy.tenant import PLANS, TOTAL_REQUESTS, WEBHOOKS, LimitName, Tenant
 from shared.identity.users import code_checks, passwords, sessions
@@ -218,6 +219,7 @@ def _requests() -> str:
 | problems in `errors` | {_plain(envelope._MAX_PROBLEMS)} | the rest is left out |
 | `ids` of a list | {list_parameters.MAX_IDS} | 422 |
 | rows of a page, `per_page` | 1 to {MAX_PER_PAGE}; default {_PAGE_SIZE} | treated as {MAX_PER_PAGE} |
+| requests of a page of [`/request-log`](../guides/integrating.md#request-log) | 1 to {request_log.MAX_ENTRIES}; default {request_log.MAX_ENTRIES} | treated as {request_log.MAX_ENTRIES} |
 | transactions of a page of [`/changes`](../guides/changes.md) | 1 to {changes.MAX_ENTRIES}; default {_CHANGES} | treated as {changes.MAX_ENTRIES} |
 | rows of a page, and lines of an order or delivery, of a [tool of agents](../guides/agents.md) | {PER_PAGE}; {order_tools.MAX_LINES} | the next page; a problem of the field |
 | movements that an explanation of a difference reads | {stock_tools._MOVEMENTS} that leave and {stock_tools._MOVEMENTS} that arrive | `older_movements` |
@@ -401,6 +403,7 @@ def _retention() -> str:
 | files of imports, error reports and dropped files, also rejected ones; files of exports | {_kept_days("ImportBucket", "ImportWorkBucket")} days |
 | [reconciliations](../guides/changes.md#reconcile) | {reconciliations.KEPT_DAYS} days; the link of a workbook {RECONCILIATION_SECONDS // _MINUTE} minutes |
 | the link of a file of an export | {LINK_SECONDS // _MINUTE} minutes; get the export again |
+| entries of the [request log](../guides/integrating.md#request-log) | {request_log.KEPT_DAYS} days |
 | responses under an Idempotency-Key | {claim.WINDOW_SECONDS // _HOUR} hours |
 | backups (point-in-time recovery), also of a deleted tenant | 35 days |
 | the table before a [restore](../operating/restore.md) | until an operator removes it, or the tenant is deleted |

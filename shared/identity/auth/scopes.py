@@ -59,8 +59,8 @@ SCOPES: Mapping[Scope, str] = {
     "webhooks:manage": "Manage all webhook subscriptions and their deliveries, and so read"
     " everything that has events, such as products, stock and documents.",
     "settings:manage": "Administer the company: read and change its settings, its API clients, its"
-    " users with their passwords, and its roles, and read its audit log. Who has this scope can"
-    " obtain every other right.",
+    " users with their passwords, and its roles, and read its audit log and request log. Who has"
+    " this scope can obtain every other right.",
 }
 """Scope → description."""
 
@@ -83,8 +83,8 @@ PERMISSIONS: Mapping[Permission, str] = {
     " permission but approvals.grant is enough.",
     "imports.run": "Bulk imports.",
     "transfer-orders.manage": "Transfer orders.",
-    "users.manage": "Users, roles, API clients, settings, webhooks and the audit log. Who has this"
-    " permission can obtain every other right.",
+    "users.manage": "Users, roles, API clients, settings, webhooks, audit log and request log. Who"
+    " has this permission can obtain every other right.",
     "approvals.grant": "Grant and deny approvals, and approve at once what a rule blocks, such as"
     " receiving more than ordered.",
 }

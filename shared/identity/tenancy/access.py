@@ -47,7 +47,7 @@ _USER_KEYS = ["user*", "role*", "administrators", "count#user*", "count#role*"]
 """Partition keys of users and roles, of their names and numbers, and of the administrators."""
 
 _RATE_KEYS = "rate#*"
-"""Partition keys of the counters of requests."""
+"""Partition keys of the counters of requests, and of the request log."""
 
 type _Part = Literal[
     "count", "read", "write", "write users", "events", "earlier events", "earlier changes",

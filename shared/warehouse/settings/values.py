@@ -112,6 +112,11 @@ class Settings(Stored):
         " receiving, transferring and restocking more than fits is 422 rule_blocked, with what"
         " fits.",
     )
+    request_log: bool = Field(
+        default=False,
+        description="Whether the requests of API clients are kept for 7 days, for"
+        " `GET /request-log`.",
+    )
     rfid_required: bool = Field(
         default=False,
         description="Whether a packing order must pass an RFID validation before it is completed.",

@@ -1,11 +1,7 @@
 """What the tools do: each calls operations of the interface, and answers with little."""
 
-import itertools
 import json
-from decimal import Decimal
 from typing import Any
-
-import pytest
 
 from functions.mcp.app import lambda_handler
 from functions.mcp.handler import TOOLS
@@ -13,9 +9,7 @@ from shared.http.api_handler import ApiHandler
 from tests.agent import Agent
 from tests.cases import each_case
 from tests.clock import Clock
-from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.between_calls import before_each_call
 from tests.integration.mcp.conftest import LINES, ORDER, PLACE
 from tests.integration.routes import operations
 from tests.receiving_scenario import ReceivingScenario
@@ -130,31 +124,6 @@ def test_difference_is_explained_by_the_movements_at_the_position(
     assert never["believed_qty_was_true_until"] is None
     empty = agent.ok("explain_stock_difference", **{**PLACE, "bin_code": "B-01"})
     assert (empty["qty_now"], empty["movements"]) == (0, [])
-
-
-def test_stock_that_moves_while_it_is_explained_is_explained_as_it_is_afterwards(
-    agent: Agent, scenario: ReceivingScenario, stack: Stack, aws_faults: AwsFaults
-) -> None:
-    scenario.yard.stock("BRICK", 4)
-    told = list[dict[str, Any]]()
-    for _ in before_each_call(
-        stack, aws_faults,
-        lambda: told.append(agent.ok("explain_stock_difference", **PLACE)),
-        lambda: scenario.yard.stock("BRICK", 1),
-        family="stock that is explained", every=1, at_least=4,
-    ):  # fmt: skip
-        first = told[-1]["movements"][-1]
-        assert (first["change"], first["qty_after"]) == (4, 4)
-
-
-def test_stock_that_moves_without_end_is_not_explained(
-    agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    quantities = itertools.count(1)
-    monkeypatch.setattr("functions.mcp.stock._quantity", lambda *_: Decimal(next(quantities)))
-    refused = agent.refused("explain_stock_difference", **PLACE)
-    assert refused["code"] == "conflict"
-    assert next(quantities) == 5
 
 
 def test_long_ledger_is_calculated_from_its_known_part(
