@@ -25,6 +25,9 @@ _FIRST_PLACES = 100
 of 1,000 lines do not fit into the memory of the worker."""
 _SMALL_ROW = 20_000
 """Most characters of a row that is not large; of several, on average."""
+_RETRY = 2
+"""How often a worker has taken up an export whose step is repeated: perhaps the rows behind small
+ones were too large for the memory."""
 _MOST_ROWS = 20_000
 _MOST_CHARACTERS = 32_000_000
 _STEP_MS = 10_000
@@ -83,7 +86,8 @@ def _write_file(
         following = min(place + ids.places_at_once(name, stored.last_ids, most), end)
         rows.add(_rows_at(reader, stored, place, following).values())
         place = following
-        most = _PLACES if rows.size <= rows.rows * _SMALL_ROW else _FIRST_PLACES
+        is_small = rows.size <= rows.rows * _SMALL_ROW and stored.stalled < _RETRY
+        most = _PLACES if is_small else _FIRST_PLACES
         if rows.rows >= _MOST_ROWS or rows.size >= _MOST_CHARACTERS or now_ms() >= until_ms:
             break
     behind = (stored.done, place) if place < end else (stored.done + 1, 0)

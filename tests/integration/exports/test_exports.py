@@ -26,6 +26,7 @@ from tests.faults import (
     Call,
     Fault,
     Forward,
+    Recording,
     before_first,
     kill_at,
     refuse_calls,
@@ -165,13 +166,32 @@ def test_fewer_large_rows_are_read_at_once(
     exports.start("product")
     with aws_faults.recorded() as seen:
         exports.worker.drain_queue()
+    assert _read_at_once(exports, seen) == expected
+
+
+def _read_at_once(exports: ExportScenario, seen: Recording) -> list[int]:
     table = exports.feed.store.table
-    wanted = [
-        call.request["RequestItems"][table]["Keys"]
+    return [
+        len(call.request["RequestItems"][table]["Keys"])
         for call in seen.calls
         if call.operation == "BatchGetItem"
     ]
-    assert [len(keys) for keys in wanted] == expected
+
+
+def test_fewer_rows_are_read_at_once_when_a_step_is_repeated(
+    exports: ExportScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    monkeypatch.setattr(worker, "_FIRST_PLACES", 1)
+    monkeypatch.setattr(worker, "_PLACES", 3)
+    exports.start("product")
+    body = exports.worker.take_messages()[0]
+    with aws_faults.faulty(refuse_calls("PutObject", code="InternalError")):
+        exports.worker.deliver(body)
+    clock.advance(LEASE_MS / 1000 + 1)
+    with aws_faults.recorded() as seen:
+        exports.worker.deliver(body, receives=2)
+    assert _read_at_once(exports, seen) == [1] * 5
+    assert exports.get().status == "completed"
 
 
 @pytest.mark.usefixtures("small_steps")
