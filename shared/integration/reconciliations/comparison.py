@@ -145,7 +145,9 @@ def _explained(
     """Return differences with what explains them: movements, or open work without a position."""
     if scope.after is None:
         works = unacknowledged(store)
-        return [_by_work(one, _works_of(works, one.key), names) for one in found]
+        return [
+            _by_work(one, _works_of(works.get(one.key.place, ()), one.key), names) for one in found
+        ]
     places = [one.key.place for one in found]
     moved = movements_after(store, figures.head, scope.after, scope.started_ms, places)
     return [
@@ -153,16 +155,12 @@ def _explained(
     ]
 
 
-def _works_of(
-    works: Mapping[StockKey, Sequence[UnacknowledgedWork]], key: StockKey
-) -> list[UnacknowledgedWork]:
-    if key.batch is not None:
-        return [*works.get(StockKey(*key.place, key.batch or None), ())]
+def _works_of(found: Sequence[UnacknowledgedWork], key: StockKey) -> list[UnacknowledgedWork]:
+    """Return the work that changed a stock, each once."""
     sums: dict[tuple[str, int], UnacknowledgedWork] = {}
-    for batch_key, found in works.items():
-        if batch_key.place == key.place:
-            for one in found:
-                sums[one.kind, one.id] = one.added_to(sums.get((one.kind, one.id)))
+    for one in found:
+        if key.batch is None or (one.batch or "") == key.batch:
+            sums[one.kind, one.id] = one.added_to(sums.get((one.kind, one.id)))
     return list(sums.values())
 
 

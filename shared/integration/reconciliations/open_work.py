@@ -11,16 +11,15 @@ from decimal import Decimal
 from itertools import count
 from typing import Any, Literal
 
-from shared.integration.reconciliations.rules import StockKey
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
-from shared.kernel.fields import ZERO
 from shared.warehouse.picking import service as picking
 from shared.warehouse.picking.models import PickingParameters, StoredPicking, picking_code
 from shared.warehouse.receiving import service as receiving
 from shared.warehouse.receiving.models import ReceiptParameters, StoredReceipt
+from shared.warehouse.stock.models import Place
 from shared.warehouse.transfers import service as transfers
 from shared.warehouse.transfers.models import StoredTransfer, TransferParameters
 from shared.warehouse.warehouses import service as warehouses
@@ -34,11 +33,12 @@ MAX_WORKS = 500
 
 @dataclass(frozen=True, slots=True)
 class UnacknowledgedWork:
-    """Work, and by how much it changed what is on hand of one stock."""
+    """Work, and by how much it changed what is on hand of a batch at one place."""
 
     kind: WorkKind
     id: int
     code: str | None
+    batch: str | None
     qty: Decimal
 
     def added_to(self, other: "UnacknowledgedWork | None") -> "UnacknowledgedWork":
@@ -50,15 +50,15 @@ type _Changes = Iterator[tuple[str, int, str | None, Decimal]]
 """Codes of warehouses, products, batches, and what work changed of what is on hand."""
 
 
-def unacknowledged(store: Store) -> Mapping[StockKey, Sequence[UnacknowledgedWork]]:
-    """Return the unacknowledged work by the stock that it changed, with its batch, oldest first."""
+def unacknowledged(store: Store) -> Mapping[Place, Sequence[UnacknowledgedWork]]:
+    """Return the unacknowledged work by the place whose stock it changed, oldest first."""
     receipts, pickings, moved = run_all(
         lambda: list(_finalized_receipts(store)),
         lambda: list(_finalized_pickings(store)),
         lambda: list(_transferred(store)),
     )
     codes = warehouses.warehouse_ids(store)
-    found = defaultdict[StockKey, list[UnacknowledgedWork]](list)
+    found = defaultdict[Place, list[UnacknowledgedWork]](list)
     works: list[tuple[WorkKind, Record[Any], str | None, _Changes]] = [
         *(("receipt", one, None, _of_receipt(one.entity)) for one in receipts),
         *(("picking", one, picking_code(one.id), _of_picking(one.entity)) for one in pickings),
@@ -66,14 +66,13 @@ def unacknowledged(store: Store) -> Mapping[StockKey, Sequence[UnacknowledgedWor
     ]
     works.sort(key=lambda work: (work[1].entity.created_at, work[1].id))
     for kind, record, code, changes in works:
-        sums: dict[StockKey, Decimal] = {}
+        sums = defaultdict[tuple[Place, str | None], Decimal](Decimal)
         for whs_code, product_id, batch, qty in changes:
             if whs_code in codes:
-                key = StockKey(product_id, codes[whs_code], batch)
-                sums[key] = sums.get(key, ZERO) + qty
-        for key, qty in sums.items():
+                sums[(product_id, codes[whs_code]), batch] += qty
+        for (place, batch), qty in sums.items():
             if qty:
-                found[key].append(UnacknowledgedWork(kind, record.id, code, qty))
+                found[place].append(UnacknowledgedWork(kind, record.id, code, batch, qty))
     return found
 
 

@@ -272,6 +272,27 @@ def test_the_newest_work_of_a_difference_is_shown(
     assert (found.open_work_total, found.explained) == (3, True)
 
 
+def test_work_on_several_batches_is_one_of_the_product(
+    erp: ReconciliationScenario, clock: Clock
+) -> None:
+    api = erp.feed.webhooks.erp
+    for batches in (("L1",), ("L2",), ("L1", "L2")):
+        clock.advance(1)
+        lines = [
+            {"item_code": "CEMENT", "qty": 1, "batch": one, "from_bin": "A-01", "to_bin": "A-01"}
+            for one in batches
+        ]
+        body = {"from_warehouse": "YARD", "to_warehouse": "SHOP", "lines": lines}
+        api.post("/transfers", body).ok(201)
+    erp.relay()
+    [found] = erp.reconcile(line("CEMENT", 15)).differences
+    assert [(one.id, int(one.qty)) for one in found.open_work] == [(1, -1), (2, -1), (3, -2)]
+    assert found.explained
+    [found] = erp.reconcile(line("CEMENT", 10, "L1")).differences
+    assert [(one.id, int(one.qty)) for one in found.open_work] == [(1, -1), (3, -1)]
+    assert found.explained
+
+
 def test_a_complete_list_of_more_than_a_request_reads_is_refused(
     erp: ReconciliationScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
