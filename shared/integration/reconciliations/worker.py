@@ -234,7 +234,7 @@ def _reject(
     rows = len({one.row for one in problems})
     return context.fail(
         record.id,
-        f"{rows} rows are invalid; nothing was compared.",
+        f"Invalid rows: {rows}. Nothing was compared.",
         problems=[*problems[:MAX_DIFFERENCES]],
         problems_total=len(problems),
         workbook=book,

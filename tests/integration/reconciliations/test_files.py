@@ -79,7 +79,7 @@ def test_every_problem_of_every_row_is_named(
     number = _upload(erp, content)
     _worker(erp).drain_queue()
     found = _get(erp, number)
-    assert found["failure"] == "4 rows are invalid; nothing was compared."
+    assert found["failure"] == "Invalid rows: 4. Nothing was compared."
     assert (found["status"], found["problems_total"]) == ("failed", 6)
     shown = found["problems"]
     assert isinstance(shown, list)
