@@ -11,7 +11,7 @@ from tests.warehouse_operations import orders, packing, returns, stock, transfer
 TITLE = "Warehouse operations"
 SIZES = 1, 10
 """Numbers of lines of a document, and of pickings of a wave."""
-BARRED = "calls", "round trips", "read units"
+BARRED = "calls", "round trips", "read units", "write units"
 """The figures that bars may hold."""
 
 
