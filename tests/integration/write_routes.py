@@ -112,7 +112,7 @@ FOUND = {
 HOLD = {
     "warehouse_code": "NORTH",
     "external_ref": "CART-1",
-    "ttl_seconds": 600,
+    "ttl_seconds": 9_000,
     "lines": [{"item_code": "BOLT-M8", "qty": 12}],
 }
 RECONCILIATION = {"warehouse_code": "NORTH", "lines": [{"item_code": "BOLT-M8", "qty": 12}]}
