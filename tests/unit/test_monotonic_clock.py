@@ -16,6 +16,7 @@ _ALLOWED = {
     "shared/kernel/clock.py Deadline.elapsed_ms": "duration of one invocation",
     "shared/kernel/clock.py Deadline.remaining": "deadline of one invocation",
     "shared/http/api_handler.py ApiHandler.__call__": "duration of one request, for its log line",
+    "shared/http/api_handler.py ApiHandler._handle": "duration of one request, for its log",
     "functions/oauth/app.py lambda_handler": "duration of one request",
     "functions/console/app.py lambda_handler": "duration of one request, for its log line",
     "functions/reference/app.py lambda_handler": "duration of one request, for its log line",
