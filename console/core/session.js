@@ -15,6 +15,7 @@ import { timeZone } from './zone.js';
  * @property {string} tenant slug of the company
  * @property {ReadonlySet<string>} permissions
  * @property {boolean} isRestricted whether the second factor is missing: only products can be read
+ * @property {number} issuedAt when the service issued the token, in seconds since 1970
  */
 
 /** Seconds before the end of a token at which it is renewed. */
@@ -200,5 +201,6 @@ export function signedIn(token) {
     tenant: claims.tenant,
     permissions: new Set(claims.permissions.split(' ').filter(Boolean)),
     isRestricted: claims.second_factor === false,
+    issuedAt: claims.iat,
   };
 }

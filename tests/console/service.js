@@ -12,7 +12,9 @@ export function tokenOf(claims) {
   return `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
 }
 
-const CLAIMS = { sub: '7', tenant: 'acme', permissions: 'exits.manage', second_factor: true };
+const CLAIMS = {
+  sub: '7', tenant: 'acme', permissions: 'exits.manage', second_factor: true, iat: 1_800_000_000,
+};
 
 /**
  * @param {string} refresh

@@ -22,6 +22,7 @@ test('a sign-in sends name, password and code, and shows who it is', async () =>
     tenant: 'acme',
     permissions: new Set(['exits.manage']),
     isRestricted: false,
+    issuedAt: 1_800_000_000,
   });
   assert.equal(timeZone.value, 'Europe/Madrid');
 });

@@ -15,6 +15,7 @@ LIBRARIES: Mapping[str, tuple[str, str]] = {
     "hooks.js": ("preact", "hooks/dist/hooks.mjs"),
     "signals-core.js": ("@preact/signals-core", "dist/signals-core.mjs"),
     "signals.js": ("@preact/signals", "dist/signals.mjs"),
+    "idb.js": ("idb", "build/index.js"),
 }
 """File in console/vendor → npm package, and file in it."""
 
@@ -23,6 +24,7 @@ _FILES: Mapping[str, str] = {
     "preact/hooks": "hooks.js",
     "@preact/signals-core": "signals-core.js",
     "@preact/signals": "signals.js",
+    "idb": "idb.js",
 }
 """Name in an import → file in console/vendor."""
 

@@ -1,0 +1,83 @@
+/** What the device knows of the goods and positions of a task, and what a scan names of them. */
+
+/**
+ * @typedef {import('../core/gs1.js').Scan} Read
+ */
+
+/**
+ * @typedef {object} Product
+ * @property {string} item_code
+ * @property {string} name
+ * @property {string | null} barcode
+ * @property {{gtin: string, units: number}[]} gtins
+ * @property {boolean} hasBatches
+ * @property {boolean} hasSerials
+ */
+
+/**
+ * @typedef {object} Goods
+ * @property {Product[]} products
+ * @property {Record<string, number | null>} positions code → place in the order of picking
+ */
+
+/** @type {Goods} */
+export const NO_GOODS = { products: [], positions: {} };
+
+/** Most digits of a quantity behind the point. */
+const DECIMALS = 6;
+
+/**
+ * Return a number without the traces of binary fractions: 0.1 + 0.2 is 0.3.
+ *
+ * @param {number} value
+ */
+export const exact = (value) => Number(value.toFixed(DECIMALS));
+
+/** @param {any} row of `GET /products?include=packaging` */
+export function productOf(row) {
+  return {
+    item_code: row.item_code,
+    name: row.name,
+    barcode: row.barcode,
+    gtins: row.packaging.gtins,
+    hasBatches: row.man_btch_num,
+    hasSerials: row.man_ser_num,
+  };
+}
+
+/** @param {string} gtin of 8 to 14 digits */
+const gtin14 = (gtin) => gtin.padStart(14, '0');
+
+/**
+ * @param {Goods} goods
+ * @param {Read} read
+ * @returns {{product: Product, units: number} | null} the product that a scan names, and how many
+ *   units of it are in what was scanned
+ */
+export function namedProduct({ products }, read) {
+  const gtin = read.gtin ?? read.content;
+  if (gtin !== undefined) {
+    for (const product of products) {
+      const packed = product.gtins.find((one) => gtin14(one.gtin) === gtin);
+      if (packed || (product.barcode !== null && gtin14(product.barcode) === gtin)) {
+        return { product, units: exact((packed?.units ?? 1) * (read.units ?? 1)) };
+      }
+    }
+    return null;
+  }
+  const text = read.text?.toUpperCase();
+  const product = products.find(({ item_code, barcode }) => {
+    return text !== undefined && [item_code, barcode].some((code) => code?.toUpperCase() === text);
+  });
+  return product ? { product, units: 1 } : null;
+}
+
+/**
+ * @param {Goods} goods
+ * @param {Read} read
+ * @returns {string | null} code of the position that a scan names
+ */
+export function namedPosition({ positions }, read) {
+  const text = read.text?.toUpperCase();
+  return Object.keys(positions).find((code) => code.toUpperCase() === text) ?? null;
+}

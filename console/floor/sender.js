@@ -1,0 +1,218 @@
+/**
+ * Sends the scans of the device in order: each at least once with its key, so that the service
+ * carries it out exactly once.
+ */
+
+import { isUnknown, Refusal, SessionEnded } from '../core/refusal.js';
+
+/**
+ * @typedef {import('../core/calls.js').Calls} Calls
+ * @typedef {import('../core/refusal.js').Problem} Problem
+ * @typedef {import('./store.js').Scan} Scan
+ * @typedef {import('./store.js').Store} Store
+ */
+
+/**
+ * How sending ended: all that can be sent is sent; no network or no answer; a sign-in is needed; or
+ * the service serves the company no longer, for a while or for good.
+ *
+ * @typedef {'sent' | 'unanswered' | 'ended' | 'suspended'} Outcome
+ */
+
+/**
+ * For how long the service surely knows a key, in milliseconds: it is 24 hours, and `ServiceClock`
+ * may be wrong by an hour at both ends.
+ */
+const KEY_LIFETIME = 21 * 3600 * 1000;
+
+/** Refusals of everything that a company asks: no fault of a scan, which keeps its key. */
+const OF_COMPANY = ['tenant_suspended', 'tenant_cancelled', 'tenant_moved', 'rate_limited'];
+
+/**
+ * Refusals that the service repeats for a key: it has surely done nothing, and only another key
+ * asks again. After any other refusal, an earlier attempt may have been carried out, so the scan
+ * keeps its key.
+ */
+const REPEATED = [
+  'conflict', 'gone', 'limit_reached', 'method_not_allowed', 'not_found', 'order_in_wave',
+  'payload_too_large', 'stale_state',
+];
+
+export class Sender {
+  /**
+   * @param {object} parts
+   * @param {Store} parts.store
+   * @param {Calls} parts.calls
+   * @param {import('./clock.js').ServiceClock} parts.clock
+   * @param {string} parts.owner whose scans are sent: company and id of the user
+   * @param {() => string} parts.newKey
+   * @param {() => void} [parts.changed] called after each change of a scan
+   */
+  constructor({ store, calls, clock, owner, newKey, changed = () => undefined }) {
+    this.store = store;
+    this.calls = calls;
+    this.clock = clock;
+    this.owner = owner;
+    this.newKey = newKey;
+    this.changed = changed;
+  }
+
+  /**
+   * Send what waits. A refused scan stops the scans of its task behind it, and no others. Only one
+   * page of a device may do this at a time.
+   *
+   * @returns {Promise<Outcome>}
+   */
+  async run() {
+    for (let scan = await this.#next(); scan; scan = await this.#next()) {
+      try {
+        await this.#send(scan);
+      } catch (error) {
+        if (error instanceof SessionEnded) {
+          return 'ended';
+        }
+        if (error instanceof Refusal && OF_COMPANY.includes(error.code)) {
+          return error.code === 'rate_limited' ? 'unanswered' : 'suspended';
+        }
+        if (isUnknown(error) || (error instanceof Refusal && error.status === 401)) {
+          return 'unanswered';
+        }
+        if (!(error instanceof Refusal)) {
+          throw error;
+        }
+        await this.#refuse(scan.number, error);
+      }
+      this.changed();
+    }
+    return 'sent';
+  }
+
+  /** @returns {Promise<Scan | undefined>} the next scan that may be sent */
+  async #next() {
+    const scans = await this.store.scans(this.owner);
+    const stopped = new Set(scans.filter(({ status }) => status === 'refused').map(({ task }) => task));
+    return scans.find(({ status, task }) => status === 'waiting' && !stopped.has(task));
+  }
+
+  /** @param {Scan} scan */
+  async #send(scan) {
+    const time = await this.clock.now();
+    if (scan.sentAt !== null && time - scan.sentAt > KEY_LIFETIME) {
+      await this.#check(scan);
+      return;
+    }
+    const path = subjectOf(scan.request);
+    const task = await this.store.task(this.owner, scan.task);
+    const etag = task?.etags[path ?? ''] ?? null;
+    // Kept before it is sent, so that it is known after a death that an answer may be missing.
+    const sent = await this.store.change(scan.number, (kept) =>
+      kept.status === 'waiting' && kept.key === scan.key
+        ? { ...kept, ...(kept.sentAt === null ? { sentAt: time, etag } : {}) }
+        : null,
+    );
+    if (sent === null) {
+      return; // withdrawn meanwhile
+    }
+    const { operation, parameters, body } = sent.request;
+    const answer = await this.calls.write(/** @type {any} */ (operation), {
+      key: sent.key,
+      parameters,
+      body: /** @type {any} */ (body),
+    });
+    await this.store.change(
+      sent.number,
+      (kept) => ({ ...kept, status: 'done' }),
+      (kept) => (path === null ? kept : withAnswer(kept, path, answer)),
+    );
+  }
+
+  /**
+   * Decide about a request without an answer whose key the service may have forgotten: what has not
+   * changed since was not changed by it either. Otherwise people decide.
+   *
+   * @param {Scan} scan
+   */
+  async #check(scan) {
+    const path = subjectOf(scan.request);
+    const found = path !== null && scan.etag !== null ? await this.#read(path) : null;
+    await this.store.change(scan.number, (kept) =>
+      found !== null && found.etag === scan.etag
+        ? { ...kept, key: this.newKey(), sentAt: null, etag: null }
+        : { ...kept, status: 'refused', trouble: { code: 'unknown', message: '', problems: [] } },
+    );
+  }
+
+  /** @param {string} path such as `pickings/12` */
+  async #read(path) {
+    const [kind = '', id = ''] = path.split('/');
+    return this.calls.read(/** @type {any} */ (`GET /${kind}/{id}`), { parameters: { id } });
+  }
+
+  /**
+   * @param {number} number
+   * @param {Refusal} refusal
+   */
+  async #refuse(number, { code, message, problems }) {
+    const trouble = { code, message, problems };
+    await this.store.change(number, (kept) => ({ ...kept, status: 'refused', trouble }));
+  }
+
+  /**
+   * Carry out what somebody decided about a refused scan.
+   *
+   * @param {Scan} scan
+   * @param {'again' | 'skip' | 'leave'} decision
+   */
+  async decide({ number, key }, decision) {
+    await this.store.change(number, (kept) => {
+      if (kept.key !== key || !['refused', 'left'].includes(kept.status)) {
+        return null; // decided in another tab
+      }
+      if (decision === 'skip') {
+        return 'remove';
+      }
+      if (decision === 'leave') {
+        return { ...kept, status: 'left' };
+      }
+      const isNew = REPEATED.includes(kept.trouble?.code ?? '') || kept.trouble?.code === 'unknown';
+      const fresh = isNew ? { key: this.newKey(), sentAt: null, etag: null } : {};
+      return { ...kept, ...fresh, status: 'waiting', trouble: null };
+    });
+    this.changed();
+  }
+
+  /**
+   * Take a scan back that was not sent yet.
+   *
+   * @param {Scan} scan
+   * @returns {Promise<boolean>} whether it is gone; otherwise it may have been carried out
+   */
+  async withdraw({ number }) {
+    const isFree = (/** @type {Scan} */ scan) => scan.status === 'waiting' && scan.sentAt === null;
+    return (await this.store.change(number, (scan) => (isFree(scan) ? 'remove' : null))) !== null;
+  }
+}
+
+/**
+ * Return the path of what a request changes, as `pickings/12`; null if it creates something.
+ *
+ * @param {import('./store.js').Request} request
+ */
+export function subjectOf({ operation, parameters }) {
+  const [, kind] = /^\w+ \/([a-z-]+)\/\{id\}/.exec(operation) ?? [];
+  return kind === undefined ? null : `${kind}/${parameters['id']}`;
+}
+
+/**
+ * Return a task with what an answer shows.
+ *
+ * @param {import('./store.js').Task} task
+ * @param {string} path of what is shown
+ * @param {{body: any, etag: string | null}} answer
+ * @returns {import('./store.js').Task}
+ */
+export function withAnswer(task, path, { body, etag }) {
+  const { [path]: _, ...others } = task.etags;
+  const etags = etag === null ? others : { ...others, [path]: etag };
+  return { ...task, etags, resources: { ...task.resources, [path]: body.data } };
+}

@@ -1,0 +1,293 @@
+/**
+ * The steps of a task: what is asked next, and what a scan gives of it. A scan may give several
+ * answers at once; what it gives is checked against the lines that are still open.
+ */
+
+import { exact, namedPosition, namedProduct } from './goods.js';
+
+/**
+ * @typedef {import('../core/gs1.js').Scan} Read
+ * @typedef {import('./goods.js').Goods} Goods
+ * @typedef {import('./goods.js').Product} Product
+ * @typedef {import('./store.js').Scan} Scan
+ */
+
+/** @typedef {'position' | 'unit' | 'product' | 'batch' | 'expires' | 'serial' | 'qty' | 'target'} Ask */
+
+/**
+ * @typedef {object} Line what is to do
+ * @property {string} item_code
+ * @property {string | null} position null: anywhere
+ * @property {string | null} batch null: any
+ * @property {readonly string[]} serials empty: any
+ * @property {number} qty
+ * @property {number} done
+ */
+
+/**
+ * @typedef {object} Effect what a request adds to the lines, or takes from them
+ * @property {string} item_code
+ * @property {string | null} position
+ * @property {string | null} batch
+ * @property {string | null} serial
+ * @property {number} qty negative for what is taken back
+ */
+
+/**
+ * @typedef {object} Entry what scans and fingers gave so far of one movement
+ * @property {string} [position]
+ * @property {string} [unit] code of a handling unit
+ * @property {Product} [product]
+ * @property {number} [scanned] units that were scanned of the product
+ * @property {string} [batch]
+ * @property {string} [expires]
+ * @property {string} [serial]
+ * @property {number} [qty] as confirmed
+ * @property {string} [target] position where the goods go
+ */
+
+/**
+ * @typedef {object} Kind how the steps of a kind of task differ
+ * @property {readonly Ask[]} asks in their order
+ * @property {boolean} isBound whether only what the lines name may be moved
+ * @property {boolean} hasExpiry whether goods with batches are asked for their date
+ */
+
+/**
+ * @typedef {object} Problem
+ * @property {string} key of its words
+ * @property {Record<string, string | number>} values
+ */
+
+/** @typedef {{entry: Entry} | {problem: Problem} | {unknown: Read}} Taken `unknown`: to look up */
+
+/**
+ * Return the lines with what waiting scans add to them.
+ *
+ * @param {readonly Line[]} lines as the service shows them
+ * @param {readonly Effect[]} effects of the scans that it does not show yet
+ * @returns {Line[]}
+ */
+export function withEffects(lines, effects) {
+  const changed = lines.map((line) => ({ ...line }));
+  for (const effect of effects) {
+    let rest = effect.qty;
+    const matching = changed.filter((line) => isFor(line, effect));
+    for (const line of rest < 0 ? matching.reverse() : matching) {
+      const most = rest < 0 ? -line.done : line.qty - line.done;
+      const share = rest < 0 ? Math.max(rest, most) : Math.min(rest, most);
+      line.done = exact(line.done + share);
+      rest = exact(rest - share);
+    }
+    const last = matching.at(-1);
+    if (last && rest > 0) {
+      last.done = exact(last.done + rest); // more than was open
+    }
+  }
+  return changed;
+}
+
+/**
+ * @param {Line} line
+ * @param {Omit<Effect, 'qty'>} moved
+ */
+function isFor(line, { item_code, position, batch, serial }) {
+  return (
+    line.item_code === item_code &&
+    (line.position === null || position === null || line.position === position) &&
+    (line.batch === null || batch === null || line.batch === batch) &&
+    (line.serials.length === 0 || serial === null || line.serials.includes(serial))
+  );
+}
+
+/**
+ * Return the open lines that an entry can still be for, in the order of work.
+ *
+ * @param {readonly Line[]} lines in the order of work
+ * @param {Entry} entry
+ * @returns {Line[]}
+ */
+export function candidates(lines, { position, product, batch, serial }) {
+  return lines.filter((line) => {
+    const named = {
+      item_code: product?.item_code ?? line.item_code,
+      position: position ?? null,
+      batch: batch ?? null,
+      serial: serial ?? null,
+    };
+    return line.done < line.qty && isFor(line, named);
+  });
+}
+
+/**
+ * @param {readonly Line[]} lines
+ * @param {Entry} entry
+ * @returns {number} what is open of what an entry is for
+ */
+export function openQty(lines, entry) {
+  return exact(candidates(lines, entry).reduce((sum, line) => sum + line.qty - line.done, 0));
+}
+
+/**
+ * Return what is asked next; null if the entry has everything.
+ *
+ * @param {Kind} kind
+ * @param {Entry} entry
+ * @returns {Ask | null}
+ */
+export function nextAsk(kind, entry) {
+  return kind.asks.find((ask) => isAsked(kind, entry, ask) && entry[ask] === undefined) ?? null;
+}
+
+/**
+ * @param {Kind} kind
+ * @param {Entry} entry
+ * @param {Ask} ask
+ */
+function isAsked(kind, { product }, ask) {
+  switch (ask) {
+    case 'batch':
+      return product?.hasBatches ?? false;
+    case 'expires':
+      return kind.hasExpiry && (product?.hasBatches ?? false);
+    case 'serial':
+      return product?.hasSerials ?? false;
+    default:
+      return true;
+  }
+}
+
+/**
+ * Take a scan.
+ *
+ * @param {Kind} kind
+ * @param {Goods} goods
+ * @param {readonly Line[]} lines in the order of work
+ * @param {Entry} entry
+ * @param {Read} read
+ * @returns {Taken}
+ */
+export function takeScan(kind, goods, lines, entry, read) {
+  if (read.problem !== undefined) {
+    return refused(`scan_${read.problem}`, { at: read.at ?? '' });
+  }
+  const ask = nextAsk(kind, entry);
+  const named = namedProduct(goods, read);
+  if (named && entry.product?.item_code === named.product.item_code && !read.serial) {
+    return repeated(ask, entry, named.units, read);
+  }
+  const given = named ? ofProduct(named, read) : ofText(goods, ask, read);
+  if (given === null) {
+    return { unknown: read };
+  }
+  // The scan of another position begins again there.
+  const begun = given.position !== undefined && ask !== 'position' ? {} : entry;
+  if (given.product && !['product', null].includes(nextAsk(kind, begun))) {
+    return refused(`scan_needs_${nextAsk(kind, begun)}`);
+  }
+  const next = { ...begun, ...given };
+  return kind.isBound ? checked(lines, begun, next) : { entry: next };
+}
+
+/**
+ * Take another scan of the product that is asked about: one more of it.
+ *
+ * @param {Ask | null} ask
+ * @param {Entry} entry
+ * @param {number} units
+ * @param {Read} read
+ * @returns {Taken}
+ */
+function repeated(ask, entry, units, read) {
+  if (read.batch !== undefined && entry.batch !== undefined && read.batch !== entry.batch) {
+    return refused('scan_other_batch', { expected: entry.batch, scanned: read.batch });
+  }
+  if (ask !== 'qty') {
+    return { entry: { ...entry, ...partsOf(read) } };
+  }
+  return { entry: { ...entry, scanned: exact((entry.scanned ?? 0) + units) } };
+}
+
+/**
+ * @param {{product: Product, units: number}} named
+ * @param {Read} read
+ * @returns {Entry}
+ */
+function ofProduct({ product, units }, read) {
+  return { product, scanned: units, ...partsOf(read) };
+}
+
+/** @param {Read} read */
+function partsOf({ batch, serial, expires }) {
+  return {
+    ...(batch !== undefined && { batch }),
+    ...(serial !== undefined && { serial }),
+    ...(expires !== undefined && { expires }),
+  };
+}
+
+/**
+ * @param {Goods} goods
+ * @param {Ask | null} ask
+ * @param {Read} read of no known product
+ * @returns {Entry | null}
+ */
+function ofText(goods, ask, read) {
+  const text = read.text;
+  if (ask === 'unit' && (read.sscc ?? text) !== undefined) {
+    return { unit: read.sscc ?? text };
+  }
+  if (ask === 'batch' && (read.batch ?? text) !== undefined) {
+    return { batch: read.batch ?? text };
+  }
+  if (ask === 'serial' && (read.serial ?? text) !== undefined) {
+    return { serial: read.serial ?? text };
+  }
+  const position = namedPosition(goods, read);
+  if (position === null) {
+    return null;
+  }
+  return ask === 'target' ? { target: position } : { position };
+}
+
+/**
+ * Check what a scan gave against the lines; name what is wrong about it.
+ *
+ * @param {readonly Line[]} lines
+ * @param {Entry} before
+ * @param {Entry} entry
+ * @returns {Taken}
+ */
+function checked(lines, before, entry) {
+  let known = before;
+  for (const part of /** @type {const} */ (['position', 'product', 'batch', 'serial'])) {
+    const [expected] = candidates(lines, known);
+    known = { ...known, ...(entry[part] !== undefined && { [part]: entry[part] }) };
+    if (candidates(lines, known).length === 0) {
+      return refused(`scan_wrong_${part}`, {
+        scanned: textOf(entry[part] ?? ''),
+        expected: expected ? expectedOf(expected, part) : '',
+      });
+    }
+  }
+  return { entry };
+}
+
+/** @param {string | Product} value */
+const textOf = (value) => (typeof value === 'string' ? value : value.item_code);
+
+/**
+ * @param {Line} line
+ * @param {'position' | 'product' | 'batch' | 'serial'} part
+ */
+function expectedOf(line, part) {
+  const { position, item_code, batch, serials } = line;
+  return { position, product: item_code, batch, serial: serials.join(', ') }[part] ?? '';
+}
+
+/**
+ * @param {string} key
+ * @param {Record<string, string | number>} [values]
+ * @returns {{problem: Problem}}
+ */
+const refused = (key, values = {}) => ({ problem: { key, values } });

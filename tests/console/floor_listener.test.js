@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Listener } from '../../console/floor/listener.js';
+import { ServiceClock } from '../../console/floor/clock.js';
+
+/**
+ * Press keys one after the other.
+ *
+ * @param {string | string[]} keys
+ * @param {number} pause in milliseconds
+ * @param {{value: string, dispatchEvent?: () => void}} [target] the field that has the focus
+ */
+function pressed(keys, pause, target) {
+  /** @type {string[]} */
+  const reported = [];
+  let prevented = 0;
+  const listener = new Listener((text) => reported.push(text));
+  let timeStamp = 1000;
+  for (const key of keys) {
+    timeStamp += pause;
+    const event = {
+      key: key === '\u001d' ? ']' : key, ctrlKey: key === '\u001d', altKey: false, metaKey: false,
+      timeStamp, target: target ?? null,
+      preventDefault: () => { prevented += 1; },
+      stopPropagation: () => undefined,
+    };
+    listener.press(/** @type {any} */ (event));
+    if (target && key.length === 1) {
+      target.value += key;
+    }
+  }
+  return { reported, prevented };
+}
+
+test('a burst that ends with Enter is a scan; typing is none', () => {
+  assert.deepEqual(pressed([...'A-01', 'Enter'], 8).reported, ['A-01']);
+  assert.deepEqual(pressed([...'A-01', 'Enter'], 150).reported, []);
+  assert.deepEqual(pressed([...'A-01'], 8).reported, []);
+  assert.deepEqual(pressed(['A', 'Enter'], 8).reported, [], 'two keys are a person');
+});
+
+test('FNC1 comes as Ctrl and ], and reaches no shortcut', () => {
+  const { reported, prevented } = pressed([...'10L1', '\u001d', ...'3712', 'Enter'], 8);
+  assert.deepEqual(reported, ['10L1\u001d3712']);
+  assert.equal(prevented, 2);
+});
+
+test('a field that had the focus is as before the scan', () => {
+  const field = { value: '1', dispatchEvent: () => undefined };
+  assert.deepEqual(pressed([...'4006381333931', 'Enter'], 8, field).reported, ['4006381333931']);
+  assert.equal(field.value, '1');
+});
+
+test('modifiers are no characters, and a scan of any length is bounded', () => {
+  assert.deepEqual(pressed(['Shift', 'A', 'Shift', 'B', 'C', 'Enter'], 8).reported, ['ABC']);
+  assert.equal(pressed([...'x'.repeat(5000), 'Enter'], 1).reported[0]?.length, 2000);
+});
+
+test('the time of the service is right by an hour, whatever becomes of the clock of the device', async () => {
+  const HOUR = 3600;
+  const device = { now: 0, ticks: 0 };
+  const user = { value: { issuedAt: 1_000_000 } };
+  const session = /** @type {any} */ ({ token: async () => 'token', user });
+  const clock = new ServiceClock(session, { now: () => device.now }, () => device.ticks);
+  assert.equal(await clock.now(), 1_000_000_000);
+  Object.assign(device, { now: device.now + 60_000, ticks: 60_000 });
+  assert.equal(await clock.now(), 1_000_060_000);
+  device.now -= 24 * HOUR * 1000; // somebody sets the clock of the device
+  device.ticks += 60_000;
+  assert.equal(await clock.now(), 1_000_120_000);
+  user.value = { issuedAt: 1_000_000 + HOUR }; // a new token
+  assert.equal(await clock.now(), (1_000_000 + HOUR) * 1000);
+});

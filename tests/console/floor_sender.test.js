@@ -1,0 +1,316 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import '../../.local/node/node_modules/fake-indexeddb/auto/index.mjs';
+import { NoAnswer, Refusal, SessionEnded } from '../../console/core/refusal.js';
+import { Sender } from '../../console/floor/sender.js';
+import { Store } from '../../console/floor/store.js';
+
+/** @typedef {import('../../console/floor/store.js').Scan} Scan */
+
+const OWNER = 'acme/7';
+const HOUR = 3600 * 1000;
+
+class Killed extends Error {}
+
+/** A service with two pickings: it knows a key for a day, and may lose answers. */
+class FakeService {
+  constructor() {
+    this.time = 0;
+    /** @type {Record<string, string[]>} path → texts that were picked */
+    this.picked = { 'pickings/1': [], 'pickings/2': [] };
+    /** @type {Map<string, {at: number, answer: unknown}>} */
+    this.known = new Map();
+    /** @type {(at: 'before' | 'after', key: string) => void} throws to lose a request or an answer */
+    this.fault = () => undefined;
+    /** @type {(body: any) => Refusal | null} */
+    this.refuses = () => null;
+  }
+
+  /** @param {string} path */
+  shown(path) {
+    const texts = this.picked[path] ?? [];
+    return { body: { data: { id: path, lines: [...texts] } }, etag: `"${texts.join()}"` };
+  }
+
+  /**
+   * @param {string} _operation
+   * @param {{key: string, parameters: any, body: any}} options
+   */
+  async write(_operation, { key, parameters, body }) {
+    this.fault('before', key);
+    const known = this.known.get(key);
+    if (known && this.time - known.at < 24 * HOUR) {
+      return known.answer;
+    }
+    const refusal = this.refuses(body);
+    if (refusal) {
+      throw refusal;
+    }
+    const path = `pickings/${parameters.id}`;
+    this.picked[path]?.push(body.text);
+    this.known.set(key, { at: this.time, answer: this.shown(path) });
+    this.fault('after', key);
+    return this.shown(path);
+  }
+
+  /**
+   * @param {string} _operation
+   * @param {{parameters: any}} options
+   */
+  async read(_operation, { parameters }) {
+    this.fault('before', 'read');
+    return this.shown(`pickings/${parameters.id}`);
+  }
+}
+
+/** A device whose database lives longer than its pages. */
+class Device {
+  constructor() {
+    globalThis.indexedDB = new IDBFactory();
+    this.service = new FakeService();
+    this.keys = 0;
+    /** @type {() => void} throws to kill the page at a change of its database */
+    this.fault = () => undefined;
+    this.clock = { now: async () => this.service.time };
+  }
+
+  async store() {
+    const store = await Store.open();
+    const change = store.change.bind(store);
+    store.change = async (...parts) => {
+      this.fault();
+      const changed = await change(...parts);
+      this.fault();
+      return changed;
+    };
+    return store;
+  }
+
+  /** @param {Store} store */
+  sender(store) {
+    const newKey = () => `key-${(this.keys += 1)}`;
+    const calls = /** @type {any} */ (this.service);
+    const clock = /** @type {any} */ (this.clock);
+    return new Sender({ store, calls, clock, owner: OWNER, newKey });
+  }
+}
+
+/**
+ * @param {Store} store
+ * @param {Sender} sender
+ * @param {number} picking
+ * @param {string} text
+ */
+async function scan(store, sender, picking, text) {
+  const request = {
+    operation: 'POST /pickings/{id}/picks', parameters: { id: picking }, body: { text },
+  };
+  const task = `pickings/${picking}`;
+  return store.add({ owner: OWNER, task, text, key: sender.newKey(), request, effect: null });
+}
+
+/** @param {Store} store */
+async function keepTasks(store) {
+  for (const id of ['pickings/1', 'pickings/2']) {
+    const etags = { [id]: '""' };
+    await store.keepTask({ id, owner: OWNER, resources: {}, etags, goods: { products: [], positions: {} } });
+  }
+}
+
+/** @param {string} code */
+const refusal = (code, status = 409) => new Refusal(status, code, 'No.');
+
+async function prepared() {
+  const device = new Device();
+  const store = await device.store();
+  await keepTasks(store);
+  return { device, store, sender: device.sender(store), service: device.service };
+}
+
+/** @param {Store} store */
+const statuses = async (store) => (await store.scans(OWNER)).map(({ text, status }) => [text, status]);
+
+test('scans are sent in order, and the task shows what the answers show', async () => {
+  const { store, sender, service } = await prepared();
+  for (const text of ['a', 'b', 'c']) {
+    await scan(store, sender, 1, text);
+  }
+  assert.equal(await sender.run(), 'sent');
+  assert.deepEqual(service.picked['pickings/1'], ['a', 'b', 'c']);
+  const task = await store.task(OWNER, 'pickings/1');
+  assert.deepEqual(task?.resources['pickings/1'].lines, ['a', 'b', 'c']);
+  assert.equal(task?.etags['pickings/1'], '"a,b,c"');
+});
+
+test('a refused scan stops its task and no other; again asks with another key', async () => {
+  const { store, sender, service } = await prepared();
+  await scan(store, sender, 1, 'a');
+  await scan(store, sender, 1, 'b');
+  await scan(store, sender, 2, 'x');
+  service.refuses = ({ text }) => (text === 'a' ? refusal('conflict') : null);
+  assert.equal(await sender.run(), 'sent');
+  assert.deepEqual(service.picked, { 'pickings/1': [], 'pickings/2': ['x'] });
+  const [refused] = await store.scans(OWNER);
+  assert.equal(refused?.trouble?.code, 'conflict');
+  service.refuses = () => null;
+  await sender.decide(/** @type {Scan} */ (refused), 'again');
+  await sender.run();
+  assert.deepEqual(service.picked['pickings/1'], ['a', 'b']);
+  assert.equal(service.known.has('key-1'), false);
+});
+
+test('what is skipped is gone, what is left stays on the device, and both let the task go on', async () => {
+  const { store, sender, service } = await prepared();
+  for (const text of ['a', 'b', 'c']) {
+    await scan(store, sender, 1, text);
+  }
+  service.refuses = ({ text }) => (text === 'c' ? null : refusal('rule_blocked', 422));
+  await sender.run();
+  const [first] = await store.scans(OWNER);
+  await sender.decide(/** @type {Scan} */ (first), 'skip');
+  await sender.run();
+  const [second] = await store.scans(OWNER);
+  await sender.decide(/** @type {Scan} */ (second), 'leave');
+  await sender.run();
+  assert.deepEqual(await statuses(store), [['b', 'left'], ['c', 'done']]);
+  assert.equal(await store.forget(OWNER, 'pickings/1'), false, 'a scan is left');
+  assert.deepEqual((await store.pending()).map(({ text }) => text), ['b']);
+});
+
+test('a refusal that may follow a lost answer keeps the key, so that again does nothing twice', async () => {
+  const { store, sender, service } = await prepared();
+  await scan(store, sender, 1, 'a');
+  service.fault = (at) => {
+    if (at === 'after') {
+      throw new NoAnswer(null);
+    }
+  };
+  assert.equal(await sender.run(), 'unanswered');
+  service.fault = () => {
+    throw refusal('forbidden', 403);
+  };
+  assert.equal(await sender.run(), 'sent');
+  service.fault = () => undefined;
+  const [refused] = await store.scans(OWNER);
+  await sender.decide(/** @type {Scan} */ (refused), 'again');
+  await sender.run();
+  assert.deepEqual(service.picked['pickings/1'], ['a']);
+  assert.deepEqual(await statuses(store), [['a', 'done']]);
+});
+
+for (const [error, outcome] of /** @type {const} */ ([
+  [new SessionEnded(), 'ended'],
+  [refusal('tenant_suspended', 402), 'suspended'],
+  [refusal('rate_limited', 429), 'unanswered'],
+  [refusal('internal_error', 500), 'unanswered'],
+  [refusal('duplicate_in_flight'), 'unanswered'],
+])) {
+  const name = error instanceof Refusal ? error.code : error.message;
+  test(`scans wait after ${name}, with their keys: ${outcome}`, async () => {
+    const { store, sender, service } = await prepared();
+    await scan(store, sender, 1, 'a');
+    service.fault = () => {
+      throw error;
+    };
+    assert.equal(await sender.run(), outcome);
+    assert.deepEqual(await statuses(store), [['a', 'waiting']]);
+    service.fault = () => undefined;
+    await sender.run();
+    assert.deepEqual([...service.known.keys()], ['key-1']);
+  });
+}
+
+test('a key that may be forgotten: sent anew if nothing has changed, otherwise people decide', async () => {
+  const { store, sender, service } = await prepared();
+  await scan(store, sender, 1, 'a'); // is carried out, without an answer
+  await scan(store, sender, 2, 'x'); // never arrives
+  service.fault = (at, key) => {
+    if (at === (key === 'key-1' ? 'after' : 'before')) {
+      throw new NoAnswer(null);
+    }
+  };
+  assert.equal(await sender.run(), 'unanswered');
+  // The scan of the second picking is sent first once, so that its key is old too.
+  const [first, second] = await store.scans(OWNER);
+  await store.change(second?.number ?? 0, (kept) => ({ ...kept, sentAt: 0, etag: '""' }));
+  service.time = 25 * HOUR;
+  service.fault = () => undefined;
+  assert.equal(await sender.run(), 'sent');
+  assert.deepEqual(service.picked, { 'pickings/1': ['a'], 'pickings/2': ['x'] });
+  assert.equal((await store.scans(OWNER))[0]?.trouble?.code, 'unknown');
+  assert.notEqual((await store.scans(OWNER))[1]?.key, second?.key);
+  assert.equal((await store.scans(OWNER))[0]?.key, first?.key);
+});
+
+test('what was never sent can be taken back; what may have been carried out cannot', async () => {
+  const { store, sender, service } = await prepared();
+  const first = await scan(store, sender, 1, 'a');
+  assert.equal(await sender.withdraw(first), true);
+  const second = await scan(store, sender, 1, 'b');
+  service.fault = (at) => {
+    if (at === 'after') {
+      throw new NoAnswer(null);
+    }
+  };
+  await sender.run();
+  assert.equal(await sender.withdraw(second), false);
+  assert.deepEqual(service.picked['pickings/1'], ['b']);
+});
+
+test('a scan of somebody else at the device is not sent', async () => {
+  const { device, store, sender, service } = await prepared();
+  await scan(store, sender, 1, 'a');
+  const other = device.sender(store);
+  other.owner = 'acme/8';
+  assert.equal(await other.run(), 'sent');
+  assert.deepEqual(service.picked['pickings/1'], []);
+  assert.equal((await store.pending()).length, 1);
+});
+
+/** @param {number} seed */
+function randomNumbers(seed) {
+  let state = seed + 0x9e3779b9;
+  return () => {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x6d2b79f5;
+    return ((state ^ (state >>> 12)) >>> 0) / 2 ** 32;
+  };
+}
+
+test('cuts and kills at random moments: each scan is carried out once, in the order of its task', async () => {
+  for (let seed = 0; seed < 30; seed += 1) {
+    const { device, service, ...first } = await prepared();
+    const random = randomNumbers(seed);
+    let { store, sender } = first;
+    device.fault = () => {
+      if (random() < 0.1) {
+        throw new Killed();
+      }
+    };
+    service.fault = () => {
+      if (random() < 0.3) {
+        throw random() < 0.3 ? new Killed() : new NoAnswer(null);
+      }
+    };
+    /** @type {Record<string, string[]>} */
+    const made = { 'pickings/1': [], 'pickings/2': [] };
+    for (let round = 0; round < 40 || (await store.pending()).length; round += 1) {
+      if (round < 40) {
+        const picking = random() < 0.5 ? 1 : 2;
+        made[`pickings/${picking}`]?.push(`${round}`);
+        await scan(store, sender, picking, `${round}`);
+      }
+      service.time += random() * HOUR * 0.4;
+      try {
+        await sender.run();
+      } catch (error) {
+        if (!(error instanceof Killed)) {
+          throw error;
+        }
+        store = await device.store();
+        sender = device.sender(store);
+      }
+    }
+    assert.deepEqual(service.picked, made, `seed ${seed}`);
+  }
+});
