@@ -15,8 +15,7 @@ from typing import Any
 
 import dlt
 from dlt.pipeline.exceptions import PipelineStepFailed
-
-from examples.stowage_client import Stowage
+from stowage_client import Stowage
 
 LISTS = {
     "product": "/products",

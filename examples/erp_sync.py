@@ -16,8 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
-
-from examples.stowage_client import Stowage, StowageError
+from stowage_client import Stowage, StowageError
 
 OBJECTS = ("product", "entry_document", "exit_document", "receipt", "picking", "stock_level")
 """What the ERP copies: the objects of lists."""

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 from botocore.exceptions import BotoCoreError
 from rich.console import Console
+from stowage_client import Stowage
 
-from examples.stowage_client import Stowage
 from local.demo_access import run_access_demo
 from local.demo_approvals import run_approvals_demo
 from local.demo_imports import TenantBucket, run_imports_demo

@@ -6,8 +6,7 @@ from typing import Any
 
 import httpx
 from rich.table import Table
-
-from examples.stowage_client import Stowage, StowageError
+from stowage_client import Stowage, StowageError
 
 type Describe = str | Callable[[Any], str]
 """Describes the body of a response: a function, or a template for its fields."""

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 import httpx
+from stowage_client import BadSignatureError, verify_delivery
 
-from examples.webhooks.verify import BadSignatureError, verify
 from local.demo_places import ORIGIN, RECEIVING_BIN
 from local.demo_session import Demo, DemoFailed
 from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest, running_endpoint
@@ -158,7 +158,7 @@ def _wait_until(condition: Callable[[], bool], what: str) -> None:
 def _verification(secret: str, request: ReceivedRequest) -> str:
     """Return "verified", or why a receiver with this secret rejects the delivery."""
     try:
-        verify(secret, request.headers["X-Service-Signature"], request.body)
+        verify_delivery(secret, request.headers["X-Service-Signature"], request.body)
     except BadSignatureError as problem:
         return str(problem)
     return _VERIFIED

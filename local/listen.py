@@ -17,8 +17,8 @@ from pathlib import Path
 import httpx
 from rich.console import Console
 from rich.text import Text
+from stowage_client import Stowage, StowageError
 
-from examples.stowage_client import Stowage, StowageError
 from examples.webhooks.receiver import (
     Classification,
     DeliveryHandler,

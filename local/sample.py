@@ -19,8 +19,8 @@ from typing import Any
 import click
 import httpx
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from stowage_client import Stowage, StowageError
 
-from examples.stowage_client import Stowage, StowageError
 from local.server import LocalRunFailed
 from local.settings import ROOT, STACK_FILE
 from local.tenant_access import find_stack, tenant_access

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.progress import Progress
+from stowage_client import Stowage, StowageError
 
-from examples.stowage_client import Stowage, StowageError
 from local.pickers import picker_id
 from local.sample import (
     ACME,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from stowage_client import Stowage
 
-from examples.stowage_client import Stowage
 from local import deployment
 from local.server import LocalRunFailed
 from local.settings import aws_environment

@@ -15,8 +15,8 @@ from typing import Any
 
 import httpx
 from botocore.exceptions import BotoCoreError, ClientError
+from stowage_client import Stowage, StowageError
 
-from examples.stowage_client import Stowage, StowageError
 from operations import scenarios
 from operations.api_clients import create_client
 from operations.deletion import delete_tenant

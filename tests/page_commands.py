@@ -74,8 +74,8 @@ NOT_RUN = {
     ("docs/operating/restore.md", "NEW_TABLE="): "moto has no earlier moments",
     ("docs/operating/restore.md", "aws "): "moto has no earlier moments",
     ("examples/webhooks/README.md", "make listen"): "tests/e2e/test_listen.py runs it",
-    ("examples/webhooks/README.md", "from verify import"): "it is a part of a web application; "
-    "tests/integration/test_example_webhooks.py runs verify.py",
+    ("examples/webhooks/README.md", "from stowage_client"): "it is a part of a web application; "
+    "tests/integration/test_example_webhooks.py runs verify_delivery",
     ("sample/README.md", ".venv/bin/python -m local.sample --tenant beta"): "it takes 30 s; "
     "without --tenant it runs here",
 }  # fmt: skip

@@ -17,7 +17,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, Self
 
-from examples.webhooks.verify import BadSignatureError, verify
+from stowage_client import BadSignatureError, verify_delivery
 
 MAX_BODY_BYTES = 64 * 1024  # bytes; an event has at most 20 kB
 MAX_QUEUED = 1_000  # deliveries waiting to be processed
@@ -185,7 +185,7 @@ class DeliveryHandler(BaseHTTPRequestHandler):
     def _accept_delivery(self, body: bytes) -> None:
         signature = self.headers.get("X-Service-Signature")
         try:
-            event = WebhookEvent.parse(verify(self.server.secret, signature, body))
+            event = WebhookEvent.parse(verify_delivery(self.server.secret, signature, body))
             self.server.deliveries.put_nowait(ReceivedDelivery(event))
         except BadSignatureError as problem:
             self._reject(HTTPStatus.UNAUTHORIZED, str(problem))

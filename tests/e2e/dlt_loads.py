@@ -7,9 +7,9 @@ CLIENT_SECRET and RUN from the environment.
 import os
 
 import dlt
+from stowage_client import Stowage
 
 from examples.dlt_stowage import load
-from examples.stowage_client import Stowage
 
 _RUN = os.environ["RUN"]
 _STOWAGE = Stowage(*(os.environ[name] for name in ("BASE_URL", "CLIENT_ID", "CLIENT_SECRET")))

@@ -12,8 +12,8 @@ import httpx
 import pytest
 from click.testing import CliRunner
 from rich.progress import Progress
+from stowage_client import Stowage
 
-from examples.stowage_client import Stowage
 from local import demo, sample
 from local.demo_approvals import run_approvals_demo
 from local.demo_imports import TenantBucket
@@ -28,7 +28,7 @@ from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Gone
 from tests.clock import Clock
 from tests.gateway import Erp
-from tests.integration.test_example_client import FaultyTransport
+from tests.integration.test_python_client import FaultyTransport
 from tests.stack import ADDRESS, Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from stowage_client import Stowage, StowageError
 
 from examples import erp_sync
 from examples.erp_sync import (
@@ -19,7 +20,6 @@ from examples.erp_sync import (
     open_database,
     run,
 )
-from examples.stowage_client import Stowage, StowageError
 from operations import api_clients
 from shared.integration.exports.repository import EXPORTS
 from shared.kernel import aws
@@ -27,7 +27,7 @@ from shared.kernel.config import config
 from tests.clock import Clock
 from tests.feed_scenario import FeedScenario
 from tests.import_scenario import ImportScenario
-from tests.integration.test_example_client import ORDER, FaultyTransport, InjectedFault
+from tests.integration.test_python_client import ORDER, FaultyTransport, InjectedFault
 from tests.sampling import sampled
 from tests.stack import ADDRESS
 from tests.unit.test_docs_integrating import quoted, tables
@@ -309,6 +309,26 @@ def test_a_company_that_was_restored_is_copied_anew(
     copy_changes(stowage, database)
 
     assert len(copies(database, "product")) == 1
+
+
+def test_a_company_that_is_restored_while_its_snapshot_is_read_is_copied_by_the_next_run(
+    stowage: Stowage, transport: RelayingTransport, database: sqlite3.Connection
+) -> None:
+    def restore(request: httpx.Request) -> None:
+        if "X-Amz-Signature" in request.url.params and len(restored) == 0:
+            restored.append(FeedScenario.started(transport.feed.webhooks))
+
+    exercise(stowage)
+    restored: list[FeedScenario] = []
+    transport.before = [restore] * _MOST_REQUESTS
+    with pytest.raises(RuntimeError, match="the files of XP-1 are gone"):
+        copy_changes(stowage, database)
+    assert values(database, "SELECT position FROM followed") == []
+    assert copies(database, "product") == []
+
+    copy_changes(stowage, database)
+
+    assert_copied(stowage, database, erp_sync.OBJECTS)
 
 
 def test_refused_order_does_not_stop_the_others(

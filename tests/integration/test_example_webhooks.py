@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import stripe
 from standardwebhooks.webhooks import WebhookVerificationError
+from stowage_client import BadSignatureError, verify_delivery
 
 from examples.webhooks import verify_with_standardwebhooks, verify_with_stripe
-from examples.webhooks.verify import BadSignatureError, verify
 from shared.integration.webhooks.signatures import new_secret, signature_headers
 from tests.cases import each_case
 from tests.deliveries import Headers, encoded, event_body, signature
@@ -26,7 +26,7 @@ BODY = encoded(event_body())
 
 
 def standard_library(secret: str, headers: Headers, body: bytes) -> Any:
-    return verify(secret, headers.get("X-Service-Signature"), body)
+    return verify_delivery(secret, headers.get("X-Service-Signature"), body)
 
 
 def stripe_library(secret: str, headers: Headers, body: bytes) -> Any:
@@ -111,7 +111,7 @@ def test_malformed_headers_are_rejected(
 )
 def test_the_error_says_why(header: str | None, reason: str) -> None:
     with pytest.raises(BadSignatureError, match=reason):
-        verify(SECRET, header, BODY, now=NOW)
+        verify_delivery(SECRET, header, BODY, now=NOW)
 
 
 def test_a_non_ascii_signature_is_rejected_by_the_stripe_library() -> None:
@@ -122,26 +122,28 @@ def test_a_non_ascii_signature_is_rejected_by_the_stripe_library() -> None:
 
 def test_spaces_and_unknown_schemes_are_ignored() -> None:
     header = signature_headers("evt_1", BODY, [OLD, SECRET], NOW)["X-Service-Signature"]
-    assert verify(SECRET, header.replace(",", " , "), BODY, now=NOW) == event_body()
-    assert verify(SECRET, f"{header},v2=new", BODY, now=NOW) == event_body()
+    assert verify_delivery(SECRET, header.replace(",", " , "), BODY, now=NOW) == event_body()
+    assert verify_delivery(SECRET, f"{header},v2=new", BODY, now=NOW) == event_body()
 
 
 def test_a_signature_of_openssl_verifies() -> None:
     body = '{"id": "evt_1", "tenant": "açme"}'.encode()
     openssl_signature = "e52a8b006c31339eb65a0481547a027a18b4bc4d1eede64edb4de3abc5490007"
     header = f"t={NOW},v1={openssl_signature}"
-    assert verify("whsec_c2VjcmV0", header, body, now=NOW) == json.loads(body)
+    assert verify_delivery("whsec_c2VjcmV0", header, body, now=NOW) == json.loads(body)
     upper = f"t={NOW},v1={openssl_signature.upper()}"
     for forged in (upper, header[:-1], header.replace(f"{NOW}", f"{NOW - 1}")):
         with pytest.raises(BadSignatureError):
-            verify("whsec_c2VjcmV0", forged, body, now=NOW)
+            verify_delivery("whsec_c2VjcmV0", forged, body, now=NOW)
     with pytest.raises(BadSignatureError):
-        verify("c2VjcmV0", header, body, now=NOW)
+        verify_delivery("c2VjcmV0", header, body, now=NOW)
 
 
 @pytest.mark.parametrize("difference", [-300, 300])
 def test_clocks_may_differ_by_five_minutes(difference: int) -> None:
     header = signature_headers("evt_1", BODY, [SECRET], NOW)["X-Service-Signature"]
-    assert verify(SECRET, header, BODY, now=NOW + difference) == event_body()
+    assert verify_delivery(SECRET, header, BODY, now=NOW + difference) == event_body()
     with pytest.raises(BadSignatureError, match="t differs by 301 s, at most 300 s"):
-        verify(SECRET, header, BODY, now=NOW + difference + (difference > 0) - (difference < 0))
+        verify_delivery(
+            SECRET, header, BODY, now=NOW + difference + (difference > 0) - (difference < 0)
+        )

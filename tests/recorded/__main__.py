@@ -5,8 +5,8 @@ It is a step of each release, and of nothing else.
 
 import httpx
 import pytest
+from stowage_client import Stowage
 
-from examples.stowage_client import Stowage
 from local import demo
 from local.demo_imports import TenantBucket
 from local.demo_session import Demo
@@ -16,7 +16,7 @@ from shared.kernel.db import schema
 from shared.kernel.db.table import EXPIRY
 from tests import clock as clocks
 from tests import recorded
-from tests.integration.test_example_client import FaultyTransport
+from tests.integration.test_python_client import FaultyTransport
 from tests.lists import LISTS
 from tests.lists.filling import fill
 from tests.lists.spec import HOURLY

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from examples.webhooks.verify import BadSignatureError, verify
+from stowage_client import BadSignatureError, verify_delivery
+
 from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest
 from operations.queues import list_queues
 from operations.scenarios import stock_sums
@@ -63,7 +64,7 @@ class Inbox:
         end = len(requests)
         for request in requests[self._read : end]:
             try:
-                event = verify(
+                event = verify_delivery(
                     self.secret, request.headers["X-Service-Signature"], request.body, request.at
                 )
             except BadSignatureError:

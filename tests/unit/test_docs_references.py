@@ -17,7 +17,14 @@ ROOT = Path(__file__).parents[2]
 _GENERATED = {"THIRD-PARTY.md", "performance.md"}
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
-    for pattern in ("*.md", "docs/**/*.md", "sample/*.md", "examples/**/*.md", ".github/**/*.md")
+    for pattern in (
+        "*.md",
+        "docs/**/*.md",
+        "sample/*.md",
+        "clients/*/*.md",
+        "examples/**/*.md",
+        ".github/**/*.md",
+    )
     for path in ROOT.glob(pattern)
     if path.name not in _GENERATED
 }
@@ -33,7 +40,7 @@ _STATES_OF_STACKS = {
     "ROLLBACK_FAILED", "UPDATE_ROLLBACK_COMPLETE", "UPDATE_ROLLBACK_FAILED",
 }  # fmt: skip
 """States of CloudFormation, which the code does not need."""
-_FOLDERS = "shared|functions|tests|tools|local|operations|cli|docs|sample|examples|layers"
+_FOLDERS = "clients|shared|functions|tests|tools|local|operations|cli|docs|sample|examples|layers"
 
 type Check = Callable[[str, str], Iterator[str]]
 

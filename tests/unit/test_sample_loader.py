@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 from rich.progress import Progress
+from stowage_client import Stowage, StowageError
 
-from examples.stowage_client import Stowage, StowageError
 from local.sample import RECORD_KINDS, TokenClient, describe_failure, load_with
 
 type Row = dict[str, Any]

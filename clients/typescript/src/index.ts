@@ -138,7 +138,8 @@ export class Stowage {
    *
    * `objects` are names such as product and stock_level. Store the rows and the position of a page
    * in one transaction. Without a position, and when it is too old or the company was restored, the
-   * first page is a snapshot: it has all rows, in place of those that you have.
+   * first page is a snapshot: it has all rows, in place of those that you have. Throws an Error if
+   * the company is restored while it is read: undo what the page has changed, and follow again.
    */
   async *follow(position: string | null, objects: readonly ListedObject[]): AsyncGenerator<Page> {
     for (;;) {
@@ -186,7 +187,9 @@ export class Stowage {
   async *#rows({ id: exportId, files }: Export): AsyncGenerator<Change> {
     for (const [number, { object }] of files.entries()) {
       const fresh = await this.#read<{ data: Export }>(`/exports/${exportId}`); // links last minutes
-      const link = fresh.data.files[number]?.url ?? "";
+      const link = fresh.data.files[number]?.url;
+      // Nobody can follow from there any more.
+      if (!link) throw new Error(`the files of ${fresh.data.code} are gone: export again`);
       const file = await this.#sendWithRetries(() => new Request(link)); // without a token
       if (!file.ok) throw await StowageError.of(file);
       const text = gunzipSync(await file.arrayBuffer()).toString("utf8");

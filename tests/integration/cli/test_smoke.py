@@ -19,7 +19,7 @@ from shared.kernel.errors import NotFound
 from tests import dns
 from tests.clock import Clock
 from tests.integration.cli.command_line import deploy_stack, refused, run
-from tests.integration.test_example_client import FaultyTransport, respond_with
+from tests.integration.test_python_client import FaultyTransport, respond_with
 from tests.stack import ADDRESS, HOST, Stack
 
 IN_PROCESS_STEPS = 7

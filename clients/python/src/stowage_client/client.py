@@ -1,4 +1,4 @@
-"""A client of the Stowage REST API. Copy this file; its only dependency is httpx."""
+"""Requests with tokens, keys and retries; pages; changes."""
 
 import gzip
 import json
@@ -8,9 +8,13 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import httpx
+
+if TYPE_CHECKING:
+    from stowage_client.interface import AuthenticatedClient
 
 ATTEMPTS = 7  # They take 31 s or more; a request that failed may hold its key for up to 30 s.
 LONGEST_WAIT = 60  # Maximum seconds between two attempts, also if Retry-After is longer.
@@ -58,6 +62,19 @@ class Stowage:
     _expires_at: float = field(default=0, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
+    @cached_property
+    def api(self) -> "AuthenticatedClient":
+        """The `client` of the generated functions that are not asynchronous.
+
+        Their requests are sent as those of `send`, but an error of the service is returned.
+        """
+        from stowage_client.interface import AuthenticatedClient  # noqa: PLC0415 - only in a wheel
+
+        http = httpx.Client(
+            base_url=self.base_url, timeout=self.http.timeout, transport=_Sender(self._send)
+        )
+        return AuthenticatedClient(self.base_url, token="").set_httpx_client(http)
+
     def get(self, path: str, **params: Any) -> Any:
         """Return `data` of a resource, or of one page of a list."""
         return self.send("GET", path, params=params).json()["data"]
@@ -70,12 +87,16 @@ class Stowage:
             page = self.send("GET", page["links"]["next"]).json()
             yield from page["data"]
 
-    def follow(self, position: str | None, objects: Collection[str]) -> Iterator["Page"]:
+    def follow(self, position: str | None, objects: Collection[str]) -> Iterator[Page]:
         """Yield what changed in the lists of objects since a position, page by page.
 
         `objects` are names such as product and stock_level. Store the rows and the position of a
         page in one transaction. Without a position, and when it is too old or the company was
         restored, the first page is a snapshot: it has all rows, in place of those that you have.
+
+        Raises:
+            RuntimeError: The company was restored while its snapshot was made or read: undo what
+                the page has changed, and follow again.
         """
         while True:
             if position is None:
@@ -116,6 +137,8 @@ class Stowage:
     def _rows(self, export: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for number, file in enumerate(export["files"]):
             link = self.get(f"/exports/{export['id']}")["files"][number]["url"]  # valid for minutes
+            if link is None:  # Nobody can follow from there any more.
+                raise RuntimeError(f"the files of {export['code']} are gone: export again")
             request = self.http.build_request("GET", link)
             content = _raise_for_error(self._send_with_retries(request)).content
             for row in map(json.loads, gzip.decompress(content).splitlines()):
@@ -140,16 +163,22 @@ class Stowage:
                 with the same key.
         """
         url = path if path.startswith("http") else self.base_url + path
-        request = self.http.build_request(method, url, **more)  # All attempts send the same bytes.
+        request = self.http.build_request(method, url, **more)
         request.headers["Accept"] = "application/json"
-        if method != "GET":
-            request.headers["Idempotency-Key"] = key or str(uuid.uuid4())
+        if key:
+            request.headers["Idempotency-Key"] = key
+        return _raise_for_error(self._send(request))
+
+    def _send(self, request: httpx.Request) -> httpx.Response:
+        request.read()  # All attempts send the same bytes.
+        if request.method not in {"GET", "HEAD"}:
+            request.headers.setdefault("Idempotency-Key", str(uuid.uuid4()))
         self._authorize(request)
         answer = self._send_with_retries(request)
         if answer.status_code == httpx.codes.UNAUTHORIZED:
             self._authorize(request)
             answer = self._send_with_retries(request)
-        return _raise_for_error(answer)
+        return answer
 
     def _authorize(self, request: httpx.Request) -> None:
         with self._lock:  # Threads share one new token.
@@ -179,6 +208,16 @@ class Stowage:
             wait += int(retry_after) if retry_after.isdecimal() else 0
             self.sleep(min(wait, LONGEST_WAIT))
         return self.http.send(request)
+
+
+@dataclass
+class _Sender(httpx.BaseTransport):
+    """Sends the requests of another client."""
+
+    send: Callable[[httpx.Request], httpx.Response]
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return self.send(request)
 
 
 def _raise_for_error(answer: httpx.Response) -> httpx.Response:

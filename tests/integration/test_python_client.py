@@ -1,4 +1,4 @@
-"""The example client retries requests without losing or repeating writes."""
+"""The Python client retries requests without losing or repeating writes."""
 
 import itertools
 from collections.abc import Callable
@@ -6,13 +6,9 @@ from typing import Any
 
 import httpx
 import pytest
+from stowage_client import Stowage, StowageError
+from stowage_client.client import ATTEMPTS, LONGEST_WAIT
 
-from examples.stowage_client import (
-    ATTEMPTS,
-    LONGEST_WAIT,
-    Stowage,
-    StowageError,
-)
 from operations import api_clients
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before, lose_answer

@@ -1,4 +1,4 @@
-"""Verification of deliveries. Copy this file; it needs only the standard library."""
+"""Verification of webhook deliveries, with the standard library only."""
 
 import hmac
 import json
@@ -12,7 +12,9 @@ class BadSignatureError(Exception):
     """The delivery is not from Stowage, was altered, or is too old: respond with 401."""
 
 
-def verify(secret: str, signature: str | None, body: bytes, now: float | None = None) -> Any:
+def verify_delivery(
+    secret: str, signature: str | None, body: bytes, now: float | None = None
+) -> Any:
     """Verify a delivery and return its event.
 
     Args:
