@@ -1,11 +1,13 @@
 """What a restored table must not forget: given ids, ended access and deactivated subscriptions.
 
-Imports and exports that were running at its moment end, because no message continues them.
+Imports, exports and reconciliations of files that were running at its moment end, because no
+message continues them.
 
 All of it is written into the restored table before requests reach it, while no request can change
 the present one. Every function can be repeated.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from itertools import batched
@@ -20,6 +22,14 @@ from shared.integration.exports import actions as exports
 from shared.integration.exports.repository import EXPORTS
 from shared.integration.imports import context as imports
 from shared.integration.imports.repository import IMPORTS
+from shared.integration.reconciliations import context as reconciliations
+from shared.integration.reconciliations.repository import (
+    KIND as RECONCILIATION_KIND,
+)
+from shared.integration.reconciliations.repository import (
+    get_reconciliation,
+    put_reconciliation,
+)
 from shared.integration.webhooks.repository import WEBHOOKS, read_register, stage_registration
 from shared.integration.webhooks.service import deactivate
 from shared.kernel.db.items import encode, key_of
@@ -29,6 +39,7 @@ from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.errors import NotFound
 
 _USERS_PER_TRANSACTION = 10
 
@@ -137,6 +148,9 @@ def fail_queued_work(restored: Store) -> None:
         for numbers in id_pages(restored, EXPORTS, "status", status):
             for number in numbers:
                 run_transaction(restored, partial(_fail_export, number=number))
+    # No list shows reconciliations, so nothing but their ids leads to them.
+    for number in range(1, last_id(restored, RECONCILIATION_KIND) + 1):
+        run_transaction(restored, partial(_fail_reconciliation, number=number))
 
 
 def _fail_import(tx: Transaction, number: int) -> None:
@@ -153,3 +167,12 @@ def _fail_export(tx: Transaction, number: int) -> None:
     if record.entity.status in exports.IN_PROGRESS:
         failure = "The data was restored to a moment at which the export was running."
         EXPORTS.save(tx, record, record.entity, status="failed", failure=failure, busy_until=0)
+
+
+def _fail_reconciliation(tx: Transaction, number: int) -> None:
+    with suppress(NotFound):
+        record = get_reconciliation(tx.store, number)
+        if record.entity.status in reconciliations.IN_PROGRESS:
+            failure = "The data was restored to a moment at which the reconciliation was running."
+            ended = {"status": "failed", "failure": failure, "busy_until": 0, "updated_at": tx.now}
+            put_reconciliation(tx, record.entity.model_copy(update=ended), record)

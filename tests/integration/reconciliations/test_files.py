@@ -5,6 +5,7 @@ from io import BytesIO
 import pytest
 from openpyxl import load_workbook
 
+from operations.restore_carry_over import fail_queued_work
 from shared.integration.reconciliations import service, worker
 from shared.kernel.queued_work import LEASE_MS, MAX_ATTEMPTS
 from tests.clock import Clock
@@ -185,3 +186,15 @@ def test_a_message_about_nothing_is_ignored(erp: ReconciliationScenario) -> None
     queue.send({"tenant": "acme", "reconciliation": 7})
     queue.drain_queue()
     assert queue.dead_letters() == []
+
+
+def test_a_reconciliation_that_was_running_has_failed_in_a_restored_table(
+    erp: ReconciliationScenario,
+) -> None:
+    erp.relay()
+    done = _upload(erp)
+    _worker(erp).drain_queue()
+    waiting = _upload(erp)
+    fail_queued_work(erp.feed.store)
+    assert [_get(erp, number)["status"] for number in (done, waiting)] == ["completed", "failed"]
+    assert "restored to a moment" in str(_get(erp, waiting)["failure"])
