@@ -5,12 +5,8 @@ condition stands for: a refusal for the caller, or `StaleRead`, after which the 
 on fresh reads (`shared.kernel.db.unit_of_work`).
 """
 
-import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
-
-from botocore.exceptions import ClientError, HTTPClientError
-from botocore.exceptions import ConnectionError as BotocoreConnectionError
 
 from shared.kernel.clock import Instant, instant, now_ms
 from shared.kernel.company import Company
@@ -27,8 +23,7 @@ from shared.kernel.db.actions import (
     action_of,
     addition_to_set,
 )
-from shared.kernel.db.attempts import Attempts, raise_if_final
-from shared.kernel.db.aws_errors import is_transient
+from shared.kernel.db.attempts import Attempts
 from shared.kernel.db.claim import claim_lost
 from shared.kernel.db.counters import (
     CounterChange,
@@ -47,6 +42,7 @@ from shared.kernel.db.items import (
     without_key,
 )
 from shared.kernel.db.outbox_item import OutboxItems
+from shared.kernel.db.sending import send
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY
@@ -54,8 +50,6 @@ from shared.kernel.db.table import PARTITION_KEY
 if TYPE_CHECKING:
     from shared.kernel.caller import Caller
     from shared.kernel.sent_request import SentRequest
-
-_STALE_MS = 3_000
 
 
 class Transaction:
@@ -369,9 +363,7 @@ class Transaction:
         """Write everything or nothing.
 
         A call whose answer was lost is sent again with the same client request token, so it is
-        applied once. When conflicts last longer than _STALE_MS, the use case is retried, so that
-        the change does not become visible with an old timestamp: a client that polls by
-        `updated_since` would miss it.
+        applied once. When conflicts last long, the use case is retried: `shared.kernel.db.sending`.
 
         Raises:
             DuplicateInFlight: Another request has taken over the claim of this one.
@@ -407,13 +399,14 @@ class Transaction:
         if leaving:
             actions.append(leaving)
         if claim is None or self._ends_claim:
-            self._send(actions)
+            send(self.store, attempts, actions, self.now_ms)
         else:
             sent_ms = now_ms()
             # What the use case itself commits before its response is a step.
             with_step = self._request_name is not None
             renewal = claim.renewal_with_step(self._progress) if with_step else claim.renewal()
-            self._send([*actions, Action({"Update": renewal}, claim_lost)])
+            renewed = [*actions, Action({"Update": renewal}, claim_lost)]
+            send(self.store, attempts, renewed, self.now_ms)
             claim.renewed_ms = sent_ms
         if leaving:
             attempts.left_queue()
@@ -431,33 +424,6 @@ class Transaction:
     def leave_queue(self) -> None:
         """Give up the place in the queue of a contended item, if any: nothing will be committed."""
         self._attempts.leave_queue()
-
-    def _send(self, actions: Sequence[Action]) -> None:
-        """Send the transaction until it is committed, or refused for what it has read."""
-        requests = [action.request for action in actions]
-        if len(requests) > MAX_ACTIONS:
-            raise AssertionError(
-                f"{len(requests)} actions in one transaction; split the use case into steps"
-            )
-        token = uuid.uuid4().hex
-        attempt = 0
-        while True:
-            try:
-                self.store.client.transact_write_items(
-                    TransactItems=requests,  # type: ignore[arg-type]
-                    ClientRequestToken=token,
-                )
-            except self.store.client.exceptions.TransactionCanceledException as error:
-                is_changed = self._attempts.refused(actions, error)
-                raise_if_final(actions, error)
-                if is_changed or now_ms() - self.now_ms > _STALE_MS:
-                    raise StaleRead from error
-            except (ClientError, BotocoreConnectionError, HTTPClientError) as error:
-                if not is_transient(error):
-                    raise
-            else:
-                return
-            attempt = self.store.back_off(attempt)
 
     def commit_step(self) -> None:
         """Commit what is added, and begin the next transaction of the same use case.
