@@ -38,6 +38,7 @@ from shared.kernel.db import counters, items
 from shared.kernel.db.items import to_attributes
 from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.store import Store
+from shared.kernel.events import feed_ids
 from shared.kernel.events.feed import HEAD_KEY
 from shared.kernel.events.outbox import CombinedEvents, StoredEvent, parse_entry
 from tests import fast_moto
@@ -80,6 +81,7 @@ def _clear_stack_caches() -> None:
     directory.directory.clear()
     limiter.forget()
     bookmarks._cached_positions.clear()
+    feed_ids.forget()
     delivery._unseal.cache_clear()
     _Quota.refill()
 
@@ -157,6 +159,7 @@ class Stack:
             key = {name: item[name] for name in ("PK", "SK")}
             aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)
         bookmarks._cached_positions.clear()
+        feed_ids.forget()
 
     def take_snapshot(self) -> Callable[[], None]:
         """Return a function that restores every table to its present state."""
@@ -165,6 +168,7 @@ class Stack:
         def restore() -> None:
             kept.restore()
             bookmarks._cached_positions.clear()
+            feed_ids.forget()
 
         return restore
 
@@ -272,6 +276,7 @@ def prepare_once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:
         if _has_only_tables():
             _prepared[name] = Snapshot.take(ACCOUNT, REGION), result
     bookmarks._cached_positions.clear()
+    feed_ids.forget()
     assert erp.get("/warehouses").status == 200
     return result
 

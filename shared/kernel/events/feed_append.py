@@ -17,13 +17,10 @@ from shared.kernel.events.feed import (
     FeedHead,
     UnappendedEntry,
     chunk_item,
-    chunk_key,
-    first_position,
-    ids_of,
-    query_chunks,
     read_head,
     update_of_head,
 )
+from shared.kernel.events.feed_ids import AppendedIds, appended_ids, with_appended
 from shared.kernel.events.outbox import OutboxEntry, RecoveryRequest, RedeliveryRequest, parse_entry
 
 _OLDEST_MS = 90 * 86_400_000
@@ -31,9 +28,6 @@ _OLDEST_MS = 90 * 86_400_000
 _MOST_ENTRIES = 500
 _MOST_CHANGES = 4_000
 """Changes of a chunk, of 72 bytes each at most: with its entries, less than an item, uncompressed.
-"""
-_FIRST_CHUNKS = 4
-"""Chunks that are read first to see what is in the feed; each further read has four times as many.
 """
 _KEYS = 100
 """Keys that one BatchGetItem takes."""
@@ -60,13 +54,12 @@ def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
     if not (head := read_head(store)):
         return
     waiting, attempt = _waiting(store, head, entries), 0
-    compared: FeedHead | None = None
+    known: AppendedIds | None = None
     while waiting:
-        since = min(one.began_ms for one in waiting)
-        found = _appended(store, head, compared.position if compared else 0, since)
-        if found is not None:
-            compared = head
-            waiting = [one for one in waiting if one.id not in found]
+        if known is None or known.position != head.position:
+            known = appended_ids(store, head, min(one.began_ms for one in waiting))
+        if known is not None:
+            waiting = [one for one in waiting if not known.has(one.id)]
             batch = _first_batch(waiting)
             if not batch:
                 return
@@ -79,8 +72,8 @@ def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
                 if not changed and not is_transient(error):
                     raise
             else:
-                waiting = waiting[len(batch) :]
-                compared = head = after
+                waiting, head = waiting[len(batch) :], after
+                known = with_appended(store, known, head, (one.id for one in batch))
                 continue
         attempt = store.back_off(attempt)
         latest = read_head(store)
@@ -102,32 +95,6 @@ def _waiting(
     early = {one.id for one in own if one.began_ms < head.epoch + CLOCKS_MS}
     unmarked = {one.id for one in read_unmarked(store, early)}
     return _with_previous(store, [one for one in own if one.id not in early - unmarked])
-
-
-def _appended(store: Store, head: FeedHead, after: int, since: int) -> set[str] | None:
-    """Return the ids of entries between the position `after` and the head.
-
-    Those are left out that precede all that began at `since`, in milliseconds, or later. None if an
-    item cannot be read yet.
-    """
-    found = set[str]()
-    end, limit = head.position, _FIRST_CHUNKS
-    while end > after and head.newest_ms >= since:
-        low, high = chunk_key(head.epoch, after + 1)[1], chunk_key(head.epoch, end)[1]
-        page = query_chunks(store, low, high, Limit=limit, ScanIndexForward=False)
-        if not page.items:
-            return None
-        for item in page.items:
-            names = ids_of(item)
-            first = first_position(item)
-            if first + len(names) - 1 != end:
-                return None
-            if item["newest_ms"] < since:
-                return found
-            found.update(names)
-            end = first - 1
-        limit *= 4
-    return found
 
 
 def in_order(entries: Iterable[UnappendedEntry]) -> list[UnappendedEntry]:

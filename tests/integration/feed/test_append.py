@@ -16,7 +16,7 @@ from shared.kernel.config import config
 from shared.kernel.db.items import item_at, to_attributes
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.events import feed as feeds
-from shared.kernel.events import feed_append
+from shared.kernel.events import feed_append, feed_ids
 from shared.kernel.events.feed import CHUNK_SECONDS, HEAD_KEY, FeedHead, head_item
 from shared.kernel.queue import Queue
 from tests.clock import Clock
@@ -160,7 +160,8 @@ def test_a_repeat_waits_until_it_can_read_what_was_appended(
         page = query(*arguments, **options)
         return replace(page, items=page.items[1:]) if next(lagging, False) else page
 
-    monkeypatch.setattr(feed_append, "query_chunks", shown)
+    monkeypatch.setattr(feed_ids, "query_chunks", shown)
+    feed_ids.forget()
     assert feed.relay(items) == []
     assert feed.head.position == count
 
@@ -252,9 +253,62 @@ def test_only_chunks_that_may_have_an_entry_are_read_before_it_is_appended(
     with aws_faults.recorded() as seen:
         feed.relay(new)
     assert "Query" not in seen.operations
+    feed_ids.forget()
     with aws_faults.recorded() as seen:
         feed.relay(new)
     assert seen.operations.count("Query") == 1
+    feed.assert_complete()
+
+
+@pytest.mark.parametrize("most_read", [0, 10_000])
+def test_a_partition_that_lags_reads_each_chunk_once(
+    feed: FeedScenario, clock: Clock, monkeypatch: pytest.MonkeyPatch, most_read: int
+) -> None:
+    """After a stop of hours, others have appended a lot that began later."""
+    monkeypatch.setattr(feed_ids, "_MOST_READ", most_read)
+    clock.advance(60)  # what is as old as the feed is recognized by its mark
+    for number in range(20):
+        feed.create(number + 1)
+    lagging = feed.items()
+    for number in range(20, 40):
+        clock.advance(1)
+        feed.create(number + 1)
+        feed.relay(feed.items()[-1:])
+    query, read = feeds.query_chunks, list[str]()
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        page = query(*arguments, **options)
+        read.extend(item["SK"] for item in page.items)
+        return page
+
+    monkeypatch.setattr(feed_ids, "query_chunks", counted)
+    feed_ids.forget()
+    for number, item in enumerate(lagging):
+        feed.relay([item])
+        if number % 5 == 0:  # what is not late comes in between
+            clock.advance(1)
+            feed.create(100 + number)
+            feed.relay(feed.items()[-1:])
+    assert len(read) == len(set(read)) == 20
+    feed.assert_complete()
+
+
+def test_what_others_append_meanwhile_is_read_once(
+    feed: FeedScenario, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.advance(60)
+    for number in range(1, 9):
+        feed.create(number)
+    items = feed.items()
+    for first, repeated in ((items[:2], items[1:3]), (items[3:5], items[4:6])):
+        feed.relay(first)
+        with monkeypatch.context() as others:  # another environment
+            others.setattr(feed_ids, "_remembered", {})
+            feed.relay(repeated)
+        assert feed.relay([*first, *repeated]) == []
+    monkeypatch.setattr(feed_ids, "_MOST_IDS", 3)
+    assert feed.relay(items) == []
+    assert feed.relay(items) == []
     feed.assert_complete()
 
 
@@ -336,6 +390,8 @@ def test_twenty_writers_and_relays_that_die_leave_no_gap(
         items = feed.items()
         chosen = sorted(rng.sample(range(len(items)), min(len(items), 12)))
         kill = rng.choice((kill_before, kill_after))(rng.randrange(8))
+        if rng.random() < 0.5:  # another environment
+            feed_ids.forget()
         aws_faults.kills(kill, partial(feed.relay, [items[at] for at in chosen]))
     feed.relay()
     feed.assert_complete()
