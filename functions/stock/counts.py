@@ -22,6 +22,8 @@ from shared.warehouse.counts.models import (
     StoredCount,
 )
 from shared.warehouse.picking.holders import holders_of
+from shared.warehouse.scanning.models import GOODS_TEXT, WorkGoods
+from shared.warehouse.scanning.service import goods_of
 
 routes = Routes()
 
@@ -87,6 +89,21 @@ def get_count(store: Store, request: Request) -> ResourceResponse:
     count = service.get_count(store, request.id)
     view = views.count_in_detail(count, sees_expected=views.sees_expected(request.caller))
     return ResourceResponse(view)
+
+
+@routes.read(
+    "/counts/{id}/goods",
+    "Get the goods of a count",
+    _READ,
+    response=WorkGoods,
+    description=GOODS_TEXT,
+)
+def get_count_goods(store: Store, request: Request) -> ResourceResponse:
+    """Return what names the goods of one count on labels."""
+    count = service.get_count(store, request.id)
+    products = (line.product_id for line in count.lines)
+    bins = (line.bin_code for line in count.lines)
+    return ResourceResponse(goods_of(store, products, count.record.entity.whs_code, bins))
 
 
 @routes.write(

@@ -11,6 +11,8 @@ from shared.kernel.validation import Checked
 from shared.warehouse.catalog.several_lines import UnappliedLines
 from shared.warehouse.picking.models import PickDraft, PicksDraft
 from shared.warehouse.picking.views import SEVERAL_PICKS, unapplied_picks
+from shared.warehouse.scanning.models import GOODS_TEXT, WorkGoods
+from shared.warehouse.scanning.service import goods_of
 from shared.warehouse.transfer_orders import order_picking, service, transit, views
 from shared.warehouse.transfer_orders.models import (
     Arrival,
@@ -87,6 +89,20 @@ def create_transfer_order(
 def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
     """Return one transfer order with its lines."""
     return ResourceResponse(views.in_detail(service.get_transfer_order(store, request.id)))
+
+
+@routes.read(
+    "/transfer-orders/{id}/goods",
+    "Get the goods of a transfer order",
+    _READ,
+    response=WorkGoods,
+    description=GOODS_TEXT,
+)
+def get_transfer_order_goods(store: Store, request: Request) -> ResourceResponse:
+    """Return what names the goods of one transfer order on labels, for those who receive it."""
+    order = service.get_transfer_order(store, request.id).entity
+    products = (line.product_id for line in order.lines)
+    return ResourceResponse(goods_of(store, products, order.destination.code))
 
 
 @routes.write(

@@ -21,6 +21,8 @@ from shared.warehouse.packing.models import (
     UnitDraft,
     UnitParameters,
 )
+from shared.warehouse.scanning.models import GOODS_TEXT, WorkGoods
+from shared.warehouse.scanning.service import goods_of
 
 routes = Routes()
 
@@ -59,6 +61,19 @@ def list_packing_orders(
 def get_packing_order(store: Store, request: Request) -> ResourceResponse:
     """Return one packing order with its lines and handling units."""
     return _shown(service.get_packing_order(store, request.id))
+
+
+@routes.read(
+    "/packing-orders/{id}/goods",
+    "Get the goods of a packing order",
+    _READ,
+    response=WorkGoods,
+    description=GOODS_TEXT,
+)
+def get_packing_order_goods(store: Store, request: Request) -> ResourceResponse:
+    """Return what names the goods of one packing order on labels."""
+    order = service.get_packing_order(store, request.id).record.entity
+    return ResourceResponse(goods_of(store, (line.product_id for line in order.lines)))
 
 
 @routes.write(

@@ -17,6 +17,8 @@ from shared.warehouse.picking.models import (
     PicksDraft,
     StoredPicking,
 )
+from shared.warehouse.scanning.models import GOODS_TEXT, WorkGoods
+from shared.warehouse.scanning.service import goods_of
 from shared.warehouse.waves.picking_status import record_in_wave
 
 routes = Routes()
@@ -44,6 +46,22 @@ def list_pickings(
 def get_picking(store: Store, request: Request) -> ResourceResponse:
     """Return one picking with its lines."""
     return ResourceResponse(views.picking_in_detail(service.get_picking(store, request.id)))
+
+
+@routes.read(
+    "/pickings/{id}/goods",
+    "Get the goods of a picking",
+    scope="pickings:read",
+    response=WorkGoods,
+    description=GOODS_TEXT,
+)
+def get_picking_goods(store: Store, request: Request) -> ResourceResponse:
+    """Return what names the goods of one picking on labels."""
+    record = service.get_picking(store, request.id)
+    lines = views.picking_in_detail(record).lines
+    products = (line["product_id"] for line in lines)
+    bins = (line["bin_code"] for line in lines)
+    return ResourceResponse(goods_of(store, products, record.entity.whs_code, bins))
 
 
 _WRITE: OperationOptions = {

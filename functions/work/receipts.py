@@ -18,6 +18,8 @@ from shared.warehouse.receiving.models import (
     ReceivedLines,
     StoredReceipt,
 )
+from shared.warehouse.scanning.models import GOODS_TEXT, WorkGoods
+from shared.warehouse.scanning.service import goods_of
 
 routes = Routes()
 
@@ -43,6 +45,23 @@ def list_receipts(
 def get_receipt(store: Store, request: Request) -> ResourceResponse:
     """Return one receipt with its lines."""
     return ResourceResponse(_detail(store, service.get_receipt(store, request.id)))
+
+
+@routes.read(
+    "/receipts/{id}/goods",
+    "Get the goods of a receipt",
+    scope="receipts:read",
+    response=WorkGoods,
+    description=GOODS_TEXT,
+)
+def get_receipt_goods(store: Store, request: Request) -> ResourceResponse:
+    """Return what names the goods of one receipt on labels: those that its document expects."""
+    receipt = service.get_receipt(store, request.id).entity
+    document = service.entry_document_of(store, receipt).entity
+    products = [line.product_id for line in document.lines]
+    products += [line.product_id for line in receipt.lines]
+    bins = (line.bin_code for line in receipt.lines)
+    return ResourceResponse(goods_of(store, products, receipt.whs_code, bins))
 
 
 def _detail(

@@ -5,6 +5,8 @@ from shared.http.routes import ListResponse, OperationOptions, ResourceResponse,
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
+from shared.warehouse.scanning.models import GOODS_TEXT, WorkGoods
+from shared.warehouse.scanning.service import goods_of
 from shared.warehouse.transfers import service, views
 from shared.warehouse.transfers.models import (
     ErpAnswer,
@@ -54,6 +56,22 @@ _WRITE: OperationOptions = {
 }
 _CREATE: OperationOptions = {**_WRITE, "errors": ("conflict", "rule_blocked")}
 _ONE: OperationOptions = {**_WRITE, "errors": ("conflict", "gone")}
+
+
+@routes.read(
+    "/transfers/{id}/goods",
+    "Get the goods of a transfer",
+    scope="transfers:read",
+    response=WorkGoods,
+    errors=("gone",),
+    description=GOODS_TEXT,
+)
+def get_transfer_goods(store: Store, request: Request) -> ResourceResponse:
+    """Return what names the goods of one transfer on labels."""
+    transfer = service.get_transfer(store, request.id).entity
+    products = (line.product_id for line in transfer.lines)
+    bins = (line.from_bin for line in transfer.lines)
+    return ResourceResponse(goods_of(store, products, transfer.from_whs_code, bins))
 
 
 @routes.write(

@@ -47,10 +47,13 @@ DOCUMENTED: Mapping[str, Access] = _read("""
     GET     /warehouse-positions/{id}         warehouses:read   -
     GET     /receipts                         receipts:read     -
     GET     /receipts/{id}                    receipts:read     -
+    GET     /receipts/{id}/goods              receipts:read     -
     GET     /pickings                         pickings:read     -
     GET     /pickings/{id}                    pickings:read     -
+    GET     /pickings/{id}/goods              pickings:read     -
     GET     /transfers                        transfers:read    -
     GET     /transfers/{id}                   transfers:read    -
+    GET     /transfers/{id}/goods             transfers:read    -
     GET     /entry-documents                  receipts:read     -
     POST    /entry-documents                  receipts:write    entries.manage
     GET     /entry-documents/{id}             receipts:read     -
@@ -144,6 +147,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     GET     /packing-orders                   pickings:read     -
     POST    /packing-orders                   pickings:write    exits.manage
     GET     /packing-orders/{id}              pickings:read     -
+    GET     /packing-orders/{id}/goods        pickings:read     -
     POST    /packing-orders/{id}/complete     pickings:write    exits.manage
     POST    /packing-orders/{id}/cancel       pickings:write    exits.manage
     POST    /packing-orders/{id}/handling-units  pickings:write  exits.manage
@@ -177,6 +181,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /stock-adjustments                stocks:write      inventory.manage
     GET     /transfer-orders                  transfers:read    -
     GET     /transfer-orders/{id}             transfers:read    -
+    GET     /transfer-orders/{id}/goods       transfers:read    -
     POST    /transfer-orders/{id}/release     transfers:write   transfer-orders.manage
     POST    /transfer-orders/{id}/picks       transfers:write   transfer-orders.manage
     POST    /transfer-orders/{id}/picks/undo  transfers:write   transfer-orders.manage
@@ -193,6 +198,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     GET     /counts                           stocks:read       -
     POST    /counts                           stocks:write      inventory.manage
     GET     /counts/{id}                      stocks:read       -
+    GET     /counts/{id}/goods                stocks:read       -
     POST    /counts/{id}/lines  stocks:write  inventory.manage|exits.manage|entries.manage
     POST    /counts/{id}/finish               stocks:write      inventory.manage
     POST    /counts/{id}/recount              stocks:write      inventory.manage

@@ -65,6 +65,7 @@ FLOORS = (
     "shared.warehouse.layout",
     "shared.warehouse.master_data",
     "shared.warehouse.pick_faces",
+    "shared.warehouse.scanning",
     "shared.warehouse.settings",
     "shared.warehouse.stock",
     "shared.warehouse.holds",

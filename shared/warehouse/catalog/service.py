@@ -196,6 +196,7 @@ def _taken_code_problems(
 
 
 get_product = PRODUCTS.get
+get_products = PRODUCTS.get_many
 list_products = repository.list_products
 product_key = repository.code_key
 """Returns the key of the item that `known_products` needs."""

@@ -399,6 +399,12 @@ def find_positions_eventually(
     return _known_positions(keys, store.get_eventually(keys.values()))
 
 
+def positions_named(store: Store, whs_code: str, bin_codes: Iterable[str]) -> list[StoredPosition]:
+    """Return the positions of a warehouse with these codes, with all that is stored of them."""
+    found = find_positions_eventually(store, whs_code, bin_codes)
+    return stored_positions(store, [position.id for position in found.values()])
+
+
 def _known_positions(
     keys: Mapping[str, Key], found: Mapping[Key, Item]
 ) -> dict[str, KnownPosition]:

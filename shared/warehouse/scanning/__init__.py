@@ -1,0 +1,1 @@
+"""What people who scan must know of the goods in their work."""

@@ -1,0 +1,1 @@
+"""The goods of a work, for devices that scan."""
