@@ -5,7 +5,6 @@ from shared.http.routes import ListResponse, OperationOptions, ResourceResponse,
 from shared.identity.users import credentials, service, session_service
 from shared.identity.users.models import (
     CredentialConfirmation,
-    NewUser,
     PasswordChange,
     PasswordConfirmation,
     PasswordReset,
@@ -18,6 +17,7 @@ from shared.identity.users.models import (
     UserCreate,
     UserParameters,
     UserSession,
+    UserWithPassword,
 )
 from shared.integration.webhooks.ended_access import (
     READ_AHEAD,
@@ -50,7 +50,7 @@ def list_users(store: Store, request: Request[None, UserParameters]) -> ListResp
     "/users",
     "Create a user",
     _ALL,
-    response=NewUser,
+    response=UserWithPassword,
     body=UserCreate,
     response_has_secret=True,
     request_has_secret=True,
@@ -64,7 +64,7 @@ def create_user(tx: Transaction, request: Request[Checked[UserCreate]]) -> Resou
     """Create a user."""
     record, generated = service.create_user(tx, request.body)
     return ResourceResponse(
-        NewUser.from_stored(record.entity, password=generated), 201, f"/users/{record.id}"
+        UserWithPassword.from_stored(record.entity, password=generated), 201, f"/users/{record.id}"
     )
 
 
@@ -132,7 +132,7 @@ def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> Resour
     "/users/{id}/reset-password",
     "Reset a password",
     _ONE,
-    response=NewUser,
+    response=UserWithPassword,
     body=PasswordReset,
     response_has_secret=True,
     request_has_secret=True,
@@ -144,7 +144,7 @@ def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> Resour
 def reset_password(tx: Transaction, request: Request[Checked[PasswordReset]]) -> ResourceResponse:
     """Set a new password for a user."""
     record, generated = service.reset_password(tx, request.id, request.body)
-    return ResourceResponse(NewUser.from_stored(record.entity, password=generated))
+    return ResourceResponse(UserWithPassword.from_stored(record.entity, password=generated))
 
 
 @routes.write(

@@ -8,7 +8,6 @@ from shared.integration.webhooks import service, views
 from shared.integration.webhooks.models import (
     Delivery,
     DeliveryParameters,
-    NewWebhook,
     RecoveryDraft,
     SecretRotation,
     StoredDelivery,
@@ -18,6 +17,7 @@ from shared.integration.webhooks.models import (
     WebhookCreate,
     WebhookParameters,
     WebhookRecovery,
+    WebhookWithSecret,
 )
 from shared.integration.webhooks.service import WebhookWithHealth
 from shared.kernel.db.store import Store
@@ -55,7 +55,7 @@ def list_webhooks(
     "/webhooks",
     "Create a subscription",
     _ACCESS,
-    response=NewWebhook,
+    response=WebhookWithSecret,
     body=WebhookCreate,
     response_has_secret=True,
     request_has_secret=True,
@@ -117,7 +117,7 @@ def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     "/webhooks/{id}/rotate-secret",
     "Rotate the secret",
     _ONE_WEBHOOK,
-    response=NewWebhook,
+    response=WebhookWithSecret,
     body=SecretRotation,
     response_has_secret=True,
     request_has_secret=True,

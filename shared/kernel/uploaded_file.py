@@ -38,7 +38,7 @@ class UploadedFile:
         cls, _schema: CoreSchema, _handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         """Return the OpenAPI schema of a file that is not empty."""
-        return {"type": "string", "format": "binary", "minLength": 1}
+        return {"type": "string", "format": "binary"}
 
 
 def _ensure_named(file: UploadedFile) -> UploadedFile:

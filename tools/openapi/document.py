@@ -27,7 +27,14 @@ from tools.openapi.responses import (
     body,
     counted,
 )
-from tools.openapi.schemas import Schema, component_schemas, names_of_values, query_parameters, ref
+from tools.openapi.schemas import (
+    Schema,
+    component_schemas,
+    names_of_values,
+    query_parameters,
+    ref,
+    with_integer_formats,
+)
 
 FOUND = "Found"
 """Start of the name of the schema of a resource that a creation has found."""
@@ -213,7 +220,7 @@ def build(version: str) -> Schema:
     for operation in operations:
         if operation.is_list and not isinstance(operation.response, str):
             _add_version(described["components"]["schemas"][operation.response.__name__])
-    return described
+    return with_integer_formats(described)  # type: ignore[no-any-return]
 
 
 def _add_version(row: Schema) -> None:

@@ -11,6 +11,8 @@ type Schema = dict[str, Any]
 
 _REF = "#/components/schemas/"
 
+_MAX_INT32 = 2**31 - 1
+
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 """Constraint names that pydantic does not convert on a field with its own validator."""
 
@@ -81,6 +83,22 @@ def _not_nullable(schema: Schema) -> Schema:
     if isinstance(schema.get("type"), list):
         return {**schema, "type": next(one for one in schema["type"] if one != "null")}
     return _not_null(schema)
+
+
+def with_integer_formats(node: Any) -> Any:
+    """Return a part of the document whose integers of more than 32 bits say so.
+
+    Generated clients in Java, C# and Go read an integer without a format as one of 32 bits.
+    """
+    if isinstance(node, list):
+        return [with_integer_formats(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    kind = node.get("type")
+    is_integer = kind == "integer" or (isinstance(kind, list) and "integer" in kind)
+    is_long = is_integer and "enum" not in node and node.get("maximum", _MAX_INT32 + 1) > _MAX_INT32
+    widened = {name: with_integer_formats(one) for name, one in node.items()}
+    return {"type": kind, "format": "int64", **widened} if is_long else widened
 
 
 def query_parameters(model: type[BaseModel]) -> dict[str, Schema]:

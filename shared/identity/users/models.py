@@ -157,7 +157,7 @@ class User(Stored):
     updated_at: Timestamp
 
 
-class NewUser(User):
+class UserWithPassword(User):
     """A user with the generated password, which only this response contains."""
 
     password: str | None = Field(description="Null if the request contained a password.")

@@ -152,7 +152,7 @@ class Webhook(Stored):
     updated_at: Timestamp
 
 
-class NewWebhook(Webhook):
+class WebhookWithSecret(Webhook):
     """A subscription with its secret, which only this response contains."""
 
     secret: str

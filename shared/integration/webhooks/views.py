@@ -2,9 +2,9 @@
 
 from shared.integration.webhooks.models import (
     EndpointHealth,
-    NewWebhook,
     StoredWebhook,
     Webhook,
+    WebhookWithSecret,
 )
 
 
@@ -18,6 +18,6 @@ def webhook(stored: StoredWebhook, health: EndpointHealth | None) -> Webhook:
     )
 
 
-def new_webhook(stored: StoredWebhook, health: EndpointHealth, secret: str) -> NewWebhook:
+def new_webhook(stored: StoredWebhook, health: EndpointHealth, secret: str) -> WebhookWithSecret:
     """Return a subscription with its new secret."""
-    return NewWebhook(**dict(webhook(stored, health)), secret=secret)
+    return WebhookWithSecret(**dict(webhook(stored, health)), secret=secret)
