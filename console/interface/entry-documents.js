@@ -23,6 +23,7 @@ const subject = {
    ],
    "filters": [
     {"name": "updated_since", "type": "date-time"},
+    {"name": "search", "type": "text", "maxLength": 255},
     {"name": "external_ref", "type": "text", "maxLength": 255},
     {"name": "type", "type": "choice", "choices": ["purchase_order", "goods_receipt", "delivery_good"]},
     {"name": "card_code", "type": "text", "maxLength": 255},

@@ -28,6 +28,7 @@ const subject = {
    ],
    "filters": [
     {"name": "updated_since", "type": "date-time"},
+    {"name": "search", "type": "text", "maxLength": 255},
     {"name": "external_ref", "type": "text", "maxLength": 255},
     {"name": "type", "type": "choice", "choices": ["sale_order", "delivery_note", "return_to_provider"]},
     {"name": "card_code", "type": "text", "maxLength": 255},

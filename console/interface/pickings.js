@@ -28,6 +28,7 @@ const subject = {
     {"name": "status", "type": "choice", "choices": ["pending", "started", "finalized", "synchronized", "cancelled", "reverted"]},
     {"name": "external_ref", "type": "text", "maxLength": 255},
     {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "search", "type": "text", "maxLength": 255},
     {"name": "has_shortage", "type": "boolean"}
    ],
    "sorts": ["created_at", "updated_at", "finalized_at", "priority"],

@@ -24,7 +24,8 @@ const subject = {
     {"name": "to", "type": "date"},
     {"name": "status", "type": "choice", "choices": ["pending", "started", "finalized", "synchronized", "cancelled", "reverted"]},
     {"name": "external_ref", "type": "text", "maxLength": 255},
-    {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 999999999999}
+    {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
+    {"name": "search", "type": "text", "maxLength": 255}
    ],
    "sorts": ["created_at", "updated_at", "finalized_at"],
    "sort": "-created_at"

@@ -43,6 +43,7 @@ const subject = {
     {"name": "updated_since", "type": "date-time"},
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
+    {"name": "search", "type": "text", "maxLength": 255},
     {"name": "status", "type": "choice", "choices": ["draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed", "cancelled"]},
     {"name": "from_warehouse", "type": "text", "maxLength": 255},
     {"name": "to_warehouse", "type": "text", "maxLength": 255},

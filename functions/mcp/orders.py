@@ -38,8 +38,11 @@ MAX_LINES = 50
 class OrderSearch(Paged):
     """Which orders to list."""
 
-    external_ref: Text | None = Field(default=None, description="The exact order number.")
-    partner_code: Text | None = None
+    search: Text | None = Field(
+        default=None,
+        description="Beginnings of words: of the order number, or of the code or name of the"
+        " partner.",
+    )
     status: DocumentStatus | None = None
     late: bool | None = Field(
         default=None,
@@ -235,8 +238,8 @@ def receive_goods(interface: Interface, args: ArrivedGoods) -> Data:
 
 def _filters(interface: Interface, args: OrderSearch) -> Data:
     """Return the parameters of a list of documents."""
-    query = args.model_dump(exclude_none=True, exclude={"late", "partner_code"})
-    query |= {"per_page": PER_PAGE, "card_code": args.partner_code}
+    query = args.model_dump(exclude_none=True, exclude={"late"})
+    query |= {"per_page": PER_PAGE}
     if args.late:
         yesterday = date.fromisoformat(interface.today) - timedelta(days=1)
         query |= {"due_to": yesterday.isoformat(), "status": args.status or _UNFINISHED}

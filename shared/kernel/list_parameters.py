@@ -17,6 +17,7 @@ from pydantic import (
     WrapValidator,
     field_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from shared.kernel.calendar_days import first_instant, last_instant
@@ -49,6 +50,15 @@ def _searched(text: str) -> str:
 
 type Search = Annotated[Term, AfterValidator(_searched)]
 """A filter by parts of a code or name, all of its words, without case and accents."""
+
+
+def begins_with(fields: str) -> FieldInfo:
+    """Return the description of a search in a collection with entries at BEGINNINGS."""
+    found: FieldInfo = Field(
+        description=f"Words that each begin a word or number of {fields}, in any order,"
+        " ignoring case, accents and leading zeros: `123` finds EX-123, and `23` does not."
+    )
+    return found
 
 
 def _digits(value: object) -> object:

@@ -18,7 +18,7 @@ from shared.kernel.db import records
 from shared.kernel.db.counters import SHARDS, CounterChange, shard_key
 from shared.kernel.db.facets import searchable
 from shared.kernel.db.items import Item, Key, to_attributes
-from shared.kernel.db.search import SEARCH_ITEM, indexed_parts, search_partitions, words_of
+from shared.kernel.db.search import SEARCH, indexed_parts, search_partitions, words_of
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import (
     INDEX_COUNT,
@@ -81,11 +81,12 @@ class LargeTable(InMemoryTable):
         self, store: Store, listed: Listed, times: Times, searches: Iterable[str] = ()
     ) -> None:
         super().__init__(store.table)
+        entries = listed.collection.search_entries
         self._searched = {
             place
             for search in searches
-            for part in indexed_parts(words_of(searchable(search)))
-            for place in search_partitions(listed.collection.kind, part)
+            for part in indexed_parts(entries, entries.compared(words_of(searchable(search))))
+            for place in search_partitions(entries, listed.collection.kind, part)
         }
         self._store, self._listed, self._times = store, listed, times
         self._rows = 0
@@ -122,9 +123,9 @@ class LargeTable(InMemoryTable):
     def _enter_items(self, items: list[Item]) -> None:
         for item in items:
             partition, sort = item[PARTITION_KEY], item[SORT_KEY]
-            is_search = sort.startswith((SEARCH_ITEM, "ALIAS"))
             for index, partition_name, sort_name in _KEYS:
                 place = (index, item.get(partition_name, ""))
+                is_search = f"#{SEARCH}#" in place[1]
                 if partition_name in item and (not is_search or place in self._searched):
                     self._enter(place, (item[sort_name], partition, sort))
 

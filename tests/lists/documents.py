@@ -95,6 +95,14 @@ def _type(values: Sequence[str], wrong: Sequence[str]) -> spec.Filter:
     )
 
 
+def _search(prefix: str) -> spec.Filter:
+    return spec.begins_words(
+        lambda row: (row["doc_num"], row["external_ref"], row["card_code"], row["card_name"]),
+        values=(f"{prefix}-1", "ref 00001", "FERRETERIA s.a", "central p-00", "erreteria", "p"),
+        code=_reference,
+    )
+
+
 _FILTERS = {
     "external_ref": spec.equal("external_ref", _reference),
     "card_code": spec.equal("card_code", _partner),
@@ -133,6 +141,7 @@ ENTRY_LIST = spec.Listed(
     fields=spec.fields(f"{_FIELDS}number: lines.received_qty"),
     filters={
         **_FILTERS,
+        "search": _search("en"),
         "type": _type(
             (*_ENTRY_TYPES, "Orden de compra", "GOODS RECEIPT", "entrada de mercancia"),
             ("sale_order",),
@@ -152,6 +161,7 @@ EXIT_LIST = spec.Listed(
     ),
     filters={
         **_FILTERS,
+        "search": _search("EX"),
         "type": _type(
             (*_EXIT_TYPES, "Nota de entrega", "sales order", "Devolución a proveedor"),
             ("purchase_order",),

@@ -58,5 +58,10 @@ RETURN_LIST = spec.Listed(
         "warehouse": by_warehouse("warehouse_code"),
         "exit_document_id": spec.equal_id("exit_document_id", lambda number: number | 1),
         "external_ref": spec.equal("external_ref", _reference),
+        "search": spec.begins_words(
+            lambda row: (row["code"], row["external_ref"], row["card_code"], row["card_name"]),
+            values=("RT-1", "rma", "1 r", "joinery c-", "oinery"),
+            code=_reference,
+        ),
     },
 )

@@ -5,6 +5,7 @@ nullable fields are repeated here, so that a difference between specification an
 """
 
 import operator
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -310,6 +311,33 @@ def contains_text(
         ),
         INVALID_TEXTS,
         selective=code is not None,
+    )
+
+
+def begins_words(
+    paths: Callable[[Row], Iterable[Any]], *, values: Sequence[str], code: Callable[[int], str]
+) -> Filter:
+    """Return a filter by words that each begin a word or number of one of the texts of a row.
+
+    `code` returns a text of row n that few rows have.
+    """
+
+    def found(word: str, text: str) -> bool:
+        """Return whether a word begins in the text after a sign or at its beginning."""
+        starts = re.finditer(r"(?<![a-z0-9])[a-z0-9]", text)
+        return any(text.startswith(word, start.start()) for start in starts)
+
+    def plain(text: str) -> str:
+        return re.sub(r"(?<![a-z0-9])0+(?=[a-z0-9])", "", folded(text))
+
+    return Filter(
+        lambda count: (code(max(1, count // 2)), *values),
+        lambda row, words: all(
+            any(found(word, plain(str(text))) for text in paths(row) if text is not None)
+            for word in plain(words).split()
+        ),
+        INVALID_TEXTS,
+        selective=True,
     )
 
 

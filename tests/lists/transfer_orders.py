@@ -84,6 +84,11 @@ TRANSFER_ORDER_LIST = spec.Listed(
         "from_warehouse": by_warehouse("from.code"),
         "to_warehouse": by_warehouse("to.code"),
         "external_ref": spec.equal("external_ref", _reference),
+        "search": spec.begins_words(
+            lambda row: (row["code"], row["external_ref"]),
+            values=("TO-1", "move-00", "to move", "1", "OVE-1"),
+            code=_reference,
+        ),
         "has_discrepancy": spec.flag("has_discrepancy"),
     },
 )

@@ -1,5 +1,7 @@
 """The lists of receipts, of pickings and of transfers."""
 
+from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from shared.warehouse.picking.models import StoredPicking
@@ -110,6 +112,19 @@ _FILTERS = {
         selective=True,
     ),
 }
+
+
+def _search(own: Callable[[spec.Row], str | None]) -> spec.Filter:
+    def texts(row: spec.Row) -> Iterator[Any]:
+        yield own(row)
+        for document in _documents(row):
+            yield from (document["doc_num"], document["external_ref"])
+
+    return spec.begins_words(
+        texts, values=("EN-1", "ref-00", "1 ref", "12", "f-0000001", "pkg-1"), code=_reference
+    )
+
+
 _SORTS = "created_at updated_at finalized_at"
 _FIELDS = """
     integer: id user_id? operator.id document.id
@@ -126,7 +141,7 @@ RECEIPT_LIST = spec.Listed(
     make=_receipt,
     period=True,
     fields=spec.fields(f"{_FIELDS}object: document?!"),
-    filters=_FILTERS,
+    filters={**_FILTERS, "search": _search(lambda _: None)},
     sorts=spec.sorted_by(_SORTS),
 )
 
@@ -138,7 +153,11 @@ PICKING_LIST = spec.Listed(
     fields=spec.fields(
         f"{_FIELDS}object: document?\nstring: code\ninteger: priority?\nboolean: has_shortage"
     ),
-    filters={**_FILTERS, "has_shortage": spec.flag("has_shortage")},
+    filters={
+        **_FILTERS,
+        "search": _search(itemgetter("code")),
+        "has_shortage": spec.flag("has_shortage"),
+    },
     sorts=spec.sorted_by(f"{_SORTS} priority"),
     hidden_values=lambda number: {"documents": _sales(number)},
 )

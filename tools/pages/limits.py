@@ -33,7 +33,7 @@ from shared.integration.webhooks import models as webhook_models
 from shared.integration.webhooks import repository as webhook_repository
 from shared.integration.webhooks import rules as webhook_rules
 from shared.kernel import fields, list_parameters, metadata, queued_work
-from shared.kernel.db import claim, facets, items
+from shared.kernel.db import claim, facets, items, search
 from shared.kernel.db.lists import bookmarks
 from shared.kernel.db.lists import bounds as list_bounds
 from shared.kernel.db.lists import query as list_query
@@ -342,6 +342,7 @@ def _bounds() -> str:
 | `page` of a list | {_plain(list_query._MAX_OFFSET_PAGES)} | Bookmarks hold the offset in 12 digits. | treated as {_plain(list_query._MAX_OFFSET_PAGES)}, an empty page |
 | ids of a filtered list that is kept for its next pages | {_plain(bookmarks._CHUNK)} per item | Compressed, 30 000 ids of 24 digits have 363 kB. A longer list takes several items. | nothing |
 | `search` | the first {facets._SEARCHED_LENGTH} characters of a name and code | Every index entry carries them. | the rest is not found |
+| `search` of documents, receipts, pickings, returns, transfer orders | the first {search.MOST_BEGINNINGS} beginnings of words and numbers of a reference, code or name, and {search.MARKED_LENGTH} characters in all, which some 20 documents of a picking have | Each beginning is a write when the document is created. | the rest is not found |
 | words of `search` | 20 | They are compared in one condition of 4 KB. | 422 |
 | entries that a search examines | {list_bounds.MAX_PAGES} pages of 1 MB, some 70,000 | It ends in about 3 seconds. With a word of three or more characters, only the entries of the rarest one are examined; otherwise the whole list. | 422 |
 | entries that [a filter without an index](../internals/storage.md#what-an-index-costs-and-what-it-saves) examines | {list_bounds.MAX_PAGES} pages of 1 MB, some 70,000, and {list_bounds.MAX_ITEMS:,} whole rows | It ends in about 3 seconds. It reads the whole list unless another filter, or `from` and `to`, selects less. | 422 that names the filters which select less |

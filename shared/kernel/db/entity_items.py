@@ -3,16 +3,14 @@
 Nothing here reads or writes a table; `shared.kernel.db.collection` does.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
 from shared.kernel.db.facets import (
     ID,
     ID_DIGITS,
-    SEPARATOR,
     Facets,
-    base_letters,
     id_text,
     sort_text,
 )
@@ -27,7 +25,13 @@ from shared.kernel.db.indexes import (
 from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.records import HEAD, SCHEMA, Record
 from shared.kernel.db.schema import FIRST_VERSION
-from shared.kernel.db.search import SEARCH, SEARCH_INDEX, search_items
+from shared.kernel.db.search import (
+    EVERYWHERE,
+    SEARCH,
+    SEARCH_INDEX,
+    SearchEntries,
+    search_items,
+)
 from shared.kernel.db.table import STABLE_FACETS, UPDATES, VOLATILE_FACETS
 from shared.kernel.fields import Stored
 
@@ -51,18 +55,20 @@ class EntityItems[E: Stored]:
         partitions: Facets (such as status) whose values have totals and sorts of their own.
         fixed: Facets that stay as they are created. The index entries of the partitions among them
             are in an item of their own, which shows these facets only: changes of the entity leave
-            it alone.
+            it alone. It also has search entries, and shows what these show.
         lookups: Facets that few entities share (such as a reference), which are found by an index,
             by that of another facet, or by alias items. A list uses the first one of its filters.
         more_lookups: Returns further values of the lookup indexes, for entities that are found by
             several. Each mapping (facet → value) is an item of its own, which has keys only and is
-            written with the entity. They never change.
+            written with the entity, and has search entries in the other indexes. The values never
+            change.
         totals_within: Kind whose items also hold the totals of this one, because most transactions
             change both; None if the totals have their own items.
         volatile: Facets that change often and alone, such as a quantity, and with them only
             `updated_at`. Only the index UPDATES carries them.
         searched: The facets that the entries of the search index show in addition to the text:
             sorts that only change with it, or never. None for entities that are not searched.
+        search_entries: Which places of the text have entries.
         id_digits: Digits of an id in keys; PAIR_DIGITS if the ids are those of `pair_id`.
         search_alias: Returns the key of the alias that holds the first search entries, in place of
             an item of their own; see `shared.kernel.db.alias_entries`.
@@ -83,6 +89,7 @@ class EntityItems[E: Stored]:
     totals_within: str | None = None
     volatile: frozenset[str] = frozenset()
     searched: frozenset[str] | None = None
+    search_entries: SearchEntries = EVERYWHERE
     id_digits: int = ID_DIGITS
     search_alias: Callable[[E], Key] | None = None
     since: Mapping[str | int, int] = field(default_factory=dict)
@@ -123,15 +130,11 @@ class EntityItems[E: Stored]:
         )
 
     def stored_facets(self, entity: E) -> Facets:
-        """Return the facets of an entity; the text to search in also with base letters.
-
-        In a table that is being upgraded, a search does not use base letters yet.
-        """
+        """Return the facets of an entity, with the text to search in as the entries show it."""
         facets = self.facets(entity)
         if self.searched is None:
             return facets
-        text = facets[SEARCH] or ""
-        return {**facets, SEARCH: SEPARATOR.join(dict.fromkeys((text, base_letters(text))))}
+        return {**facets, SEARCH: self.search_entries.stored(facets[SEARCH] or "")}
 
     def differs(self, older: int, newer: int) -> bool:
         """Return whether the items have another form in the newer of two versions."""
@@ -154,11 +157,8 @@ class EntityItems[E: Stored]:
         """Return the additional items of an entity: lookups, fixed facets and search entries."""
         form = self.at(record.schema)
         facets = form.stored_facets(record.entity)
-        return [
-            *form._lookup_items(record),
-            *form._fixed_items(record.id, facets),
-            *form._search_items(record.id, facets),
-        ]
+        items = [*form._lookup_items(record), *form._fixed_items(record.id, facets)]
+        return [*items, *form._search_items(record.id, facets, items)]
 
     def counted_in(self, record: Record[E]) -> list[str]:
         """Return the names of the totals other than `n` that count an entity: `FACET=VALUE`."""
@@ -182,12 +182,12 @@ class EntityItems[E: Stored]:
         partition, _ = self.key(number)
         return [item_at((partition, _FIXED_ITEM), **shown, **entries)]
 
-    def _search_items(self, number: int, facets: Facets) -> list[Item]:
+    def _search_items(self, number: int, facets: Facets, beside: Sequence[Item]) -> list[Item]:
         if self.searched is None:
             return []
-        partition, _ = self.key(number)
+        key = (self.key(number)[0], self.kind, id_text(number))
         shown = {name: facets[name] for name in (SEARCH, *sorted(self.searched))}
-        items = search_items(partition, self.kind, id_text(number), shown)
+        items = search_items(self.search_entries, key, shown, beside)
         # The alias holds the entries of the first item.
         return items[1:] if self.search_alias else items
 

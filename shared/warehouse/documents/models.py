@@ -25,7 +25,7 @@ from shared.kernel.fields import (
     StoredDay,
     Timestamp,
 )
-from shared.kernel.list_parameters import KeyedParameters, OneOf, Text
+from shared.kernel.list_parameters import KeyedParameters, OneOf, Search, Text, begins_with
 from shared.kernel.metadata import (
     LineMetadata,
     LineMetadataChange,
@@ -353,6 +353,9 @@ class ExitDocumentDetail(ExitDocument):
 
 
 class _DocumentParameters(KeyedParameters):
+    search: Annotated[
+        Search | None, begins_with("`doc_num`, `external_ref`, `card_code` or `card_name`")
+    ] = None
     external_ref: Text | None = None
     type: str | None = None
     card_code: Text | None = None

@@ -8,11 +8,12 @@ from shared.kernel.db.indexes import AnyLookup, Lookup, Partition
 from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
+from shared.kernel.db.search import BEGINNINGS, SEARCH, SEARCH_INDEX, marked_text
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents.level_shares import entry_shares, exit_shares
 from shared.warehouse.documents.models import Document, EntryParameters, ExitParameters
-from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
+from shared.warehouse.documents.vocabulary import TYPES, DocumentKind, doc_num
 from shared.warehouse.stock.level_book import add_shares
 from shared.warehouse.stock.models import SHARES_SINCE
 from shared.warehouse.work.ranks import RANK, by_rank, rank_of
@@ -23,9 +24,19 @@ _facets = facets_of(
 )  # fmt: skip
 
 
+def _searched(kind: DocumentKind, document: Document) -> Facets:
+    number, one = doc_num(kind, document.id), document
+    return {SEARCH: marked_text(number, one.external_ref, one.card_code, one.card_name)}
+
+
+def _entry_facets(document: Document) -> Facets:
+    return {**_facets(document), **_searched("entry", document)}
+
+
 def _exit_facets(document: Document) -> Facets:
     return {
         **_facets(document),
+        **_searched("exit", document),
         "priority": integer_text(document.priority),
         RANK: integer_text(rank_of(document.priority)),
     }
@@ -40,21 +51,26 @@ def _lookups(kind: DocumentKind) -> dict[str, AnyLookup]:
     }
 
 
+_FIXED = frozenset({"type", "source", "card_code", "doc_date", "due_date", "created_at"})
+
 ENTRIES = Collection(
     kind="entry",
     noun="Entry document",
     listed_as="entry_document",
     model=Document,
-    facets=_facets,
+    facets=_entry_facets,
     sorts={"created_at": 1, "updated_at": 2, "doc_date": 3},
     partitions={
         "status": Partition({"created_at": 4}),
         "type": Partition({"created_at": 8}),
         "source": Partition({"created_at": 9}),
     },
-    fixed=frozenset({"type", "source", "card_code", "doc_date", "due_date", "created_at"}),
+    fixed=_FIXED,
     lookups=_lookups("entry"),
-    since={SHARES: SHARES_SINCE},
+    volatile=frozenset({SEARCH}),
+    searched=_FIXED,
+    search_entries=BEGINNINGS,
+    since={SHARES: SHARES_SINCE, SEARCH: 4, SEARCH_INDEX: 4},
     add_shares=add_shares(entry_shares),
 )
 
@@ -90,6 +106,7 @@ def list_documents(
     priority = parameters.priority if isinstance(parameters, ExitParameters) else None
     query = parameters.list_query(
         equal=parameters.filters(due_to=None) | {"priority": integer_text(priority)},
+        search=parameters.search,
         between={"due_date": (None, parameters.due_to)} if parameters.due_to else None,
     )
     return read_page(store, COLLECTIONS[kind], by_rank(query))

@@ -20,6 +20,7 @@ from shared.kernel.fields import (
     StoredDay,
     exactly_one_of,
 )
+from shared.kernel.list_parameters import Search, begins_with
 from shared.warehouse.catalog.models import GoodsDraft, OptionalGoods
 from shared.warehouse.catalog.several_lines import MAX_LINES
 from shared.warehouse.work.models import (
@@ -193,6 +194,9 @@ class PickingParameters(WorkParameters):
         "created_at", "-created_at", "updated_at", "-updated_at",
         "finalized_at", "-finalized_at", "priority", "-priority",
     ] = "-created_at"  # fmt: skip
+    search: Annotated[
+        Search | None, begins_with("`code`, or of `doc_num` or `external_ref` of its documents")
+    ] = None
     has_shortage: bool | None = None
 
 

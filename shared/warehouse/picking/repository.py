@@ -17,13 +17,19 @@ from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Item
 from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
+from shared.kernel.db.search import BEGINNINGS, SEARCH, SEARCH_INDEX
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.warehouse.picking.level_shares import picking_shares
-from shared.warehouse.picking.models import PendingPicking, PickingParameters, StoredPicking
+from shared.warehouse.picking.models import (
+    PendingPicking,
+    PickingParameters,
+    StoredPicking,
+    picking_code,
+)
 from shared.warehouse.stock.level_book import add_shares
 from shared.warehouse.stock.models import SHARES_SINCE
-from shared.warehouse.work.models import DocumentReference, work_facets
+from shared.warehouse.work.models import DocumentReference, searched_text, work_facets
 from shared.warehouse.work.ranks import RANK, by_rank, rank_of
 
 
@@ -32,6 +38,7 @@ def _picking_facets(picking: StoredPicking) -> Facets:
     return {
         **work_facets(picking, first),
         **_lookups(first),
+        SEARCH: searched_text(picking_code(picking.id), picking.documents),
         "document_ids": joined(filter(None, map(_exit_id, picking.documents))),
         "priority": integer_text(picking.priority),
         "has_shortage": flag_text(picking.has_shortage),
@@ -68,7 +75,10 @@ PICKINGS = Collection(
         "document_id": Lookup(6, hides=("document_id", "document_ids")),
     },
     more_lookups=lambda picking: [_lookups(document) for document in picking.documents[1:]],
-    since={SHARES: SHARES_SINCE},
+    volatile=frozenset({SEARCH}),
+    searched=frozenset({"created_at"}),
+    search_entries=BEGINNINGS,
+    since={SHARES: SHARES_SINCE, SEARCH: 4, SEARCH_INDEX: 4},
     add_shares=add_shares(picking_shares),
 )
 
@@ -87,6 +97,7 @@ def list_pickings(store: Store, parameters: PickingParameters) -> Page[StoredPic
     query = parameters.list_query(
         equal=equal,
         contains=contains,
+        search=parameters.search,
         between=parameters.created(store.company.timezone),
     )
     return read_page(store, collection, by_rank(query))

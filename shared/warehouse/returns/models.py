@@ -20,7 +20,14 @@ from shared.kernel.fields import (
     Stored,
     Timestamp,
 )
-from shared.kernel.list_parameters import IdParameter, OneOf, PeriodParameters, Text
+from shared.kernel.list_parameters import (
+    IdParameter,
+    OneOf,
+    PeriodParameters,
+    Search,
+    Text,
+    begins_with,
+)
 from shared.kernel.metadata import LineMetadata, Metadata, stored_metadata
 from shared.warehouse.catalog.models import CountedLine, GoodsDraft
 from shared.warehouse.documents.models import Source
@@ -310,6 +317,9 @@ class ReturnParameters(PeriodParameters):
     """Parameters of the list of returns."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
+    search: Annotated[
+        Search | None, begins_with("`code`, `external_ref`, `card_code` or `card_name`")
+    ] = None
     status: OneOf[ReturnStatus] | None = None
     warehouse: Text | None = Field(
         default=None, description="Code of the warehouse where the goods arrive."

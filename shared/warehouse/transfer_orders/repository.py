@@ -5,13 +5,14 @@ from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, flag_text
 from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Key, alias_key, item_at
+from shared.kernel.db.search import BEGINNINGS, SEARCH, SEARCH_INDEX, marked_text
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.references import ExternalReferences
 from shared.warehouse.stock.level_book import add_shares
 from shared.warehouse.stock.models import SHARES_SINCE
 from shared.warehouse.transfer_orders.level_shares import order_shares
-from shared.warehouse.transfer_orders.models import StoredTransferOrder
+from shared.warehouse.transfer_orders.models import StoredTransferOrder, order_code
 from shared.warehouse.transfer_orders.progress_rules import has_discrepancy
 
 LINE_SEQUENCE = "transfer_order_line"
@@ -29,6 +30,7 @@ def _facets(order: StoredTransferOrder) -> Facets:
         "has_discrepancy": flag_text(has_discrepancy(order)),
         "created_at": order.created_at,
         "updated_at": order.updated_at,
+        SEARCH: marked_text(order_code(order.id), order.external_ref),
     }
 
 
@@ -47,7 +49,10 @@ TRANSFER_ORDERS = Collection(
         "to_warehouse": Partition({"created_at": 5}, own_totals=SHARDS),
     },
     lookups={"external_ref": REFERENCES.keys},
-    since={SHARES: SHARES_SINCE},
+    volatile=frozenset({SEARCH}),
+    searched=frozenset({"created_at"}),
+    search_entries=BEGINNINGS,
+    since={SHARES: SHARES_SINCE, SEARCH: 4, SEARCH_INDEX: 4},
     add_shares=add_shares(order_shares),
 )
 

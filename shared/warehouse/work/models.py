@@ -1,10 +1,13 @@
 """The fields and filters that receipts and pickings share, and the operator of any work."""
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Literal, TypedDict
 
 from pydantic import Field
 
 from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.search import marked_text
 from shared.kernel.fields import Number, Stored, Timestamp
 from shared.kernel.list_parameters import IdParameter, OneOf, PeriodParameters, Text
 
@@ -103,3 +106,13 @@ def work_facets(work: StoredWork, document: DocumentReference | None) -> Facets:
         "updated_at": work.updated_at,
         "finalized_at": work.finalized_at,
     }
+
+
+def searched_text(code: str | None, documents: Iterable[DocumentReference]) -> str:
+    """Return the text of work that is searched: numbers and references of its documents.
+
+    `code` is that of the work itself. All of them stay as they are.
+    """
+    names = ((one.doc_num, one.external_ref) for one in documents)
+    found = (str(name) for name in chain.from_iterable(names) if name is not None)
+    return marked_text(code, *found)

@@ -103,9 +103,9 @@ def test_late_orders_are_unfinished_and_were_due_before_today(
     scenario.erp.post(f"/exit-documents/{made['id']}/close")
     late = agent.ok("find_customer_orders", late=True)
     assert [one["external_ref"] for one in late["orders"]] == ["L-1"]
-    closed = agent.ok("find_customer_orders", late=True, status="closed", partner_code="C-1")
+    closed = agent.ok("find_customer_orders", late=True, status="closed", search="c-1 L-2")
     assert [one["external_ref"] for one in closed["orders"]] == ["L-2"]
-    assert agent.ok("find_purchase_orders", external_ref="L-1")["total"] == 0
+    assert agent.ok("find_purchase_orders", search="L-1")["total"] == 0
 
 
 def test_difference_is_explained_by_the_movements_at_the_position(

@@ -245,8 +245,10 @@ class GatheredList[E: Stored]:
         With `only_ids`, those that match as far as they show it, and without the text.
         """
         condition, values = path.key_condition()
-        # The further entries of an entity show no facets, so a filter would drop them.
-        several = only_ids and path.sort is None and self._collection.more_lookups
+        # The further entries of an entity in a lookup index do not show all facets, so a filter
+        # would drop them.
+        is_lookup = path.sort is None and path.prefix is None
+        several = only_ids and is_lookup and self._collection.more_lookups
         arguments = {} if several else self._request.filters(path, values, only_shown=only_ids)
         shown, sort = [index_keys(path.index)[1]], self._query.sort
         compared = () if only_ids else dict.fromkeys((sort, *(self._query.doubt or ())[:1]))

@@ -7,7 +7,6 @@ from typing import Any
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.facets import base_letters
 from shared.kernel.db.lists.gathered_list import GatheredList
 from shared.kernel.db.lists.ids import page_of_ids
 from shared.kernel.db.lists.list_request import ListRequest, ReadWith
@@ -16,7 +15,7 @@ from shared.kernel.db.lists.page import Page
 from shared.kernel.db.lists.plan import AccessPath, OrderedPlan, ensure_upgraded, plan_list
 from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.parallel import map_concurrently, once, run_all
-from shared.kernel.db.search import SEARCH, words_of
+from shared.kernel.db.search import SEARCH
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys, index_name
 from shared.kernel.fields import Stored
@@ -38,8 +37,8 @@ def read_page[E: Stored](
         return Page([], 0, query.page, query.per_page, None)
     collection = collection.at(store.version.complete)
     if collection.searched is not None and (words := query.contains.get(SEARCH)):
-        in_base_letters = words_of(base_letters(" ".join(words)))
-        query = replace(query, contains={**query.contains, SEARCH: in_base_letters})
+        compared = collection.search_entries.compared(words)
+        query = replace(query, contains={**query.contains, SEARCH: compared})
     own = [
         f"{facet}={value}"
         for facet in (*query.equal, *query.among)

@@ -231,14 +231,17 @@ class _Planner[E: Stored]:
     def _searched(self) -> SearchPlan | None:
         """Plan a list whose words the search index finds, unless it has an exact code."""
         collection, query = self.collection, self.query
-        parts = indexed_parts(query.contains.get(SEARCH, ()))
-        exact = query.equal.keys() & collection.sorts.keys()
-        if collection.searched is None or exact or not parts:
+        if collection.searched is None:
+            return None
+        entries = collection.search_entries
+        parts = indexed_parts(entries, query.contains.get(SEARCH, ()))
+        exact = query.equal.keys() & collection.sorts.keys() & collection.searched
+        if exact or not parts:
             return None
         words = [
             [
                 AccessPath(index, partition, None, prefix=prefix_of(part))
-                for index, partition in search_partitions(collection.kind, part)
+                for index, partition in search_partitions(entries, collection.kind, part)
             ]
             for part in parts
         ]
