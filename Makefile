@@ -112,15 +112,17 @@ soak: build ## Send random traffic to the local stack while its functions are ki
 		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: random
-random: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, DOCUMENTS=1000, EVENTS=300, VERIFY_MINUTES=10).
+random: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, DOCUMENTS=1000, EVENTS=300, VERIFY_MINUTES=10, FEED_ROUNDS=35).
 	@export RANDOM_SEED=$${SEED:-$$(date +%s)} && \
 		echo "Seed $$RANDOM_SEED; repeat this run with: make random SEED=$$RANDOM_SEED" && \
 		RANDOM_STEPS=$(or $(STEPS),10000) RANDOM_INTERLEAVINGS=$(or $(INTERLEAVINGS),200) \
 		RANDOM_DOCUMENTS=$(or $(DOCUMENTS),1000) RANDOM_EVENTS=$(or $(EVENTS),300) \
 		RANDOM_VERIFY_MINUTES=$(or $(VERIFY_MINUTES),10) \
+		RANDOM_FEED_ROUNDS=$(or $(FEED_ROUNDS),35) \
 		pytest --show-capture=no tests/integration/stock/test_stateful.py \
 		tests/integration/stock/test_interleavings.py tests/integration/test_takeovers.py \
 		tests/integration/verify/test_traffic.py \
+		tests/integration/exports/test_synchronisation.py \
 		tests/integration/imports/test_concurrency.py \
 		tests/integration/imports/test_worker_crashes.py \
 		tests/integration/webhooks/test_concurrency.py \

@@ -2,6 +2,7 @@
 
 import pytest
 
+from shared.integration.exports import worker
 from shared.kernel.db.sequences import allocate_ids
 from tests.clock import Clock
 from tests.export_scenario import ExportScenario
@@ -26,3 +27,11 @@ def exports(webhooks: WebhookScenario, clock: Clock) -> ExportScenario:
     feed = FeedScenario.started(webhooks)
     clock.advance(60)
     return ExportScenario(feed)
+
+
+@pytest.fixture
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read two places at once, and write files of two rows."""
+    monkeypatch.setattr(worker, "_FIRST_PLACES", 2)
+    monkeypatch.setattr(worker, "_PLACES", 2)
+    monkeypatch.setattr(worker, "_MOST_ROWS", 2)

@@ -40,14 +40,6 @@ from tests.warehouse_scenario import WarehouseScenario
 _GOODS = ("product", "stock", "stock_level")
 
 
-@pytest.fixture
-def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read two places at once, and write files of two rows."""
-    monkeypatch.setattr(worker, "_FIRST_PLACES", 2)
-    monkeypatch.setattr(worker, "_PLACES", 2)
-    monkeypatch.setattr(worker, "_MOST_ROWS", 2)
-
-
 def _writing(exports: ExportScenario) -> Callable[[], None]:
     """Return a function that makes one of several changes in turn, deletions included."""
     erp, number = exports.feed.webhooks.erp, count(1)
