@@ -658,6 +658,16 @@ export const SUBJECTS = [
       },
       { operation: 'DELETE /api-clients/{id}', endsWork: true },
     ],
+    related: { 'request-log.client': { subject: 'request-log', filter: 'id' } },
+  },
+  {
+    name: 'request-log',
+    group: 'setup',
+    permission: 'users.manage',
+    columns: ['at', 'method', 'path', 'status', 'code', 'fields', 'duration_ms', 'replayed', 'request_id'],
+    title: 'request_id',
+    about: { subject: 'api-clients', filter: 'client' },
+    setting: 'request_log',
   },
   {
     name: 'webhooks',

@@ -64,6 +64,9 @@
  *   the menu
  * @property {readonly string[]} columns fields of the list that are shown at first
  * @property {string} title field that names a resource for people
+ * @property {{subject: string, filter: string}} [about] the list is about one resource of another
+ *   subject: until its filter has an id, it offers those resources
+ * @property {string} [setting] that fills the list when it is on
  * @property {string} [create] operation that makes one
  * @property {() => import('./actions.js').Resource} [begins] values with which its form begins
  * @property {readonly string[]} [more] other operations that make some
@@ -105,6 +108,8 @@ export function itemPath(subject) {
   return `${listPath(subject)}/{${subject.item ?? 'id'}}`;
 }
 
+const NOT_IN_FEED = new Set(['audit-log', 'request-log']);
+
 /**
  * Return what exports and the feed of changes call a resource of a subject: the last name in the path
  * of its list, in the singular. Undefined for what they do not have.
@@ -112,7 +117,7 @@ export function itemPath(subject) {
  * @param {Subject} subject
  */
 export function objectOf({ name, parent, from }) {
-  if ((parent ?? from) !== undefined || name === 'audit-log') {
+  if ((parent ?? from) !== undefined || NOT_IN_FEED.has(name)) {
     return undefined;
   }
   return name.replaceAll('-', '_').replace(/ies$/, 'y').replace(/s$/, '');

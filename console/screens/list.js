@@ -16,22 +16,26 @@ import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Dialog } from '../components/dialog.js';
 import { Fields } from '../components/fields.js';
+import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
 import { Table } from '../components/table.js';
 import { Title } from '../components/title.js';
 import { plain } from '../components/value.js';
 
 /**
+ * A list shows pages with their numbers, or, without `meta`, one after the other.
+ *
  * @typedef {import('../core/subject.js').Subject} Subject
  * @typedef {import('../core/subject.js').List} List
  * @typedef {import('../core/subject.js').Field} Field
  * @typedef {import('../core/subject.js').Interface} Interface
- * @typedef {{data: Record<string, unknown>[], meta: {current_page: number, from: number | null,
- *   to: number | null, last_page: number, per_page: number, total: number}}} Page
+ * @typedef {{current_page: number, from: number | null, to: number | null, last_page: number,
+ *   per_page: number, total: number}} Meta
+ * @typedef {{data: Record<string, unknown>[], links: {next: string | null}, meta?: Meta}} Page
  */
 
 /** Parameters of the address that are no filters of the list. */
-const OWN = new Set(['columns', 'sort', 'page', 'per_page']);
+const OWN = new Set(['columns', 'sort', 'page', 'per_page', 'cursor']);
 
 /**
  * @param {object} props
@@ -39,6 +43,18 @@ const OWN = new Set(['columns', 'sort', 'page', 'per_page']);
  * @param {string} [props.id] id of the resource whose part the list is
  */
 export function ListScreen({ subject, id = '' }) {
+  const { query } = address.value;
+  return subject.about !== undefined && !query[subject.about.filter]
+    ? h(Lazy, { load: () => import('../components/list_of.js'), name: 'ListOf', props: { subject } })
+    : h(LoadedList, { subject, id });
+}
+
+/**
+ * @param {object} props
+ * @param {Subject} props.subject
+ * @param {string} props.id
+ */
+function LoadedList({ subject, id }) {
   const { query } = address.value;
   const path = listPath(subject);
   const description = useLoaded(path, () => loadDescription(subject));
@@ -74,7 +90,7 @@ function ListView({ subject, id, list, description, page }) {
   const hasDetail = itemPath(subject) in description.details;
   const { create, more = [] } = subject;
   /** @param {Record<string, string | number | null>} changes */
-  const show = (changes) => go(href(here, { ...query, page: null, ...changes }));
+  const show = (changes) => go(href(here, { ...query, page: null, cursor: null, ...changes }));
   return h('section', {}, [
     h('header', { class: 'screen' }, [
       subject.parent !== undefined &&
@@ -112,6 +128,8 @@ function ListView({ subject, id, list, description, page }) {
       page.error.status === 422 &&
       h('p', {}, text('list_refused')),
     h(Notice, { error: page.error, onRetry: page.reload }),
+    subject.setting &&
+      h(Lazy, { load: () => import('../components/setting_off.js'), name: 'SettingOff', props: { name: subject.setting } }),
     rows.length > 0
       ? h(Table, {
           caption: title,
@@ -129,7 +147,8 @@ function ListView({ subject, id, list, description, page }) {
           },
         })
       : h('p', { class: 'quiet' }, emptyText(page, isFiltered)),
-    shown && h(Pager, { meta: shown.meta, onShow: (changes) => show(changes) }),
+    shown?.meta && h(Pager, { meta: shown.meta, onShow: show }),
+    shown && !shown.meta && h(Onward, { query, next: shown.links.next, onShow: show }),
   ]);
 }
 
@@ -141,7 +160,7 @@ function emptyText(page, isFiltered) {
   if (page.isLoading) {
     return text('loading');
   }
-  const { total = 0 } = page.result?.meta ?? {};
+  const { total = page.result?.links.next ? 1 : 0 } = page.result?.meta ?? {};
   if (page.error) {
     return '';
   }
@@ -315,7 +334,7 @@ function ColumnChoice({ list, columns, onChoose }) {
 
 /**
  * @param {object} props
- * @param {Page['meta']} props.meta
+ * @param {Meta} props.meta
  * @param {(changes: Record<string, number>) => void} props.onShow
  */
 function Pager({ meta, onShow }) {
@@ -367,6 +386,20 @@ function Pager({ meta, onShow }) {
         [...new Set([25, 50, 100, size])].map((count) => h('option', { key: count, value: count }, count)),
       ),
     ]),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {Readonly<Record<string, string>>} props.query
+ * @param {string | null} props.next address of the next page
+ * @param {(changes: Record<string, string | null>) => void} props.onShow
+ */
+function Onward({ query, next, onShow }) {
+  const cursor = next && new URL(next, document.baseURI).searchParams.get('cursor');
+  return h('nav', { class: 'pager', 'aria-label': text('pages') }, [
+    h('button', { type: 'button', disabled: !query.cursor, onClick: () => onShow({}) }, text('first_page')),
+    h('button', { type: 'button', disabled: !cursor, onClick: () => onShow({ cursor }) }, text('next_page')),
   ]);
 }
 

@@ -146,6 +146,7 @@ test('an export and the feed call a resource by the last name of its list, in th
   assert.equal(names['rfid-validations'], 'rfid_validation');
   assert.deepEqual(SUBJECTS.filter((subject) => objectOf(subject) === undefined).map(({ name }) => name), [
     'reconciliations',
+    'request-log',
     'deliveries',
     'audit-log',
   ]);

@@ -135,7 +135,7 @@ def test_every_list_of_the_interface_has_an_address() -> None:
         for path, methods in document()["paths"].items()
         if '"cursor"' in json.dumps(methods.get("get", {}))
     }
-    assert listed - {"request-log"} <= {*TREE.screens}, "programs read the request log"
+    assert listed <= {*TREE.screens}
     assert {"account", "map", "settings"} <= {*TREE.screens}
     for name in TREE.screens:
         assert (CONSOLE / f"interface/{name}.js").exists() or name in {

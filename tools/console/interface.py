@@ -48,9 +48,9 @@ def _module(subject: Mapping[str, Any]) -> str:
 
 def _list(path: str, operation: Schema) -> dict[str, Any]:
     """Return the description of a list, under its path; nothing for a route that is no list."""
-    name = _result(operation)
-    if not name.endswith("Page"):
+    if not _is_list(operation):
         return {}
+    name = _result(operation)
     row = document()["components"]["schemas"][name]["properties"]["data"]["items"]
     parameters = [one for one in operation["parameters"] if one.get("in") == "query"]
     sort: Schema = next(
@@ -75,12 +75,16 @@ def _list(path: str, operation: Schema) -> dict[str, Any]:
 def _detail(path: str, operation: Schema) -> dict[str, Any]:
     """Return the fields of one resource, under its path; nothing for another route."""
     name = _result(operation)
-    if "Response" not in name:
+    if "Response" not in name or _is_list(operation):
         return {}
     shown = document()["components"]["schemas"][name]["properties"]["data"]
     # The names of possible actions are the buttons of a screen, and no field of it.
     fields = [field for field in _shown(shown) if field["name"] != "actions"]
     return {path: {"permission": operation["x-permission"], "fields": fields}}
+
+
+def _is_list(operation: Schema) -> bool:
+    return any(one.get("name") == "cursor" for one in operation.get("parameters", ()))
 
 
 def _result(operation: Schema) -> str:

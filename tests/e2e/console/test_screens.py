@@ -29,6 +29,7 @@ SCREENS = (
     "exports/new?objects=product",
     "users",
     "api-clients",
+    "request-log",
     "webhooks",
     "audit-log",
     "settings",
