@@ -1,1 +1,1 @@
-"""Handler of labels of handling units and of packing slips."""
+"""Handler of labels and of packing slips."""

@@ -1,4 +1,4 @@
-"""Routes of labels of handling units and of packing slips."""
+"""Routes of labels and of packing slips."""
 
 from typing import Annotated, Literal
 
@@ -9,10 +9,14 @@ from shared.http.request import Request
 from shared.http.routes import FileResponse, OperationOptions, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.list_parameters import Integer
-from shared.warehouse.labels.label_pdf import label_pdf
-from shared.warehouse.labels.label_zpl import label_zpl
+from shared.warehouse.catalog.labels import product_label_content
+from shared.warehouse.labels.code_label import SIZES, CodeLabel, LabelSize
+from shared.warehouse.labels.label_pdf import code_label_pdf, label_pdf
+from shared.warehouse.labels.label_zpl import code_label_zpl, label_zpl
+from shared.warehouse.labels.models import CodeLabelContent
 from shared.warehouse.labels.slip_pdf import slip_pdf
 from shared.warehouse.packing.labels import label_content, slip_content
+from shared.warehouse.warehouses.labels import position_label_content
 
 routes = Routes()
 
@@ -51,6 +55,58 @@ def get_label(store: Store, request: Request[None, LabelParameters]) -> FileResp
     if request.parameters.format == "zpl":
         return FileResponse(label_zpl(content).encode(), f"{content.code}.zpl", _ZPL)
     return FileResponse(label_pdf(content), f"{content.code}.pdf")
+
+
+class CodeLabelParameters(LabelParameters):
+    """Query parameters of the label of a position or of a product."""
+
+    size: LabelSize = Field(
+        default="medium", description="`small` is 60 x 30 mm, `medium` 100 x 50, `large` 100 x 150."
+    )
+
+
+_BARCODE = (
+    " A code that has other characters than ASCII, or is too long for bars of 0.25 mm, has no"
+    " barcode."
+)
+
+
+@routes.read(
+    "/warehouse-positions/{id}/label",
+    "Get the label of a position",
+    scope="warehouses:read",
+    response=_PDF,
+    other_media=(_ZPL,),
+    parameters=CodeLabelParameters,
+    errors=("gone",),
+    description=f"Code and description, with the code as Code 128.{_BARCODE}",
+)
+def get_position_label(store: Store, request: Request[None, CodeLabelParameters]) -> FileResponse:
+    """Return the label of a position as PDF or as ZPL."""
+    return _code_label(position_label_content(store, request.id), request.parameters)
+
+
+@routes.read(
+    "/products/{id}/label",
+    "Get the label of a product",
+    scope="products:read",
+    response=_PDF,
+    other_media=(_ZPL,),
+    parameters=CodeLabelParameters,
+    errors=("gone",),
+    description="Code and name, with the GTIN of the product as GS1-128: that of one unit in its"
+    f" packaging, or else its `barcode`; without a GTIN, the code as Code 128.{_BARCODE}",
+)
+def get_product_label(store: Store, request: Request[None, CodeLabelParameters]) -> FileResponse:
+    """Return the label of a product as PDF or as ZPL."""
+    return _code_label(product_label_content(store, request.id), request.parameters)
+
+
+def _code_label(content: CodeLabelContent, parameters: CodeLabelParameters) -> FileResponse:
+    label = CodeLabel(content, SIZES[parameters.size])
+    if parameters.format == "zpl":
+        return FileResponse(code_label_zpl(label).encode(), f"{content.name}.zpl", _ZPL)
+    return FileResponse(code_label_pdf(label), f"{content.name}.pdf")
 
 
 class SlipParameters(BaseModel):

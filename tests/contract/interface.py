@@ -45,6 +45,7 @@ DOCUMENTED: Mapping[str, Access] = _read("""
     GET     /warehouses/{id}/layout           warehouses:read   -
     GET     /warehouse-positions              warehouses:read   -
     GET     /warehouse-positions/{id}         warehouses:read   -
+    GET     /warehouse-positions/{id}/label   warehouses:read   -
     GET     /receipts                         receipts:read     -
     GET     /receipts/{id}                    receipts:read     -
     GET     /receipts/{id}/goods              receipts:read     -
@@ -63,6 +64,7 @@ DOCUMENTED: Mapping[str, Access] = _read("""
     GET     /products                         products:read     -
     POST    /products                         products:write    inventory.manage
     GET     /products/{id}                    products:read     -
+    GET     /products/{id}/label              products:read     -
     PUT     /products/{id}                    products:write    inventory.manage
     PATCH   /products/{id}                    products:write    inventory.manage
     DELETE  /products/{id}                    products:write    inventory.manage

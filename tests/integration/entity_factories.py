@@ -330,7 +330,7 @@ def create_entity(collection: str, erp: Erp, store: Store) -> int | str:
         return PLANTED[collection](store)
     example = EXAMPLES[f"POST {collection}"]
     example.prepared(erp)
-    created: int | str = erp.post(collection, example.body, key="created").data["id"]
+    created: int | str = erp.post(collection, example.body, key=f"created{collection}").data["id"]
     return created
 
 

@@ -22,9 +22,9 @@ DOCUMENT: dict[str, Any] = json.loads(
 )
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
-_NOT_WORDS = {"sort", "lang", "format"}
-"""Parameters whose values OpenAPI explains: sort orders, languages of templates, formats of
-labels."""
+_NOT_WORDS = {"sort", "lang", "format", "size"}
+"""Parameters whose values OpenAPI explains: sort orders, languages of templates, formats and sizes
+of labels."""
 
 type Rows = list[list[str]]
 

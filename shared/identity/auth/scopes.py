@@ -26,11 +26,13 @@ Scope = Literal[
 ]
 
 SCOPES: Mapping[Scope, str] = {
-    "warehouses:read": "Read warehouses, positions, published maps and pick faces.",
+    "warehouses:read": "Read warehouses, positions, published maps and pick faces; print labels of"
+    " positions.",
     "warehouses:write": "Create, change and delete warehouses and positions, publish maps, and"
     " assign and remove pick faces.",
     "products:read": "Read products and product categories, and imports of every kind but inventory"
-    " counts with their rejected rows, unless the setting imports_require_kind_scope is on.",
+    " counts with their rejected rows, unless the setting imports_require_kind_scope is on; print"
+    " labels of products.",
     "products:write": "Create, change and delete products and product categories. Upload, commit"
     " and cancel imports of every kind but inventory counts, and so also create documents, returns,"
     " transfer orders and pick faces, unless the setting imports_require_kind_scope is on.",

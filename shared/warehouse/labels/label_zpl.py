@@ -1,20 +1,21 @@
-"""The label of a handling unit in ZPL II, for printers of 203 dpi.
+"""Labels in ZPL II, for printers of 203 dpi.
 
 The printer draws the barcode and Latin text with its own fonts. Text in other scripts is sent as
 bitmaps, because printers have neither fonts nor shaping for them.
 """
 
+from collections.abc import Iterable
+
 from shared.warehouse.labels import label
-from shared.warehouse.labels.barcode import APPLICATION_IDENTIFIER, sscc_bars, sscc_text
+from shared.warehouse.labels.barcode import Barcode, sscc_barcode
+from shared.warehouse.labels.code_label import CodeLabel
 from shared.warehouse.labels.models import LabelContent
 from shared.warehouse.labels.raster import bitmap_of
-from shared.warehouse.labels.shaping import POINT, Line, placed_lines
+from shared.warehouse.labels.shaping import POINT, Line, TextBlock, placed_lines
 
 _DOTS = 8
 """Dots per millimetre: 203 dpi."""
 _RULE = 2
-_START_C_FNC1 = ">;>8"
-"""Start in code set C and the function character that makes a Code 128 a GS1-128."""
 _FONT_HEIGHT = 1.25
 """Height of the printer's font 0, in font sizes of the same letters."""
 _LAST_LATIN = "\u00ff"
@@ -22,24 +23,46 @@ _LAST_LATIN = "\u00ff"
 
 def label_zpl(content: LabelContent) -> str:
     """Return the label of a handling unit as ZPL, to be sent to a printer as UTF-8."""
-    text, (_, modules) = sscc_text(content.sscc), sscc_bars(content.sscc)
-    left = (label.WIDTH - modules * label.MODULE) / 2
-    digits = APPLICATION_IDENTIFIER + content.sscc
-    bars = (
-        f"^FO{_dots(left)},{_dots(label.BARS_TOP)}^BY{_dots(label.MODULE)}"
-        f"^BCN,{_dots(label.BAR_HEIGHT)},N,N,N^FD{_START_C_FNC1}{digits}^FS"
-    )
+    barcode = sscc_barcode(content.sscc)
+    left = (label.WIDTH - barcode.width * label.MODULE) / 2
+    bars = _bars(barcode, (left, label.BARS_TOP), label.MODULE, label.BAR_HEIGHT)
     rules = [
         f"^FO{_dots(label.MARGIN)},{_dots(y)}^GB{_dots(label.INNER)},{_RULE},{_RULE}^FS"
         for y in label.RULES
     ]
-    texts = [
+    texts = _fields(label.text_blocks(content, barcode.text))
+    return _document(label.WIDTH, label.HEIGHT, [*rules, *texts, bars])
+
+
+def code_label_zpl(code_label: CodeLabel) -> str:
+    """Return the label of a position or of a product as ZPL, to be sent to a printer as UTF-8."""
+    size, bars = code_label.size, code_label.bars
+    fields = _fields(code_label.text_blocks())
+    if bars:
+        fields.append(_bars(bars.barcode, (bars.left, bars.top), bars.module, size.bar_height))
+    return _document(size.width, size.height, fields)
+
+
+def _document(width: float, height: float, fields: Iterable[str]) -> str:
+    size = f"^PW{_dots(width)}^LL{_dots(height)}^LH0,0"
+    return "\n".join(["^XA^CI28", size, *fields, "^XZ", ""])
+
+
+def _bars(barcode: Barcode, place: tuple[float, float], module: float, height: float) -> str:
+    left, top = place
+    return (
+        f"^FO{_dots(left)},{_dots(top)}^BY{_dots(module)}"
+        f"^BCN,{_dots(height)},N,N,N^FH^FD{_escaped(barcode.zpl)}^FS"
+    )
+
+
+def _fields(blocks: Iterable[TextBlock]) -> list[str]:
+    lines = (
         _field(line, _dots(x), _dots(y), block.size * POINT * _DOTS)
-        for block in label.text_blocks(content, text)
+        for block in blocks
         for line, x, y in placed_lines(block)
-    ]
-    size = f"^PW{_dots(label.WIDTH)}^LL{_dots(label.HEIGHT)}^LH0,0"
-    return "\n".join(["^XA^CI28", size, *rules, *filter(None, texts), bars, "^XZ", ""])
+    )
+    return [one for one in lines if one]
 
 
 def _field(line: Line, x: int, y: int, dots_per_em: float) -> str:

@@ -45,6 +45,19 @@ class LabelContent:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeLabelContent:
+    """What the label of a position or of a product shows.
+
+    The barcode is that of `gtin`, of 14 digits, if there is one, else that of `code`.
+    """
+
+    name: str
+    code: str
+    details: Sequence[str]
+    gtin: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SlipUnit:
     """A handling unit on a packing slip, with the goods in it."""
 

@@ -419,6 +419,10 @@ sequenced_positions = repository.sequenced_positions
 last_in_sequence = repository.last_in_sequence
 
 
+stored_position = POSITIONS.get
+"""Returns a position as stored."""
+
+
 def stored_positions(
     store: Store, numbers: Iterable[int], *, also: Iterable[Key] = ()
 ) -> list[StoredPosition]:

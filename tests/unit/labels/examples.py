@@ -9,9 +9,16 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from shared.warehouse.labels.label_pdf import label_pdf
-from shared.warehouse.labels.label_zpl import label_zpl
-from shared.warehouse.labels.models import LabelContent, ShippedGoods, SlipContent, SlipUnit
+from shared.warehouse.labels.code_label import SIZES, CodeLabel
+from shared.warehouse.labels.label_pdf import code_label_pdf, label_pdf
+from shared.warehouse.labels.label_zpl import code_label_zpl, label_zpl
+from shared.warehouse.labels.models import (
+    CodeLabelContent,
+    LabelContent,
+    ShippedGoods,
+    SlipContent,
+    SlipUnit,
+)
 from shared.warehouse.labels.slip_pdf import slip_pdf
 from tests.unit.labels.pictures import png_of, rendered
 
@@ -75,6 +82,8 @@ SLIP = SlipContent(
         SlipUnit("HU-14", "tote", GOODS[1:2]),
     ),
 )
+POSITION = CodeLabelContent("position-7", "A-01-1-03", ("CEN", "Cable drums, floor"))
+PRODUCT = CodeLabelContent("product-4", GOODS[0].item_code, (GOODS[0].name,), gtin="05012345678900")
 
 
 def files() -> Mapping[str, bytes]:
@@ -85,6 +94,9 @@ def files() -> Mapping[str, bytes]:
         "world.pdf": label_pdf(WORLD),
         "world.zpl": label_zpl(WORLD).encode(),
         "slip.pdf": slip_pdf(SLIP),
+        "position.pdf": code_label_pdf(CodeLabel(POSITION, SIZES["medium"])),
+        "product.pdf": code_label_pdf(CodeLabel(PRODUCT, SIZES["medium"])),
+        "product.zpl": code_label_zpl(CodeLabel(PRODUCT, SIZES["small"])).encode(),
     }
 
 
@@ -92,7 +104,8 @@ def pictures() -> Mapping[str, bytes]:
     """Return the PDF files that the page of labels shows as pictures, by name of the picture."""
     made = files()
     return {"label.png": made["label.pdf"], "world.png": made["world.pdf"],
-            "slip.png": made["slip.pdf"]}  # fmt: skip
+            "slip.png": made["slip.pdf"], "position.png": made["position.pdf"],
+            "product.png": made["product.pdf"]}  # fmt: skip
 
 
 def main() -> None:

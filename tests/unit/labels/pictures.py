@@ -12,7 +12,7 @@ from barcode.charsets.code128 import CODES, STOP
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _QUIET_ZONE = 10
 """Modules that are left free beside a barcode."""
-_START_C, _FNC1, _STOP = 105, 102, 106
+_START_B, _START_C, _FNC1, _STOP = 104, 105, 102, 106
 _LAST_BAR = "11"
 
 
@@ -45,10 +45,16 @@ def scanned(picture: Picture) -> list[tuple[str, str]]:
 
 def drawn_barcode(zpl: str) -> Picture:
     """Draw the barcode of a ZPL label as a printer does."""
-    [(dots, height, data)] = re.findall(r"\^BY(\d+)\^BCN,(\d+),N,N,N\^FD(\S+?)\^FS", zpl)
-    assert data.startswith(">;>8"), "start C, FNC1"
-    pairs = [int(pair) for pair in re.findall("..", data.removeprefix(">;>8"))]
-    codes = [_START_C, _FNC1, *pairs]
+    [(dots, height, sent)] = re.findall(r"\^BY(\d+)\^BCN,(\d+),N,N,N\^FH\^FD(.+?)\^FS", zpl)
+    data = re.sub("_([0-9A-F]{2})", lambda found: chr(int(found[1], 16)), sent)
+    if data.startswith(">:"):
+        text = data.removeprefix(">:")
+        assert not re.search(">(?!0)", text), "a function of the printer"
+        codes = [_START_B, *(ord(char) - ord(" ") for char in text.replace(">0", ">"))]
+    else:
+        assert data.startswith(">;>8"), "start C, FNC1"
+        pairs = [int(pair) for pair in re.findall("..", data.removeprefix(">;>8"))]
+        codes = [_START_C, _FNC1, *pairs]
     check = (codes[0] + sum(at * code for at, code in enumerate(codes[1:], 1))) % 103
     assert len(CODES) == _STOP
     modules = "".join(CODES[code] for code in [*codes, check]) + STOP + _LAST_BAR

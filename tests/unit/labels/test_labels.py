@@ -123,7 +123,8 @@ def _boxes(pdf: bytes) -> list[list[tuple[float, float, float, float]]]:
         ]
 
 
-def _assert_inside(pdf: bytes, width: float, height: float, margin: float) -> None:
+def assert_inside(pdf: bytes, width: float, height: float, margin: float) -> None:
+    """Assert that everything on each page is within a margin, in millimetres."""
     for boxes in _boxes(pdf):
         for left, bottom, right, top in boxes:
             assert margin - 1 <= left, "a letter may reach a little beyond its place"
@@ -145,7 +146,7 @@ def test_long_texts_stay_on_the_label(text: str) -> None:
     goods = [replace(one, name=text, batch=text) for one in GOODS] * 4
     content = _worst(text, goods)
 
-    _assert_inside(label_pdf(content), label.WIDTH, label.HEIGHT, label.MARGIN)
+    assert_inside(label_pdf(content), label.WIDTH, label.HEIGHT, label.MARGIN)
     assert scanned(rendered(label_pdf(content), 203)) == [(GS1_128, f"(00){LABEL.sscc}")]
 
 
@@ -156,7 +157,7 @@ def test_any_text_is_rendered(text: str) -> None:
     content = _worst(text, [replace(GOODS[0], name=text)])
     zpl = label_zpl(content)
 
-    _assert_inside(label_pdf(content), label.WIDTH, label.HEIGHT, label.MARGIN)
+    assert_inside(label_pdf(content), label.WIDTH, label.HEIGHT, label.MARGIN)
     assert [zpl.count(one) for one in ("^XA", "^XZ", "^BC")] == [1, 1, 1]
     assert zpl.count("^FD") + zpl.count("^GF") + zpl.count("^GB") == zpl.count("^FS")
     for total, size, row, data in re.findall(r"\^GFA,(\d+),(\d+),(\d+),([0-9A-F]*)\^FS", zpl):
@@ -178,7 +179,7 @@ def test_a_slip_of_many_lines_has_all_of_them_in_order() -> None:
     units = [SlipUnit(f"HU-{n}", "carton", lines[n * 40 : n * 40 + 40]) for n in range(3)]
     pdf = slip_pdf(replace(SLIP, units=units))
 
-    _assert_inside(pdf, 210, 297, 10)
+    assert_inside(pdf, 210, 297, 10)
     with pypdfium2.PdfDocument(pdf) as document:
         pages = [page.get_textpage().get_text_range() for page in document]
     assert [f"page {n} of {len(pages)}" in page for n, page in enumerate(pages, 1)] == [True] * len(
