@@ -103,6 +103,8 @@ class SampleOperations:
             ("pickings", "pickings", self._pick, _CONCURRENCY),
             ("returns", "returns", self._return, 1),
             ("waves", "waves", self._wave, 1),
+            ("pick faces", "pick_faces", self._pick_face, 1),
+            ("counts", "counts", self._count, 1),
         ]
         loaded: list[LoadResult] = []
         for title, name, run_task, at_once in steps:
@@ -379,6 +381,29 @@ class SampleOperations:
         for action in ("plan", "release"):
             self._post(f"/waves/{wave['id']}/{action}")
         return "Idempotent-Replayed" not in answer.headers
+
+    # Pick faces and counts
+
+    def _pick_face(self, task: Body) -> bool:
+        face = task["pick_face"]
+        if self._exists("/pick-faces", **{name: face[name] for name in ("item_code", "bin_code")}):
+            return False
+        made = self._post("/pick-faces", face)
+        if task["replenish"]:
+            wanted = {"warehouse_code": face["warehouse_code"], "pick_face_ids": [made["id"]]}
+            self._post("/replenishments", wanted)
+        return True
+
+    def _count(self, task: Body) -> bool:
+        """Create a count, and count some of its lines."""
+        draft = task["count"]
+        others = self._list("/counts", warehouse=draft["warehouse_code"])
+        if any(one["comments"] == draft["comments"] for one in others):
+            return False
+        made = self._post("/counts", draft)
+        for line in task["lines"]:
+            self._post(f"/counts/{made['id']}/lines", line)
+        return True
 
     # API
 

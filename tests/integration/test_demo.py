@@ -229,6 +229,14 @@ def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_
     (tmp_path / "entry_documents.json").write_text(json.dumps([order]))
     (tmp_path / "products.csv").write_text("item_code,man_btch_num,man_ser_num\nBRICK,,\n")
     yard.order(("BRICK", 2))
+    face = {
+        "warehouse_code": "YARD",
+        "bin_code": "P-01",
+        "item_code": "BRICK",
+        "minimum": 1,
+        "maximum": 1,
+    }
+    assert erp.post("/warehouse-positions", {"whs_code": "YARD", "bin_code": "P-01"}).status == 201
     plan = {
         "packaging": [{"item_code": "BRICK", "packaging": {"gtins": [{"gtin": "96385074"}]}}],
         "receipts": [], "transfer_orders": [],
@@ -243,6 +251,9 @@ def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_
                               "lines": [line | {"qty": 4}]}],
         "waves": [{"external_refs": ["SO-2"],
                    "wave": {"warehouse_code": "YARD", "strategy": "batch"}}],
+        "pick_faces": [{"replenish": True, "pick_face": face}],
+        "counts": [{"count": {"warehouse_code": "YARD", "item_codes": ["BRICK"], "comments": "-"},
+                    "lines": [{"bin_code": "A-01", "item_code": "BRICK", "qty": 1}]}],
     }  # fmt: skip
     (tmp_path / "operations.json").write_text(json.dumps(plan))
     assert erp.patch("/products/1", {"barcode": "4006381333931"}).status == 200
@@ -257,11 +268,13 @@ def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_
     nothing = dict.fromkeys(("receipts", "transfer orders"), (0, 0))
     once = (
         "packaging of products", "approvals", "stock corrections", "pickings", "returns", "waves",
+        "pick faces", "counts",
     )  # fmt: skip
     assert made == [
         nothing | dict.fromkeys(once, (1, 0)) | {"transfers": (2, 0)},
         nothing | dict.fromkeys(once, (0, 1)) | {"transfers": (0, 2)},
     ]
+    assert [one["status"] for one in erp.walk("/counts")] == ["counting"]
     assert [row["result"] for row in erp.walk("/rfid-validations")] == ["passed"]
     [approval] = erp.walk("/approvals")
     assert (approval["status"], approval["request"]["body"]["qty"]) == ("pending", 9)
