@@ -1,7 +1,10 @@
 """The Python client retries requests without losing or repeating writes."""
 
 import itertools
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -187,6 +190,28 @@ def test_token_is_replaced_one_minute_before_it_expires(
     clock.advance(50)
     stowage.get("/products")
     assert transport.tokens_asked() == 2
+
+
+def test_threads_share_one_token() -> None:
+    begun, granted = threading.Barrier(8), list[str]()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/oauth/token"):
+            granted.append(f"token-{len(granted)}")
+            time.sleep(0.05)  # so that threads without a lock would meet
+            return httpx.Response(200, json={"access_token": granted[-1], "expires_in": 3600})
+        return httpx.Response(200, json={"data": request.headers["Authorization"]})
+
+    shared = Stowage(ADDRESS, "erp", "x", http=httpx.Client(transport=httpx.MockTransport(answer)))
+
+    def read(_: int) -> str:
+        begun.wait()
+        token: str = shared.get("/products")
+        return token
+
+    with ThreadPoolExecutor(8) as pool:
+        assert {*pool.map(read, range(8))} == {"Bearer token-0"}
+    assert granted == ["token-0"]
 
 
 def test_wrong_secret_raises_the_oauth_error(transport: FaultyTransport) -> None:
