@@ -467,6 +467,7 @@ const words = {
     problems_total: "Número de problemas",
     product_id: "Id de artículo",
     product_name: "Nombre de artículo",
+    products: "Artículos",
     progress: "Progreso",
     published_at: "Fecha de publicación",
     purchase_unit: "Unidad de compra",
