@@ -34,6 +34,16 @@ function goods({ item_code, bin_code, batch_num, serials, serial_numbers }, qty)
 }
 
 /**
+ * Return the stock of a line of a count as counting names it; false for an empty position.
+ *
+ * @param {Resource} line
+ */
+function countedStock({ item_code, bin_code, batch_num, serial_number, inventory_status }) {
+  const serials = serial_number === null ? undefined : [serial_number];
+  return item_code !== null && { bin_code, item_code, batch: batch_num, serials, inventory_status };
+}
+
+/**
  * Return the goods of lines for an action that takes rows, as many as it takes.
  *
  * @param {readonly Resource[]} lines
@@ -61,6 +71,8 @@ const unpacked = (/** @type {Resource} */ { qty, packed_qty }) => qty - packed_q
 const open = (/** @type {Resource} */ { open_qty }) => open_qty;
 const onTheWay = (/** @type {Resource} */ line) => line.dispatched_qty - line.received_qty;
 const expected = (/** @type {Resource} */ { qty, received_qty }) => qty - received_qty;
+const isDue = (/** @type {Resource} */ { difference, movement_id: posted }) =>
+  Boolean(difference) && posted === null;
 const undecided = (/** @type {Resource} */ line) =>
   line.received_qty -
   line.restocked_qty -
@@ -79,6 +91,10 @@ export const SUBJECTS = [
     create: 'POST /products',
     change: 'PATCH /products/{id}',
     actions: [{ operation: 'DELETE /products/{id}', endsWork: true }],
+    files: [
+      { path: '/products/{id}/label?size={size}', label: 'label' },
+      { path: '/products/{id}/label?size={size}&format=zpl', label: 'label_zpl' },
+    ],
     panels: ['packaging'],
     related: {
       'stocks.item_code': { subject: 'stocks', filter: 'item_code' },
@@ -194,6 +210,12 @@ export const SUBJECTS = [
       columns: ['line_num', 'item_code', 'qty', 'received_qty', 'open_qty', 'status'],
     },
     links: { document: 'entry-documents' },
+    sheet: {
+      label: 'receiving_list',
+      at: 'expected',
+      columns: ['line_num', 'item_code', 'product_name', 'open_qty'],
+      blanks: ['received_qty', 'batch_num', 'bin_code'],
+    },
     actions: [
       { operation: 'POST /receipts/{id}/start', atOnce: true },
       {
@@ -209,7 +231,8 @@ export const SUBJECTS = [
         operation: 'POST /receipts/{id}/lines',
         asks: [...GOODS, 'expiry_date', 'inventory_status', 'approve'],
         at: 'expected',
-        line: (line) => goods(line, line.open_qty),
+        line: (line) => line.open_qty > 0 && { ...goods(line, line.open_qty), whs_code: line.whs_code },
+        putsAway: (_, { whs_code }) => whs_code,
         lineLabel: 'receive_line',
         asksAbove: true,
       },
@@ -244,6 +267,7 @@ export const SUBJECTS = [
         operation: 'POST /returns/{id}/dispositions',
         values: ({ lines }) => rows(lines, undecided, 6),
         line: (line) => undecided(line) > 0 && rows([line], undecided, 1),
+        putsAway: ({ warehouse_code }) => warehouse_code,
         lineLabel: 'decide_line',
       },
       { operation: 'POST /returns/{id}/cancel', endsWork: true },
@@ -260,6 +284,7 @@ export const SUBJECTS = [
     change: 'PATCH /exit-documents/{id}',
     formValues: documentValues,
     sells: true,
+    lines: 'sellable',
     actions: [
       {
         operation: 'POST /pickings',
@@ -302,6 +327,11 @@ export const SUBJECTS = [
     columns: ['code', 'status', 'priority', 'document', 'operator', 'has_shortage', 'created_at'],
     title: 'code',
     create: 'POST /pickings',
+    sheet: {
+      label: 'pick_list',
+      columns: ['bin_code', 'item_code', 'product_name', 'batch_num', 'serials', 'qty'],
+      blanks: ['picked_qty'],
+    },
     links: { document: 'exit-documents' },
     actions: [
       { operation: 'POST /pickings/{id}/start', atOnce: true },
@@ -496,6 +526,7 @@ export const SUBJECTS = [
         operation: 'POST /transfer-orders/{id}/receive',
         values: ({ lines }) => rows(lines, onTheWay, 8),
         line: (line) => onTheWay(line) > 0 && rows([line], onTheWay, 1),
+        putsAway: ({ to }) => to.whs_code,
         lineLabel: 'receive_line',
       },
       { operation: 'POST /transfer-orders/{id}/close' },
@@ -526,6 +557,10 @@ export const SUBJECTS = [
     create: 'POST /warehouse-positions',
     change: 'PATCH /warehouse-positions/{id}',
     actions: [{ operation: 'DELETE /warehouse-positions/{id}', endsWork: true }],
+    files: [
+      { path: '/warehouse-positions/{id}/label?size={size}', label: 'label' },
+      { path: '/warehouse-positions/{id}/label?size={size}&format=zpl', label: 'label_zpl' },
+    ],
     related: {
       'stocks.bin_code': { subject: 'stocks', filter: 'bin_code' },
       'pick-faces.bin_code': { subject: 'pick-faces', filter: 'bin_code' },
@@ -537,7 +572,6 @@ export const SUBJECTS = [
     columns: ['bin_code', 'whs_code', 'item_code', 'minimum', 'maximum'],
     title: 'bin_code',
     create: 'POST /pick-faces',
-    more: ['POST /replenishments'],
     actions: [{ operation: 'DELETE /pick-faces/{id}', endsWork: true }],
   },
   {
@@ -548,6 +582,7 @@ export const SUBJECTS = [
     title: 'code',
     create: 'POST /holds',
     sells: true,
+    lines: 'sellable',
     actions: [
       { operation: 'POST /holds/{id}/extend' },
       { operation: 'POST /holds/{id}/release', endsWork: true },
@@ -557,14 +592,55 @@ export const SUBJECTS = [
     name: 'counts',
     kind: 'count',
     group: 'stock',
-    columns: ['code', 'status', 'warehouse_code', 'assigned_to', 'due_at', 'created_at'],
+    columns: ['code', 'status', 'warehouse_code', 'progress', 'assigned_to', 'due_at', 'created_at'],
     title: 'code',
     create: 'POST /counts',
+    lines: 'count_lines',
+    sheet: {
+      label: 'count_sheet',
+      columns: ['bin_code', 'item_code', 'product_name', 'batch_num', 'serial_number', 'inventory_status'],
+      blanks: ['counted_qty'],
+    },
     actions: [
-      { operation: 'POST /counts/{id}/lines' },
-      { operation: 'POST /counts/{id}/finish' },
-      { operation: 'POST /counts/{id}/recount' },
-      { operation: 'POST /counts/{id}/post' },
+      {
+        operation: 'POST /counts/{id}/lines',
+        asks: ['item_code', 'bin_code', 'batch', 'serials', 'qty', 'unit', 'inventory_status'],
+        line: (line) => line.status !== 'counted' && countedStock(line),
+        isShared: true,
+      },
+      {
+        operation: 'POST /counts/{id}/lines',
+        label: 'position_is_empty',
+        lineLabel: 'position_is_empty',
+        asks: ['bin_code'],
+        sends: { empty: true },
+        line: ({ status, item_code, bin_code }) => status !== 'counted' && item_code === null && { bin_code },
+        isShared: true,
+      },
+      {
+        operation: 'POST /counts/{id}/finish',
+        atOnce: true,
+        isAside: ({ progress }) => progress.counted < progress.lines,
+      },
+      {
+        operation: 'POST /counts/{id}/recount',
+        values: ({ lines }) => ({ lines: lines.filter(isDue).map((/** @type {Resource} */ one) => one.line_num) }),
+      },
+      {
+        operation: 'POST /counts/{id}/recount',
+        label: 'count_line_again',
+        lineLabel: 'count_line_again',
+        line: ({ status, movement_id, line_num }) =>
+          status === 'counted' && movement_id === null && { lines: [line_num] },
+        isOnlyAtLines: true,
+        isShared: true,
+        atOnce: true,
+      },
+      {
+        operation: 'POST /counts/{id}/post',
+        loses: ({ lines }) =>
+          lines.filter(isDue).map((/** @type {Resource} */ one) => ({ item_code: one.item_code, qty: one.difference })),
+      },
       { operation: 'POST /counts/{id}/cancel', endsWork: true },
     ],
   },

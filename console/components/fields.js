@@ -40,6 +40,7 @@ export function Fields({ fields, draft, onChange, problems, path = '', inputOf =
       onChange: (/** @type {Entry} */ entry) => onChange({ ...draft, [field.name]: entry }),
       problems,
       path: path + field.name,
+      draft,
       noteOf,
     }),
   );
@@ -52,6 +53,7 @@ export function Fields({ fields, draft, onChange, problems, path = '', inputOf =
  * @property {(entry: Entry) => void} onChange
  * @property {readonly Problem[]} problems
  * @property {string} path
+ * @property {Draft} [draft] with the fields beside it
  * @property {(row: Draft) => any} [noteOf]
  */
 
@@ -86,11 +88,27 @@ export function PlainInput({ field, entry, onChange, problems, path }) {
       field.isRequired && h(Required, {}),
     ]),
     input(field, entry, common),
+    field.suggested && h(Suggested, { suggested: field.suggested, onChange }),
     isSuggested &&
       h(Suggestions, { id: `${id}-list`, field: field.name, written }),
     notes.length > 0 &&
       h('p', { id: `${id}-notes`, class: own.length > 0 ? 'problem' : 'quiet' }, notes.join(' ')),
   ]);
+}
+
+/**
+ * @param {object} props
+ * @param {NonNullable<Field['suggested']>} props.suggested
+ * @param {(entry: Entry) => void} props.onChange
+ */
+function Suggested({ suggested, onChange }) {
+  return h(
+    'div',
+    { class: 'suggested' },
+    suggested.map(({ value, label }) =>
+      h('button', { key: value, type: 'button', onClick: () => onChange(value) }, label),
+    ),
+  );
 }
 
 export function Required() {

@@ -8,6 +8,7 @@ import { fieldLabel, text, valueLabel } from '../core/words.js';
 import { useEffect, useMemo, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { entered, Fields, PlainInput, Required } from './fields.js';
+import { Lazy } from './lazy.js';
 import { useSearched } from './suggestions.js';
 
 /**
@@ -34,7 +35,16 @@ export function inputOf({ name, type, items }) {
   if (type === 'array' && items?.type === 'choice') {
     return ChoiceInput;
   }
+  if (name === 'positions' && type === 'array') {
+    return PositionsInput;
+  }
   return name === 'roles' ? RolesInput : PlainInput;
+}
+
+/** @param {InputProps} props */
+function PositionsInput(props) {
+  const load = () => import('./position_range.js');
+  return [h(PlainInput, props), h(Lazy, { load, name: 'PositionRange', props })];
 }
 
 /** @param {InputProps} props */

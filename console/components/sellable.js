@@ -23,7 +23,7 @@ const PAUSE = 250;
  *
  * @param {Omit<Parameters<typeof Table>[0], 'rows'> & {rows: readonly Record<string, any>[]}} props
  */
-export function OrderLines({ columns, rows, ...props }) {
+export function Lines({ columns, rows, ...props }) {
   const asked = new Map(
     rows
       .filter(({ status }) => status === 'open' || status === 'partial')

@@ -108,6 +108,12 @@ function Menu() {
           .map(({ name }) =>
             h(MenuLink, { key: name, path: [name], label: subjectLabel(name), isHere: here === name }),
           ),
+        group === 'moving' &&
+          h(MenuLink, {
+            path: ['replenishments'],
+            label: subjectLabel('replenishments'),
+            isHere: here === 'replenishments',
+          }),
       ]),
     ),
   ]);
@@ -132,6 +138,7 @@ function groupLabel(group) {
 const OWN = /** @type {Record<string, [() => Promise<Record<string, any>>, string]>} */ ({
   account: [() => import('../screens/account.js'), 'Account'],
   map: [() => import('../screens/map.js'), 'MapScreen'],
+  replenishments: [() => import('../screens/replenishments.js'), 'Replenishments'],
   settings: [() => import('../screens/settings.js'), 'Settings'],
 });
 

@@ -25,6 +25,7 @@ const SOURCES = {
   destination_bin: { list: 'warehouse-positions', value: 'bin_code', name: 'whs_code' },
   position_id: { list: 'warehouse-positions', value: 'id', name: 'bin_code' },
   partner_code: { list: 'clients', value: 'document_id', name: 'name' },
+  assigned_to: { list: 'users', value: 'id', name: 'name' },
   operator_id: { list: 'users', value: 'id', name: 'name' },
   picker_id: { list: 'users', value: 'id', name: 'name' },
   role: { list: 'roles', value: 'id', name: 'name' },

@@ -47,6 +47,9 @@ export function plain(field, value) {
         .map(([name, one]) => `${name}: ${one}`)
         .join(', ');
     case 'object':
+      if (field.name === 'progress') {
+        return progressText(/** @type {Record<string, number>} */ (value));
+      }
       return nameOf(/** @type {Record<string, unknown>} */ (value));
     default:
       return String(value);
@@ -75,6 +78,15 @@ function listText(field, values) {
  */
 function fillText({ document_id, line_num, external_ref, qty }) {
   return `${document_id} · ${external_ref ?? line_num}: ${formatNumber(Number(qty), locale.value)}`;
+}
+
+/**
+ * Return how many of how many lines are counted.
+ *
+ * @param {Record<string, number>} progress of a count
+ */
+function progressText({ counted = 0, lines = 0 }) {
+  return `${formatNumber(counted, locale.value)} / ${formatNumber(lines, locale.value)}`;
 }
 
 /**

@@ -6,49 +6,11 @@ import { mayCarryOut } from './subject.js';
 import { actionLabel } from './words.js';
 
 /**
- * @typedef {import('./subject.js').Subject} Subject
- * @typedef {import('./subject.js').Interface} Interface
- */
-
-/**
- * An action at a resource. The field `actions` of a resource with states has the names of those that
- * its state allows.
- *
- * @typedef {object} Action
- * @property {string} operation such as `POST /receipts/{id}/start`
- * @property {string} [name] in `actions`; the last part of the path without it. It may be the name of
- *   another action that is possible in the same states; empty if only `when` decides
- * @property {Record<string, readonly unknown[]>} [when] field → the values with which it is offered;
- *   `document.type` is a field of a field
- * @property {Record<string, readonly unknown[]>} [unless] field → the values with which it is not
- * @property {readonly string[]} [asks] fields of the body that its form has; all without it
- * @property {Record<string, unknown>} [sends] what it always sends
- * @property {string} [label] name of its words, if it is not the operation id
- * @property {boolean} [isForOthers] users do it to other users only
- * @property {string} [field] of an action at another subject: the field that gets the id
- * @property {boolean | ((resource: Resource) => boolean)} [atOnce] whether it is carried out without
- *   a dialog: it loses nothing, or can be undone
- * @property {(resource: Resource) => boolean} [isAside] whether there is no need of it
- * @property {readonly string[]} [then] operations that follow at what it has made
- * @property {(resource: Resource) => Resource} [values] with which its form begins
- * @property {(line: Resource) => Resource | false} [line] the values with which it begins at a line;
- *   false if it is not offered there
- * @property {string} [lineLabel] name of its words at a line
- * @property {string} [at] the field with these lines, or `expected`; `lines` without it
- * @property {boolean} [isForAll] about all of these lines: it is offered while one is left
- * @property {boolean} [each] carried out for each of these lines, one after the other
- * @property {boolean} [asksAbove] asks before it takes more than these lines have left
- * @property {(resource: Resource) => readonly Loss[]} [loses] what it gives up
- * @property {string} [leads] subject of what it makes, which is shown then
- * @property {boolean} [endsWork] ends or removes something: a dialog asks to confirm it
- */
-
-/**
- * A resource or a line of it, as the interface shows it.
- *
- * @typedef {Record<string, any>} Resource
- *
- * @typedef {{item_code: string, qty: number}} Loss goods of a line
+ * @typedef {import('./description.js').Subject} Subject
+ * @typedef {import('./description.js').Interface} Interface
+ * @typedef {import('./description.js').Action} Action
+ * @typedef {import('./description.js').Resource} Resource
+ * @typedef {import('./description.js').Loss} Loss
  */
 
 /**

@@ -12,6 +12,7 @@
  * @property {keyof import('./words.js').Words['texts']} [label] what is special about these
  * @property {string} [detail] a name that says more
  * @property {number} [count] if it is known without a request of its own
+ * @property {boolean} [isMore] there may be more than this count
  */
 
 /** Days for which something that failed is shown: it keeps its state for ever. */
@@ -38,6 +39,8 @@ export function workFigures() {
     { subject: 'waves', query: { status: 'in_progress' } },
     { subject: 'transfer-orders', query: { status: 'in_transit' } },
     { subject: 'transfer-orders', query: { status: 'receiving' } },
+    { subject: 'counts', query: { status: 'open' } },
+    { subject: 'counts', query: { status: 'counting' } },
   ];
 }
 
@@ -74,6 +77,7 @@ export function attentionFigures(today) {
       label: 'with_discrepancy',
       query: { status: 'received', has_discrepancy: 'true' },
     },
+    { subject: 'counts', label: 'to_post', query: { status: 'counted' } },
     {
       subject: 'rfid-validations',
       label: 'recently',
@@ -110,6 +114,18 @@ export function webhookFigures(webhooks) {
       detail: new URL(url).host,
     })),
   ];
+}
+
+/**
+ * Return the figure of the pick faces of a warehouse that are below their minimum.
+ *
+ * @param {string} warehouse code
+ * @param {number} count
+ * @param {boolean} isMore
+ * @returns {Figure}
+ */
+export function replenishmentFigure(warehouse, count, isMore) {
+  return { subject: 'replenishments', label: 'below_minimum', query: { warehouse }, detail: warehouse, count, isMore };
 }
 
 /**

@@ -100,3 +100,16 @@ function bayKey(aisle, number) {
 export function fillOf(quantity, capacity) {
   return capacity === null || capacity <= 0 ? null : Math.min(quantity / capacity, 1);
 }
+
+/**
+ * Return how the codes of all positions between two of them begin, without digits at the end: those
+ * of A-1 to A-10 begin with `A-`.
+ *
+ * @param {string} first
+ * @param {string} last
+ */
+export function sharedStart(first, last) {
+  const letters = [...first];
+  const end = letters.findIndex((letter, at) => letter !== last[at]);
+  return letters.slice(0, end === -1 ? letters.length : end).join('').replace(/\d+$/, '');
+}

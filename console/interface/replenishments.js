@@ -2,7 +2,22 @@
 /** @type {import('../core/subject.js').Interface} */
 const subject = {
  "lists": {},
- "details": {"/replenishments": {"permission": null, "fields": []}},
+ "details": {
+  "/replenishments": {
+   "permission": null,
+   "fields": [
+    {"name": "pick_face", "type": "integer"},
+    {"name": "item_code", "type": "text"},
+    {"name": "bin_code", "type": "text"},
+    {"name": "qty", "type": "number"},
+    {"name": "minimum", "type": "number"},
+    {"name": "maximum", "type": "number"},
+    {"name": "needed", "type": "number"},
+    {"name": "transfer_id", "type": "integer"},
+    {"name": "proposals", "type": "array", "items": {"type": "object", "fields": [{"name": "from_bin_code", "type": "text"}, {"name": "batch_num", "type": "text"}, {"name": "qty", "type": "number"}]}}
+   ]
+  }
+ },
  "actions": {
   "POST /replenishments": {
    "permission": "inventory.manage",

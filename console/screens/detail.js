@@ -6,10 +6,11 @@ import { calls, permissions, session } from '../core/app.js';
 import { href } from '../core/address.js';
 import { readable } from '../core/links.js';
 import { allowedActions, lineLabel, startsAt } from '../core/actions.js';
+import { printScreen } from '../core/print.js';
 import { itemPath, listAddress, objectOf } from '../core/subject.js';
 import { loadDescription, loadInterface, useLoaded } from '../core/use.js';
 import { SUBJECT } from '../subjects.js';
-import { fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
+import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
 import { useEffect, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Actions } from '../components/actions.js';
@@ -105,6 +106,9 @@ function DetailView({ fields, error, isLoading, ...props }) {
   /** @param {Action} action */
   const linesOf = ({ at = 'lines' }) => tables.find(({ name }) => name === at)?.rows ?? [];
   const offered = actions.filter((one) => !one.isForAll || startsAt(one, linesOf(one)).length > 0);
+  const { sheet } = subject;
+  const sheetTable = sheet && tables.find(({ name }) => name === (sheet.at ?? 'lines'));
+  const [isPrinting, setPrinting] = useState(false);
   return h('article', {}, [
     h(Head, { subject, parameters, title }),
     h(Notice, { error, onRetry: onChange }),
@@ -116,11 +120,21 @@ function DetailView({ fields, error, isLoading, ...props }) {
       title,
       etag,
       onChange,
-      actions: offered,
+      actions: offered.filter(({ isOnlyAtLines }) => !isOnlyAtLines),
       linesOf,
       chosen,
       onChoose: setChosen,
     }),
+    sheetTable &&
+      h('div', { class: 'actions' }, [
+        h('button', { type: 'button', onClick: () => setPrinting(true) }, actionLabel(sheet.label)),
+      ]),
+    isPrinting &&
+      h(Lazy, {
+        load: () => import('../components/sheet.js'),
+        name: 'Sheet',
+        props: { title, subject: subject.name, resource, sheet, table: sheetTable, onDone: () => setPrinting(false) },
+      }),
     subject.files &&
       h(Lazy, { load: () => import('./panels/files.js'), name: 'Panel', props: { files: subject.files, parameters } }),
     h(Definitions, {
@@ -137,7 +151,7 @@ function DetailView({ fields, error, isLoading, ...props }) {
           startsAt(action, [row]).map(({ values }) =>
             h(
               'button',
-              { key: action.operation, type: 'button', onClick: () => setChosen({ action, values }) },
+              { key: lineLabel(action, description), type: 'button', onClick: () => setChosen({ action, values }) },
               lineLabel(action, description),
             ),
           ),
@@ -145,8 +159,12 @@ function DetailView({ fields, error, isLoading, ...props }) {
       const props = { caption, columns, rows, ...(here.length > 0 ? { buttonsOf } : {}) };
       return h('section', { key: name }, [
         h('h2', {}, caption),
-        subject.sells
-          ? h(Lazy, { load: () => import('../components/sellable.js'), name: 'OrderLines', props })
+        subject.lines
+          ? h(Lazy, {
+              load: () => import(`../components/${subject.lines}.js`),
+              name: 'Lines',
+              props: { ...props, resource },
+            })
           : h(Table, props),
       ]);
     }),
@@ -233,6 +251,7 @@ function Head({ subject, parameters, title }) {
   return h('header', { class: 'screen' }, [
     h('p', {}, h('a', { href: href(listAddress(subject, parameters)) }, subjectLabel(subject.from ?? subject.name))),
     h(Title, { title }),
+    h('button', { type: 'button', onClick: printScreen }, text('print')),
   ]);
 }
 

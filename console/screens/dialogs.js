@@ -10,6 +10,7 @@ import { excessOf, isAtOnce, labelOf, startsAt } from '../core/actions.js';
 import { text, valueLabel } from '../core/words.js';
 import { useEffect, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
+import { usePlaces, withPlaces } from '../components/putaway.js';
 import { ChangeForm } from '../components/change.js';
 import { Dialog } from '../components/dialog.js';
 import { Form, useAction } from '../components/form.js';
@@ -37,6 +38,7 @@ const LOSSES = /** @type {const} */ ({
   dispatch: 'loses_unpicked',
   finalize: 'loses_missing',
   'finish-picking': 'loses_missing',
+  post: 'posts_differences',
 });
 
 /**
@@ -88,6 +90,8 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
   const about = [target, values.item_code].filter((one) => one !== undefined).join(' · ');
   const title = about === '' ? label : `${label}: ${about}`;
   const start = draftOf(write?.body ?? [], values);
+  const goods = values.lines?.length === 1 ? values.lines[0] : values;
+  const places = usePlaces(action.putsAway?.(resource, values), goods);
   /** @param {import('../components/fields.js').Draft} draft */
   const send = async (draft) => {
     const body = write?.body === undefined ? undefined : { ...bodyOf(write.body, draft), ...action.sends };
@@ -97,7 +101,7 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
       return;
     }
     const here = address.value;
-    let ifMatch = action.operation.includes('{') ? etag : null;
+    let ifMatch = action.operation.includes('{') && !action.isShared ? etag : null;
     const bodies = action.each
       ? startsAt(action, lines).map(({ values }) => bodyOf(write?.body ?? [], draftOf(write?.body ?? [], values)))
       : [body];
@@ -144,7 +148,7 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
       !run.isBusy &&
       !run.error &&
       h('p', { class: 'notice', role: 'alert' }, text('more_than_open', { qty: plain(QTY, asked) })),
-    h(Form, { fields, start, label, action: run, onCancel: close, onSubmit: send }),
+    h(Form, { fields: withPlaces(fields, places), start, label, action: run, onCancel: close, onSubmit: send }),
   ]);
 }
 

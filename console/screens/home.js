@@ -4,7 +4,7 @@
 
 import { calls, isPermitted, locale } from '../core/app.js';
 import { href } from '../core/address.js';
-import { attentionFigures, webhookFigures, workFigures } from '../core/figures.js';
+import { attentionFigures, replenishmentFigure, webhookFigures, workFigures } from '../core/figures.js';
 import { formatNumber } from '../core/format.js';
 import { Refusal } from '../core/refusal.js';
 import { listPath } from '../core/subject.js';
@@ -27,8 +27,9 @@ export function Home() {
   const attention = useFigures(`attention ${day}`, async () => attentionFigures(day));
   const webhooks = useFigures('webhooks', figuresOfWebhooks);
   const work = useFigures('work', async () => workFigures());
-  const all = [attention, webhooks, work];
-  const urgent = [...attention.figures, ...webhooks.figures].filter(([, count]) => count !== 0);
+  const replenishments = useFigures('replenishments', figuresOfReplenishments);
+  const all = [attention, replenishments, webhooks, work];
+  const urgent = [...attention.figures, ...replenishments.figures, ...webhooks.figures].filter(([, count]) => count !== 0);
   return h('section', {}, [
     h(Title, { title: text('today') }),
     h(Notice, {
@@ -105,6 +106,26 @@ async function total({ subject, id = '', query, count }, signal) {
   }
 }
 
+/** Warehouses whose pick faces are looked at: each is a request. */
+const WAREHOUSES = 5;
+
+/** @param {AbortSignal} signal */
+async function figuresOfReplenishments(signal) {
+  try {
+    const { body } = await calls.read('GET /warehouses', { query: { per_page: WAREHOUSES }, signal });
+    const figures = body.data.map(async ({ whs_code: warehouse }) => {
+      const { body: page } = await calls.read('GET /replenishments', { query: { warehouse }, signal });
+      return replenishmentFigure(warehouse, page.data.length, page.links.next !== null);
+    });
+    return await Promise.all(figures);
+  } catch (error) {
+    if (error instanceof Refusal && error.status < 500) {
+      return []; // the module is switched off, or the session is restricted
+    }
+    throw error;
+  }
+}
+
 /** @param {AbortSignal} signal */
 async function figuresOfWebhooks(signal) {
   if (!isPermitted(SUBJECT.get('webhooks')?.permission ?? null)) {
@@ -139,14 +160,14 @@ function Figures({ figures }) {
  * @param {Figure} props.figure
  * @param {Count} props.count
  */
-function Card({ figure: { subject, id, query, label, detail }, count }) {
+function Card({ figure: { subject, id, query, label, detail, isMore }, count }) {
   const parent = SUBJECT.get(subject)?.parent;
   const path = parent === undefined || id === undefined ? [subject] : [parent, id, subject];
   const state = query.status ?? query.result;
   const words = [label && text(label), state && valueLabel(state), detail];
   return h('li', { class: count === 0 ? 'none' : undefined }, [
     h('a', { href: href(path, query) }, [
-      h('strong', {}, count === null ? '—' : formatNumber(count, locale.value)),
+      h('strong', {}, count === null ? '—' : `${formatNumber(count, locale.value)}${isMore ? '+' : ''}`),
       h('span', {}, subjectLabel(subject)),
       h('span', { class: 'quiet' }, words.filter(Boolean).join(' · ')),
       count === null && h('span', { class: 'quiet' }, text('not_counted')),

@@ -7,6 +7,7 @@ import { address, go, href } from '../core/address.js';
 import { bodyOf, draftOf } from '../core/draft.js';
 import { saveFile } from '../core/files.js';
 import { csvFile, formatNumber } from '../core/format.js';
+import { printScreen } from '../core/print.js';
 import { Refusal } from '../core/refusal.js';
 import { linkOf, readable } from '../core/links.js';
 import { itemPath, listPath, mayCarryOut, objectOf } from '../core/subject.js';
@@ -118,6 +119,7 @@ function ListView({ subject, id, list, description, page }) {
         h('button', { type: 'button', onClick: () => saveCsv(title, columns, rows) }, [
           text('download_csv', { count: rows.length }),
         ]),
+      rows.length > 0 && h('button', { type: 'button', onClick: printScreen }, text('print')),
       rows.length > 0 &&
         objectOf(subject) !== undefined &&
         h('a', { class: 'button', href: href(['exports', 'new'], { objects: objectOf(subject), format: 'csv', language: language.value }) }, [

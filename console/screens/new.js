@@ -3,12 +3,13 @@
  * and in `as` another operation that makes some.
  */
 
-import { browser, calls, permissions, say, session } from '../core/app.js';
+import { browser, permissions, say, session } from '../core/app.js';
 import { address, go, goBack, href } from '../core/address.js';
 import { bodyOf, draftOf } from '../core/draft.js';
 import { forgetDraft, keepDraft, keptDraft } from '../core/drafts.js';
 import { mayCarryOut } from '../core/subject.js';
 import { loadInterface, useLoaded } from '../core/use.js';
+import { rememberWarehouse, usualWarehouse } from '../core/usual.js';
 import { actionLabel, errorLabel, text } from '../core/words.js';
 import { useMemo, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
@@ -22,9 +23,6 @@ import { Title } from '../components/title.js';
 
 /** The field that is filled in with the usual warehouse. */
 const WAREHOUSE = 'warehouse_code';
-
-/** Where the browser keeps its code, for each company. */
-const usualKey = () => `stowage.warehouse ${session.user.value?.tenant}`;
 
 /**
  * @param {object} props
@@ -101,7 +99,7 @@ export function NewScreen({ subject }) {
             }
             forget();
             if (typeof draft[WAREHOUSE] === 'string') {
-              localStorage.setItem(usualKey(), draft[WAREHOUSE]);
+              rememberWarehouse(draft[WAREHOUSE]);
             }
             const stale = staleLines(answer.body?.data?.lines);
             say(stale === '' ? text('done', { action: label }) : text('not_applied', { lines: stale }));
@@ -114,24 +112,6 @@ export function NewScreen({ subject }) {
           },
         }),
   ]);
-}
-
-/**
- * Return the code of the only warehouse, or of the one that was last written in a form here.
- *
- * @param {AbortSignal} signal
- */
-async function usualWarehouse(signal) {
-  const last = localStorage.getItem(usualKey());
-  if (last !== null) {
-    return last;
-  }
-  try {
-    const { body } = await calls.read('GET /warehouses', { query: { per_page: 2 }, signal });
-    return body.data.length === 1 ? (body.data[0]?.whs_code ?? null) : null;
-  } catch {
-    return null; // the form works without
-  }
 }
 
 /**

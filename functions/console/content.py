@@ -20,7 +20,7 @@ MEDIA_TYPES = {
 """Suffix of the files that are served → media type. Types and settings of the checker are not."""
 
 _PAGE, _START, _SUBJECTS = "index.html", "main.js", "subjects.js"
-_OWN_SCREENS = ("account", "map", "settings")
+_OWN_SCREENS = ("account", "map", "replenishments", "settings")
 _PACKED = "packed.json"
 
 _STATIC_IMPORT = re.compile(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { attentionFigures, webhookFigures, workFigures } from '../../console/core/figures.js';
+import { attentionFigures, replenishmentFigure, webhookFigures, workFigures } from '../../console/core/figures.js';
 import { listPath } from '../../console/core/subject.js';
 import { SUBJECT } from '../../console/subjects.js';
 
@@ -48,6 +48,11 @@ test('goods that expire within a week are those that can still be sold', () => {
     expires_to: '2026-03-04',
     sort: 'expiry_date',
   });
+});
+
+test('the figure of a warehouse leads to its pick faces below minimum', () => {
+  const { subject, query, count } = replenishmentFigure('CEN', 100, true);
+  assert.deepEqual([subject, query, count], ['replenishments', { warehouse: 'CEN' }, 100]);
 });
 
 test('webhooks that are inactive are counted, and the deliveries of those that fail', () => {

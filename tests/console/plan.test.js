@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { draftFrom, drawable } from '../../console/core/map_draft.js';
-import { cellsOf, fillOf } from '../../console/core/plan.js';
+import { cellsOf, fillOf, sharedStart } from '../../console/core/plan.js';
 
 /** @param {object} values */
 const place = (values) => ({
@@ -77,4 +77,9 @@ test('a map to begin with has a bay for each rack, in which its positions lie', 
   assert.deepEqual([map.width_m, map.depth_m], [11, 8]);
   assert.equal([...cellsOf(map.bays, places).values()].flat().length, 5);
   assert.deepEqual(draftFrom([]).bays, []);
+});
+
+test('positions between two codes begin as both do, whatever their numbers', () => {
+  const starts = [['A-1', 'A-10'], ['A-01-1', 'A-01-9'], ['A-19', 'A-2'], ['A-1', 'B-1'], ['A-1', 'A-1']];
+  assert.deepEqual(starts.map(([first = '', last = '']) => sharedStart(first, last)), ['A-', 'A-01-', 'A-', '', 'A-']);
 });

@@ -65,6 +65,13 @@ for (const subject of SUBJECTS) {
       assert.deepEqual(subject.expected.columns.filter((name) => !columns.includes(name)), []);
       tables.add('expected');
     }
+    const { at = 'lines', columns = [], blanks = [] } = subject.sheet ?? {};
+    const ofLines = subject.expected && at === 'expected'
+      ? interfaces.get(subject.expected.subject)?.details[`/${subject.expected.subject}/{id}`]?.fields
+      : known;
+    const ofLine = new Set(ofLines?.find(({ name }) => name === 'lines')?.items?.fields?.map(({ name }) => name));
+    assert.deepEqual(columns.filter((name) => !ofLine.has(name) && name !== 'product_name'), []);
+    assert.ok(blanks.length > 0 === (subject.sheet !== undefined));
     for (const action of subject.actions ?? []) {
       const { operation, when = {}, unless = {}, asks = [], sends = {} } = action;
       assert.ok(action.line === undefined || tables.has(action.at ?? 'lines'), operation);
@@ -216,6 +223,34 @@ test('an action at a line begins with the goods that are left, and is not offere
   assert.equal(decide?.values.lines[0].qty, 1);
   const all = actionOf('returns', 'POST /returns/{id}/lines').values?.({ lines: Array(9).fill(back) });
   assert.equal(all?.lines.length, 8);
+});
+
+test('a line of a count is counted once, and then again only on purpose', () => {
+  const [count, isEmpty, , , again] = SUBJECT.get('counts')?.actions ?? [];
+  assert.ok(count && isEmpty && again);
+  const stock = { line_num: 1, status: 'open', bin_code: 'A-1', item_code: 'A', batch_num: null,
+    serial_number: 'S', inventory_status: 'available', movement_id: null };
+  const empty = { ...stock, line_num: 2, bin_code: 'A-2', item_code: null };
+  const counted = { ...stock, line_num: 3, status: 'counted' };
+  const posted = { ...counted, line_num: 4, movement_id: 9 };
+  const lines = [stock, empty, counted, posted];
+  const at = (/** @type {import('../../console/core/actions.js').Action} */ action) =>
+    startsAt(action, lines).map(({ line }) => line.line_num);
+  assert.deepEqual([count, isEmpty, again].map(at), [[1], [2], [3]]);
+  assert.deepEqual(startsAt(count, lines)[0]?.values.serials, ['S']);
+  const differing = [{ ...counted, difference: -2 }, { ...posted, difference: 1 }, { ...counted, difference: 0 }];
+  assert.deepEqual(actionOf('counts', 'POST /counts/{id}/post').loses?.({ lines: differing }), [
+    { item_code: 'A', qty: -2 },
+  ]);
+  assert.deepEqual(actionOf('counts', 'POST /counts/{id}/recount').values?.({ lines: differing }), { lines: [3] });
+});
+
+test('goods are put away in the warehouse of their work', () => {
+  const warehouseOf = (/** @type {string} */ name, /** @type {string} */ end, work = {}, values = {}) =>
+    actionOf(name, `POST /${name}/{id}/${end}`).putsAway?.(work, values);
+  assert.equal(warehouseOf('receipts', 'lines', {}, { whs_code: 'CEN' }), 'CEN');
+  assert.equal(warehouseOf('returns', 'dispositions', { warehouse_code: 'DUB' }), 'DUB');
+  assert.equal(warehouseOf('transfer-orders', 'receive', { from: { whs_code: 'CEN' }, to: { whs_code: 'DUB' } }), 'DUB');
 });
 
 test('what loses nothing needs no dialog, and what loses something names it', () => {

@@ -62,6 +62,7 @@ const asked = {
   values: new Set([...choices, ...SUBJECTS.flatMap(({ kind = [] }) => kind)]),
   actions: new Set([
     ...operations,
+    ...SUBJECTS.flatMap(({ sheet }) => sheet?.label ?? []),
     ...SUBJECTS.flatMap(({ files: printed = [] }) => printed.map(({ label }) => label)),
     ...SUBJECTS.flatMap(({ actions = [] }) =>
       actions.flatMap(({ label, lineLabel }) => [label, lineLabel].filter((one) => one !== undefined)),

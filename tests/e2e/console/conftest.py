@@ -88,3 +88,15 @@ def new_person(
 def person(new_person: NewPerson) -> Person:
     """A user with every permission."""
     return new_person()
+
+
+@pytest.fixture
+def goods(acme: httpx.Client, run: str) -> str:
+    """Code of a product, a warehouse `W-{run}` and its position `A-1`."""
+    for path, draft in (
+        ("/products", {"item_code": run, "name": f"Crate {run}"}),
+        ("/warehouses", {"whs_code": f"W-{run}", "name": f"Warehouse {run}"}),
+        ("/warehouse-positions", {"whs_code": f"W-{run}", "bin_code": "A-1"}),
+    ):
+        assert acme.post(path, json=draft).status_code == httpx.codes.CREATED
+    return run

@@ -14,18 +14,6 @@ from tests.e2e.console.conftest import NewPerson
 from tests.e2e.console.person import Person, fill
 
 
-@pytest.fixture
-def goods(acme: httpx.Client, run: str) -> str:
-    """Code of a product, a warehouse `W-{run}` and its position `A-1`."""
-    for path, draft in (
-        ("/products", {"item_code": run, "name": f"Crate {run}"}),
-        ("/warehouses", {"whs_code": f"W-{run}", "name": f"Warehouse {run}"}),
-        ("/warehouse-positions", {"whs_code": f"W-{run}", "bin_code": "A-1"}),
-    ):
-        assert acme.post(path, json=draft).status_code == httpx.codes.CREATED
-    return run
-
-
 def document(acme: httpx.Client, run: str, kind: str, qty: int, **more: object) -> dict[str, Any]:
     """Create a document of one line, and return it."""
     line = {"item_code": run, "qty": qty}
@@ -81,11 +69,14 @@ def test_figures_of_home_lead_to_what_they_count(
     (webhooks,) = (answer.json() for answer in answers if "/webhooks?per_page=" in answer.url)
     inactive = [one for one in webhooks["data"] if not one["is_active"]]
     counted["webhooks?is_active=false"] = len(inactive)
+    for answer in answers:
+        if "/replenishments?" in answer.url:
+            counted[answer.url.partition("/v1/")[2]] = len(answer.json()["data"])
     for address, count in figures.items():
         assert address
         assert count == f"{counted[address]:,}"  # others may have changed the list since
         person.open(address)
-        expect(person.page.locator(".pager")).to_be_visible()
+        expect(person.page.locator(".tools")).to_be_visible()
 
 
 def test_order_shows_what_can_be_sold(person: Person, acme: httpx.Client, goods: str) -> None:

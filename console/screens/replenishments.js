@@ -1,0 +1,179 @@
+/**
+ * Pick faces below their minimum, and the transfers that fill them.
+ */
+
+import { address, go, href } from '../core/address.js';
+import { calls, permissions } from '../core/app.js';
+import { mayCarryOut } from '../core/subject.js';
+import { loadInterface, useLoaded } from '../core/use.js';
+import { rememberWarehouse, usualWarehouse } from '../core/usual.js';
+import { fieldLabel, subjectLabel, text } from '../core/words.js';
+import { useState } from '../vendor/hooks.js';
+import { h } from '../vendor/preact.js';
+import { useAction } from '../components/form.js';
+import { Notice } from '../components/notice.js';
+import { Table } from '../components/table.js';
+import { Title } from '../components/title.js';
+import { plain } from '../components/value.js';
+
+/** @typedef {import('../core/actions.js').Resource} Resource */
+
+const LIST = '/replenishments';
+const CREATE = 'POST /replenishments';
+const COLUMNS = ['item_code', 'bin_code', 'qty', 'minimum', 'maximum', 'needed', 'proposals', 'transfer_id'];
+const QTY = /** @type {const} */ ({ name: 'qty', type: 'number' });
+
+export function Replenishments() {
+  const { warehouse = '', after = '0' } = address.value.query;
+  const places = useLoaded('warehouses', async (signal) => {
+    const { body } = await calls.read('GET /warehouses', { query: { per_page: 100 }, signal });
+    return { codes: body.data.map(({ whs_code: code }) => code), usual: await usualWarehouse(signal) };
+  });
+  const { codes = [], usual = null } = places.result ?? {};
+  const chosen = warehouse || (usual ?? codes[0] ?? '');
+  return h('section', {}, [
+    h('header', { class: 'screen' }, h(Title, { title: subjectLabel('replenishments') })),
+    h(Notice, { error: places.error, onRetry: places.reload }),
+    h('div', { class: 'tools' }, [
+      h('label', {}, [
+        `${fieldLabel('warehouse')} `,
+        h(
+          'select',
+          {
+            value: chosen,
+            onChange: (/** @type {Event} */ { currentTarget }) => {
+              const { value } = /** @type {HTMLSelectElement} */ (currentTarget);
+              rememberWarehouse(value);
+              go(href(['replenishments'], { warehouse: value }));
+            },
+          },
+          [...new Set([...codes, chosen])].filter(Boolean).map((code) => h('option', { key: code, value: code }, code)),
+        ),
+      ]),
+    ]),
+    chosen && h(PickFaces, { key: `${chosen} ${after}`, warehouse: chosen, after }),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {string} props.warehouse code
+ * @param {string} props.after pick face after which the page begins
+ */
+function PickFaces({ warehouse, after }) {
+  const loaded = useLoaded(`replenishments ${warehouse} ${after}`, async (signal) => {
+    const [description, { body }] = await Promise.all([
+      loadInterface('replenishments'),
+      calls.read('GET /replenishments', { query: { warehouse, after }, signal }),
+    ]);
+    return { description, page: body };
+  });
+  const action = useAction();
+  const [chosen, setChosen] = useState(/** @type {ReadonlySet<number>} */ (new Set()));
+  const [results, setResults] = useState(/** @type {ReadonlyMap<number, string>} */ (new Map()));
+  if (loaded.result === null) {
+    return h(Notice, { error: loaded.error, onRetry: loaded.reload });
+  }
+  const { description, page } = loaded.result;
+  const mayCreate = mayCarryOut(description.actions[CREATE], permissions());
+  const canFill = (/** @type {Resource} */ row) => mayCreate && row.proposals.length > 0;
+  /** @param {Record<string, unknown>} which */
+  const create = async (which) => {
+    const found = new Map(results);
+    /** @type {number | null} */
+    let next = 0;
+    while (next !== null) {
+      const more = next > 0 ? { after: next } : {};
+      const answer = await action.carryOut(CREATE, {}, { warehouse_code: warehouse, ...which, ...more });
+      if (answer === null) {
+        break;
+      }
+      const { created, unfilled, next_after } = answer.body.data;
+      for (const { pick_face, qty } of created) {
+        found.set(pick_face, text('transfer_created', { qty: plain(QTY, qty) }));
+      }
+      for (const { pick_face, needed } of unfilled) {
+        const missing = text('not_enough_stock', { qty: plain(QTY, needed) });
+        found.set(pick_face, [found.get(pick_face), missing].filter(Boolean).join(' · '));
+      }
+      next = next_after;
+    }
+    setResults(found);
+    setChosen(new Set());
+    loaded.reload();
+  };
+  const fields = description.details[LIST]?.fields ?? [];
+  const shown = COLUMNS.flatMap((name) => fields.find((one) => one.name === name) ?? []);
+  const rows = page.data.map((row) => ({
+    ...row,
+    proposals: row.proposals.map(({ from_bin_code: bin, qty }) => `${bin}: ${plain(QTY, qty)}`).join(', '),
+    result: results.get(row.pick_face) ?? null,
+    canFill: canFill(row),
+  }));
+  return h('div', {}, [
+    h(Notice, { error: action.error ?? loaded.error, isWrite: action.error !== null, onRetry: loaded.reload }),
+    mayCreate &&
+      h('div', { class: 'actions' }, [
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'main',
+            disabled: action.isBusy || !rows.some((one) => one.canFill),
+            onClick: () => create({ all: true }),
+          },
+          text('create_all'),
+        ),
+        h(
+          'button',
+          {
+            type: 'button',
+            disabled: action.isBusy || chosen.size === 0,
+            onClick: () => create({ pick_face_ids: [...chosen] }),
+          },
+          text('create_chosen', { count: chosen.size }),
+        ),
+      ]),
+    rows.length === 0
+      ? h('p', { class: 'quiet' }, text('nothing_below_minimum'))
+      : h(Table, {
+          caption: subjectLabel('replenishments'),
+          columns: [
+            ...shown.map((one) => (one.name === 'proposals' ? { ...one, type: /** @type {const} */ ('text') } : one)),
+            ...(results.size > 0 ? [/** @type {const} */ ({ name: 'result', type: 'text' })] : []),
+          ],
+          rows,
+          isLoading: loaded.isLoading,
+          linkOf: ({ name }, row) =>
+            name === 'transfer_id' && row.transfer_id !== null
+              ? href(['transfers', String(row.transfer_id)])
+              : name === 'bin_code'
+                ? href(['pick-faces'], { bin_code: String(row.bin_code), warehouse })
+                : undefined,
+          buttonsOf: (row) => (row.canFill === true ? [h(Choice, { id: Number(row.pick_face), chosen, onChange: setChosen })] : []),
+        }),
+    page.links.next !== null &&
+      h('nav', { class: 'pager', 'aria-label': text('pages') }, [
+        h('a', { class: 'button', href: href(['replenishments'], { warehouse, after: page.meta.last }) }, text('next_page')),
+      ]),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {number} props.id of a pick face
+ * @param {ReadonlySet<number>} props.chosen
+ * @param {(chosen: ReadonlySet<number>) => void} props.onChange
+ */
+function Choice({ id, chosen, onChange }) {
+  const isChosen = chosen.has(id);
+  const others = [...chosen].filter((one) => one !== id);
+  return h('label', {}, [
+    h('input', {
+      type: 'checkbox',
+      checked: isChosen,
+      onChange: () => onChange(new Set(isChosen ? others : [...others, id])),
+    }),
+    ` ${text('choose')}`,
+  ]);
+}
