@@ -65,7 +65,7 @@ class FeedStream:
         if others and self.rng.random() < 0.3:
             other = self._records[self.rng.choice(others)]
             meanwhile = partial(self.feed.relay, other[: self._relayed[partition] + 3])
-            with self.aws_faults.faulty(before_first("TransactWriteItems", meanwhile)):
+            with self.aws_faults.faulty(before_first("PutItem", meanwhile)):
                 self._deliver(partition, batch, end)
         elif self.rng.random() < 0.3:
             kill = kill_at(self.rng.randrange(2 * _MOST_CALLS))

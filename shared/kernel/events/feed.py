@@ -2,17 +2,18 @@
 
 Each transaction notes its changes in its item of the outbox (`shared.kernel.db.outbox_item`). The
 relay appends them after the commit (`feed_append`), so that no position is early, late or missing.
-One transaction writes two items:
+It writes two items:
 
-- the *head* of the feed, on the condition that its position is as it was read: the position of the
-  last entry, and for each kind of object the number of those that exist and the sum of their
-  versions;
 - a *chunk*: the new entries, one for each transaction, under the position of the first, with the
-  ids of their items of the outbox and the latest time at which an entry up to there began.
+  ids of their items of the outbox and the latest time at which an entry up to there began. It is
+  put unless there is one at this position;
+- the *head* of the feed, on the condition that it is as it was read: the position of the last
+  entry, and for each kind of object the number of those that exist and the sum of their versions.
 
-Before that, the relay reads the chunks up to one whose entries all began before its own. What
-another relay appends meanwhile changes the head, so that the condition fails and the relay reads
-again. So an entry is appended once, whoever appends it and however often.
+A chunk behind the head does not show yet. Whoever finds one there moves the head over it, because
+the relay that put it may have died. Before that, the relay reads the chunks up to one whose entries
+all began before its own, and after another relay has put one, it reads again. So an entry is
+appended once, whoever appends it and however often.
 
 A feed is of one table, and begins with an *epoch*, the time of its beginning in milliseconds. A
 head of another table, which a restore has copied, is not continued, and neither are entries about
@@ -20,13 +21,13 @@ another table.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.aws_errors import is_transient
-from shared.kernel.db.items import Item, Key, encode, item_at, pack, unpack
+from shared.kernel.db.items import Item, Key, encode, item_at, pack, to_attributes, unpack
 from shared.kernel.db.outbox_item import (
     EVENT_PREFIX,
     NotedChanges,
@@ -219,15 +220,7 @@ def complete_head(store: Store, head: FeedHead, existing: Checksums) -> FeedHead
         if latest.is_complete:  # by an attempt whose answer was lost
             return latest
         complete = replace(latest, checksums=added(latest.checksums, existing), is_complete=True)
-        update = update_of_head(store, latest, complete)
-        update["UpdateExpression"] += f" REMOVE {_BEGINNING}"
-        try:
-            store.client.update_item(**update)
-        except Exception as error:
-            changed = isinstance(error, store.client.exceptions.ConditionalCheckFailedException)
-            if not changed and not is_transient(error):
-                raise
-        else:
+        if moved_head(store, latest, complete):
             return complete
         attempt = store.back_off(attempt)
 
@@ -241,28 +234,49 @@ def added(one: Checksums, other: Checksums, sign: int = 1) -> Checksums:
     return found
 
 
-def update_of_head(store: Store, head: FeedHead, after: FeedHead) -> dict[str, Any]:
-    """Return the update of the head, on the condition that it is as it was read."""
-    return {
-        "TableName": store.table,
-        "Key": key_attributes(HEAD_KEY),
-        "UpdateExpression": (
-            "SET #position = :after, #sums = :sums, #newest = :newest, #delays = :delays"
+def moved_head(store: Store, head: FeedHead, after: FeedHead) -> bool:
+    """Replace the head; return False if it is not as it was read, or for a temporary reason."""
+    removed = f" REMOVE {_BEGINNING}" if after.is_complete and not head.is_complete else ""
+    # Completing it changes the sums, and not the position.
+    as_read = "attribute_not_exists" if head.is_complete else "attribute_exists"
+    return _is_written(
+        store,
+        lambda: store.client.update_item(
+            TableName=store.table,
+            Key=key_attributes(HEAD_KEY),
+            UpdateExpression=(
+                "SET #position = :after, #sums = :sums, #newest = :newest, #delays = :delays"
+                + removed
+            ),
+            ConditionExpression=(
+                f"#position = :before AND #epoch = :epoch AND {as_read}({_BEGINNING})"
+            ),
+            ExpressionAttributeNames={
+                "#position": "position", "#sums": "checksums", "#newest": "newest_ms",
+                "#epoch": "epoch", "#delays": "delays",
+            },
+            ExpressionAttributeValues={
+                ":before": encode(head.position),
+                ":after": encode(after.position),
+                ":epoch": encode(head.epoch),
+                ":sums": encode(_packed(after)),
+                ":newest": encode(after.newest_ms),
+                ":delays": encode(_packed_delays(after)),
+            },
         ),
-        "ConditionExpression": "#position = :before AND #epoch = :epoch",
-        "ExpressionAttributeNames": {
-            "#position": "position", "#sums": "checksums", "#newest": "newest_ms",
-            "#epoch": "epoch", "#delays": "delays",
-        },
-        "ExpressionAttributeValues": {
-            ":before": encode(head.position),
-            ":after": encode(after.position),
-            ":epoch": encode(head.epoch),
-            ":sums": encode(_packed(after)),
-            ":newest": encode(after.newest_ms),
-            ":delays": encode(_packed_delays(after)),
-        },
-    }  # fmt: skip
+    )  # fmt: skip
+
+
+def _is_written(store: Store, write: Callable[[], object]) -> bool:
+    """Write an item on a condition; return False if it fails, or for a temporary reason."""
+    try:
+        write()
+    except Exception as error:
+        changed = isinstance(error, store.client.exceptions.ConditionalCheckFailedException)
+        if not changed and not is_transient(error):
+            raise
+        return False
+    return True
 
 
 # Chunks
@@ -286,6 +300,41 @@ def chunk_item(after: FeedHead, batch: Sequence[UnappendedEntry]) -> Item:
         newest_ms=after.newest_ms,
         **{EXPIRY: now_ms() // 1000 + CHUNK_SECONDS},
     )
+
+
+def put_chunk(store: Store, after: FeedHead, batch: Sequence[UnappendedEntry]) -> bool:
+    """Put the item of `chunk_item`; return False if there is one, or for a temporary reason."""
+    return _is_written(
+        store,
+        lambda: store.client.put_item(
+            TableName=store.table,
+            Item=to_attributes(chunk_item(after, batch)),
+            ConditionExpression=f"attribute_not_exists({PARTITION_KEY})",
+        ),
+    )
+
+
+def read_head_behind_chunk(store: Store) -> FeedHead | None:
+    """Read the head; move it over a chunk behind it, which the relay that put it has not done yet.
+
+    None if the table has no feed.
+    """
+    head = read_head(store)
+    if head is None:
+        return None
+    item = store.uncached().get(chunk_key(head.epoch, head.position + 1))
+    if item is None:
+        return head
+    batch = [
+        UnappendedEntry(
+            name,
+            entry.committed_at,
+            NotedChanges(store.table, entry.request_id, entry.actor, entry.changes),
+        )
+        for name, entry in zip(ids_of(item), entries_of(item), strict=True)
+    ]
+    after = head.after(batch)
+    return after if moved_head(store, head, after) else head
 
 
 def read_entries(store: Store, head: FeedHead, after: int) -> Iterator[FeedEntry]:

@@ -6,8 +6,6 @@ from itertools import batched
 from typing import Any
 
 from shared.kernel.clock import now_ms
-from shared.kernel.db.aws_errors import is_transient
-from shared.kernel.db.items import to_attributes
 from shared.kernel.db.outbox_item import CHANGES, NotedChanges, milliseconds_of, partition_of
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY
@@ -16,9 +14,10 @@ from shared.kernel.events.feed import (
     STREAM_MS,
     FeedHead,
     UnappendedEntry,
-    chunk_item,
+    moved_head,
+    put_chunk,
     read_head,
-    update_of_head,
+    read_head_behind_chunk,
 )
 from shared.kernel.events.feed_ids import AppendedIds, appended_ids, with_appended
 from shared.kernel.events.outbox import OutboxEntry, RecoveryRequest, RedeliveryRequest, parse_entry
@@ -64,19 +63,12 @@ def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
             if not batch:
                 return
             after = head.after(batch)
-            try:
-                actions = _actions(store, head, after, batch)
-                store.client.transact_write_items(TransactItems=actions)
-            except Exception as error:
-                changed = isinstance(error, store.client.exceptions.TransactionCanceledException)
-                if not changed and not is_transient(error):
-                    raise
-            else:
+            if put_chunk(store, after, batch) and moved_head(store, head, after):
                 waiting, head = waiting[len(batch) :], after
                 known = with_appended(store, known, head, (one.id for one in batch))
                 continue
         attempt = store.back_off(attempt)
-        latest = read_head(store)
+        latest = read_head_behind_chunk(store)
         if latest is None or latest.epoch != head.epoch:
             append(store, entries)
             return
@@ -164,11 +156,3 @@ def _first_batch(entries: Sequence[UnappendedEntry]) -> list[UnappendedEntry]:
             break
         batch.append(one)
     return batch
-
-
-def _actions(
-    store: Store, head: FeedHead, after: FeedHead, batch: Sequence[UnappendedEntry]
-) -> list[Any]:
-    """Return the actions that append a batch: of the head, which is `after` then, and the chunk."""
-    chunk = {"TableName": store.table, "Item": to_attributes(chunk_item(after, batch))}
-    return [{"Update": update_of_head(store, head, after)}, {"Put": chunk}]

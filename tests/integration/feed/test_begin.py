@@ -14,7 +14,7 @@ from shared.integration.webhooks.relay import relay_missed_entries
 from shared.kernel import aws
 from shared.kernel.db.items import item_at, to_attributes
 from shared.kernel.errors import Conflict
-from shared.kernel.events.feed import HEAD_KEY, STREAM_MS, head_item
+from shared.kernel.events.feed import HEAD_KEY, STREAM_MS, complete_head, head_item
 from tests.clock import Clock
 from tests.faults import (
     Answer,
@@ -110,6 +110,23 @@ def test_an_interrupted_beginning_is_repeated_and_shows_nothing(
         begin_feed(feed.store)
         feed.relay()
         assert _sums(feed) == checksums_of(listed_versions(feed.stack))
+
+
+def test_a_relay_that_has_read_the_head_before_it_is_complete_keeps_the_sums(
+    feed: FeedScenario, aws_faults: AwsFaults
+) -> None:
+    feed.create(1)
+    feed.relay()
+    existing = checksums_of(listed_versions(feed.stack))
+    head = replace(feed.head, checksums={}, is_complete=False)
+    item = head_item(feed.store.table, head)
+    aws.client("dynamodb").put_item(TableName=feed.store.table, Item=to_attributes(item))
+    feed.create(2)
+    complete = partial(complete_head, feed.store, head, existing)
+    with aws_faults.faulty(before_first("UpdateItem", complete)):
+        assert feed.relay() == []
+    assert has_feed(feed.store)
+    assert _sums(feed) == checksums_of(listed_versions(feed.stack))
 
 
 @pytest.mark.parametrize("is_written", [False, True])
