@@ -199,7 +199,9 @@ def _attempt(
         if after.status == "failed":
             return _record_final_failure(store, state, after, result)
         succeeded = after.status == "succeeded"
-        repository.record_attempt(store, webhook.id, instant(began), fast=fast, succeeded=succeeded)
+        if rules.must_record(state.health, began, fast=fast, succeeded=succeeded):
+            at = instant(began)
+            repository.record_attempt(store, webhook.id, at, fast=fast, succeeded=succeeded)
         repository.log_delivery(store, state.logged, after, ended)
     except DeliveryConflict:
         return "conflict"

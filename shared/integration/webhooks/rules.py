@@ -26,6 +26,9 @@ SLOW_AFTER_SECONDS = 2
 MAX_FAILURES = 10
 """Consecutive failed deliveries after which a subscription is deactivated."""
 
+_RECORDED_SECONDS = 10
+"""How long the time of an attempt stands for those after it: each delivery would write the same
+item otherwise, the health of the endpoint."""
 _GONE = 410
 _OVERDUE_SECONDS = 900
 _OWN_DELIVERY_MS = 60_000
@@ -193,6 +196,16 @@ def after_attempt(
             "updated_at": instant(ended),
         }
     )
+
+
+def must_record(health: EndpointHealth, began: int, *, fast: bool, succeeded: bool) -> bool:
+    """Return whether an attempt that began at a time in milliseconds is written to the health.
+
+    It is if it changes what else is known of the endpoint, or if the last time written is old.
+    """
+    last = health.last_triggered_at
+    is_recent = last is not None and began - milliseconds_of(last) < _RECORDED_SECONDS * 1000
+    return not is_recent or health.quick != fast or (succeeded and health.failure_count > 0)
 
 
 def must_deactivate(health: EndpointHealth, result: "AttemptResult") -> bool:
