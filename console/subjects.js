@@ -85,6 +85,7 @@ export const SUBJECTS = [
   {
     name: 'products',
     kind: 'product',
+    isApproved: true,
     group: 'catalog',
     columns: ['item_code', 'name', 'type', 'barcode', 'sales_unit'],
     title: 'item_code',
@@ -200,6 +201,7 @@ export const SUBJECTS = [
   {
     name: 'receipts',
     kind: 'receipt',
+    isApproved: true,
     group: 'inbound',
     columns: ['id', 'status', 'document', 'operator', 'created_at'],
     title: 'id',
@@ -323,6 +325,7 @@ export const SUBJECTS = [
   {
     name: 'pickings',
     kind: 'picking',
+    isApproved: true,
     group: 'outbound',
     columns: ['code', 'status', 'priority', 'document', 'operator', 'has_shortage', 'created_at'],
     title: 'code',
@@ -591,6 +594,7 @@ export const SUBJECTS = [
   {
     name: 'counts',
     kind: 'count',
+    isApproved: true,
     group: 'stock',
     columns: ['code', 'status', 'warehouse_code', 'progress', 'assigned_to', 'due_at', 'created_at'],
     title: 'code',

@@ -19,7 +19,7 @@ import { Parts } from './parts.js';
  * @param {Record<string, any>} props.resource
  * @param {string | null} props.etag of this resource
  * @param {string} props.label of the action, in the message that it is done
- * @param {ReturnType<typeof import('./form.js').useAction>} props.action
+ * @param {ReturnType<typeof import('../core/act.js').useAction>} props.action
  * @param {Readonly<Record<string, readonly string[]>>} [props.groups] see `Form`
  * @param {() => void} props.onStale reads the resource again
  * @param {() => void} props.onCancel

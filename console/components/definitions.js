@@ -58,7 +58,8 @@ function shown(field, values, links) {
     return h('address', {}, postalLines(value, language.value).join('\n'));
   }
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject && field.type === 'object'
+  const hasName = isObject && 'user_id' in value && /** @type {any} */ (value).name;
+  return isObject && field.type === 'object' && !hasName
     ? h(Parts, { fields: field.fields ?? [], values: /** @type {Record<string, unknown>} */ (value) })
     : h(Value, { field, value });
 }

@@ -2,9 +2,8 @@
  * A form that carries an action out: its fields, its problems, and one key for all attempts.
  */
 
-import { calls, newAction } from '../core/app.js';
 import { readable } from '../core/links.js';
-import { isUnknown, Refusal } from '../core/refusal.js';
+import { Refusal } from '../core/refusal.js';
 import { text } from '../core/words.js';
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
@@ -15,48 +14,11 @@ import { Notice } from './notice.js';
 /** @typedef {import('./fields.js').Draft} Draft */
 
 /**
- * Carry a write of the interface out, for the whole life of a form or a button.
- *
- * @returns {{
- *   isBusy: boolean,
- *   isOpen: boolean,
- *   error: unknown,
- *   carryOut: (operation: string, parameters: Record<string, string | number>, body?: unknown,
- *     etag?: string | null) => Promise<any>,
- * }} `carryOut` returns the answer, or null if there is an error; `isOpen`: whether it is not
- *   known what became of the last request, so that only the same request may be sent again
- */
-export function useAction() {
-  const action = useRef(/** @type {import('../core/calls.js').Action | null} */ (null));
-  action.current ??= newAction();
-  const [state, setState] = useState({ isBusy: false, error: /** @type {unknown} */ (null) });
-  const { current } = action;
-  return {
-    ...state,
-    isOpen: isUnknown(state.error) && current.isOpen,
-    carryOut: async (operation, parameters, body, etag = null) => {
-      setState({ isBusy: true, error: null });
-      try {
-        const name = /** @type {keyof import('../types/operations.js').Operations} */ (operation);
-        const result = await current.run((key) =>
-          calls.write(name, { key, parameters, body: /** @type {any} */ (body), etag }),
-        );
-        setState({ isBusy: false, error: null });
-        return result;
-      } catch (error) {
-        setState({ isBusy: false, error });
-        return null;
-      }
-    },
-  };
-}
-
-/**
  * @param {object} props
  * @param {readonly import('../core/subject.js').Field[]} props.fields
  * @param {Draft} props.start what the form shows at first
  * @param {string} props.label of the button
- * @param {ReturnType<typeof useAction>} props.action
+ * @param {ReturnType<typeof import('../core/act.js').useAction>} props.action
  * @param {(draft: Draft) => void} props.onSubmit
  * @param {() => void} props.onCancel
  * @param {(row: Draft, draft: Draft) => any} [props.noteOf] returns what is shown below each row

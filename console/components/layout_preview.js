@@ -11,7 +11,7 @@ import { useMemo, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Dialog } from './dialog.js';
 import { Floor, Movable } from './floor.js';
-import { useAction } from './form.js';
+import { useAction } from '../core/act.js';
 import { Notice } from './notice.js';
 
 /** @typedef {import('../core/plan.js').Place} Place */

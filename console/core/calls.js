@@ -276,17 +276,3 @@ export function queryText(query) {
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
   return text && `?${text}`;
 }
-
-/**
- * Return the operation that a request is of, such as `POST /receipts/{id}/start`.
- *
- * @param {readonly string[]} operations
- * @param {{method: string, path: string}} request
- * @returns {string | undefined}
- */
-export function operationOf(operations, { method, path }) {
-  return operations.find((operation) => {
-    const pattern = operation.replaceAll(/\{\w+\}/g, '[^/]+');
-    return new RegExp(`^${pattern}$`).test(`${method} ${path}`);
-  });
-}

@@ -90,6 +90,7 @@
  * @property {{subject: string, id: (resource: Resource) => number | undefined,
  *   columns: readonly string[]}} [expected] another resource, whose lines are worked on
  * @property {Record<string, string>} [links] field with an object → subject of this object
+ * @property {boolean} [isApproved] changes of it may need an approval
  * @property {readonly string[]} [hidden] fields of the detail that another list shows
  * @property {string} [parent] subject below whose resources it is
  * @property {string} [from] subject in whose list it is made, if it has no list of its own

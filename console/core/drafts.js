@@ -50,12 +50,13 @@ export function forgetDraft(storage, owner, name) {
 }
 
 /**
- * Forget the drafts of everybody, at a sign-out.
+ * Forget all drafts, as at a sign-out, or those of some forms.
  *
  * @param {Storage} storage
+ * @param {string} [begins] owner, and how the name of the form begins
  */
-export function forgetDrafts(storage) {
+export function forgetDrafts(storage, begins = '') {
   Object.keys(storage)
-    .filter((key) => key.startsWith(PREFIX))
+    .filter((key) => key.startsWith(PREFIX + begins))
     .forEach((key) => storage.removeItem(key));
 }

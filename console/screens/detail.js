@@ -112,6 +112,12 @@ function DetailView({ fields, error, isLoading, ...props }) {
   return h('article', {}, [
     h(Head, { subject, parameters, title }),
     h(Notice, { error, onRetry: onChange }),
+    subject.isApproved &&
+      h(Lazy, {
+        load: () => import('../components/granted.js'),
+        name: 'Granted',
+        props: { about: { object: subject.kind, id: resource.id }, onDone: onChange },
+      }),
     h(Actions, {
       subject,
       parameters,

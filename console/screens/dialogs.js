@@ -2,6 +2,7 @@
  * The dialogs of a resource: an action with what it asks for, and the change of its fields.
  */
 
+import { useAction } from '../core/act.js';
 import { address } from '../core/address.js';
 import { permissions, say } from '../core/app.js';
 import { bodyOf, draftOf } from '../core/draft.js';
@@ -13,7 +14,7 @@ import { h } from '../vendor/preact.js';
 import { usePlaces, withPlaces } from '../components/putaway.js';
 import { ChangeForm } from '../components/change.js';
 import { Dialog } from '../components/dialog.js';
-import { Form, useAction } from '../components/form.js';
+import { Form } from '../components/form.js';
 import { plain } from '../components/value.js';
 
 /**

@@ -14,6 +14,7 @@ import { today } from '../core/zone.js';
 import { SUBJECT } from '../subjects.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
+import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
 import { Title } from '../components/title.js';
 
@@ -37,6 +38,7 @@ export function Home() {
       onRetry: () => all.forEach(({ reload }) => reload()),
     }),
     h('h2', {}, text('needs_attention')),
+    h(Lazy, { load: () => import('../components/granted.js'), name: 'Granted', props: {} }),
     urgent.length === 0 && !attention.error
       ? h('p', { class: 'quiet' }, text(attention.isLoading ? 'loading' : 'nothing_needs_attention'))
       : h(Figures, { figures: urgent }),

@@ -3,6 +3,7 @@
  * and in `as` another operation that makes some.
  */
 
+import { useAction } from '../core/act.js';
 import { browser, permissions, say, session } from '../core/app.js';
 import { address, go, goBack, href } from '../core/address.js';
 import { bodyOf, draftOf } from '../core/draft.js';
@@ -13,7 +14,7 @@ import { rememberWarehouse, usualWarehouse } from '../core/usual.js';
 import { actionLabel, errorLabel, text } from '../core/words.js';
 import { useMemo, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
-import { Form, useAction } from '../components/form.js';
+import { Form } from '../components/form.js';
 import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
 import { Secrets, secretsOf } from '../components/secrets.js';

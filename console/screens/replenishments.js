@@ -2,6 +2,7 @@
  * Pick faces below their minimum, and the transfers that fill them.
  */
 
+import { useAction } from '../core/act.js';
 import { address, go, href } from '../core/address.js';
 import { calls, permissions } from '../core/app.js';
 import { mayCarryOut } from '../core/subject.js';
@@ -10,7 +11,6 @@ import { rememberWarehouse, usualWarehouse } from '../core/usual.js';
 import { fieldLabel, subjectLabel, text } from '../core/words.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
-import { useAction } from '../components/form.js';
 import { Notice } from '../components/notice.js';
 import { Table } from '../components/table.js';
 import { Title } from '../components/title.js';

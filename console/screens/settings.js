@@ -10,7 +10,7 @@ import { subjectLabel, text } from '../core/words.js';
 import { timeZone } from '../core/zone.js';
 import { h } from '../vendor/preact.js';
 import { ChangeForm } from '../components/change.js';
-import { useAction } from '../components/form.js';
+import { useAction } from '../core/act.js';
 import { Notice } from '../components/notice.js';
 import { Definitions } from '../components/definitions.js';
 import { Title } from '../components/title.js';

@@ -6,6 +6,7 @@ const words = {
     add_range: "Add the range",
     all_lines: "All lines ({count})",
     apply: "Apply",
+    approval_granted: "Your request was granted; you can carry it out now.",
     approval_needed: "This needs an approval. It was requested; repeat the action when it is granted.",
     below_minimum: "Below minimum",
     cancel: "Go back",

@@ -7,6 +7,7 @@ const words = {
     add_range: "Añadir el rango",
     all_lines: "Todas las líneas ({count})",
     apply: "Aplicar",
+    approval_granted: "Se ha concedido su solicitud; ya puede llevarla a cabo.",
     approval_needed: "Esto necesita una aprobación. Ya se ha solicitado; repita la acción cuando se conceda.",
     below_minimum: "Bajo mínimo",
     cancel: "Volver",

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Action, Calls, operationOf, pathOf, queryText } from '../../console/core/calls.js';
+import { Action, Calls, pathOf, queryText } from '../../console/core/calls.js';
+import { operationOf, parametersOf } from '../../console/core/request.js';
 import { isUnknown, NoAnswer, Refusal, refusalOf, SessionEnded } from '../../console/core/refusal.js';
 import { answer, BROKEN, FakeBrowser, granted, refused, signedInSession } from './service.js';
 
@@ -169,6 +170,9 @@ test('a session that ended during an action leaves the action open', async () =>
 test('paths and queries are encoded', () => {
   assert.equal(pathOf('GET /products/{id}', { id: '../x?' }), '/products/..%2Fx%3F');
   assert.throws(() => pathOf('GET /products/{id}', {}), /needs id/);
+  assert.deepEqual(parametersOf('GET /products/{id}', '/products/..%2Fx%3F'), { id: '../x?' });
+  const named = parametersOf('POST /webhooks/{id}/deliveries/{delivery}/redeliver', '/webhooks/1/deliveries/2/redeliver');
+  assert.deepEqual(named, { id: '1', delivery: '2' });
   assert.equal(queryText({}), '');
   assert.equal(queryText({ a: 0, b: false, c: undefined }), '?a=0&b=false');
 });

@@ -29,6 +29,7 @@ def _approval(number: int, times: spec.Times) -> StoredApproval:
             "requested_by": {
                 "user_id": 7 if number % 2 else None,
                 "client_id": None if number % 2 else f"stw_acme_{number:024x}",
+                "name": spec.unless(number, 5, "Luisa Vega"),
             },
             "decided_by": user if is_decided else None,
             "decided_at": times.updated(number) if is_decided else None,
@@ -46,7 +47,7 @@ APPROVAL_LIST = spec.Listed(
     fields=spec.fields("""
         integer: id resource.id requested_by.user_id? decided_by.user_id?
         string: object status code message comment? resource.object request.method request.path
-        string: request.body.item_code requested_by.client_id? decided_by.name?
+        string: request.body.item_code requested_by.client_id? requested_by.name? decided_by.name?
         number: request.body.qty
         object: resource request request.body? requested_by decided_by?
         date-time: decided_at? expires_at created_at updated_at

@@ -3,13 +3,14 @@
  */
 
 import { calls, permissions } from '../../core/app.js';
-import { operationOf } from '../../core/calls.js';
 import { readable } from '../../core/links.js';
+import { operationOf } from '../../core/request.js';
 import { itemPath } from '../../core/subject.js';
 import { loadInterface, useLoaded } from '../../core/use.js';
 import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../../core/words.js';
 import { SUBJECT, SUBJECT_OF_KIND } from '../../subjects.js';
 import { h } from '../../vendor/preact.js';
+import { Lazy } from '../../components/lazy.js';
 import { Notice } from '../../components/notice.js';
 import { Parts } from '../../components/parts.js';
 import { Table } from '../../components/table.js';
@@ -22,14 +23,24 @@ import { Table } from '../../components/table.js';
 /**
  * @param {object} props
  * @param {Record<string, any>} props.resource
+ * @param {() => void} props.onChange
  */
-export function Panel({ resource: { request, resource } }) {
+export function Panel({ resource: approval, onChange }) {
+  const { request, resource } = approval;
   const name = SUBJECT_OF_KIND[resource.object] ?? '';
   const body = request.body ?? {};
   return h('section', {}, [
     h('h2', {}, text('what_is_asked')),
     h(Asked, { request, body }),
-    !permissions().has('approvals.grant') && h('p', { class: 'quiet' }, text('others_decide')),
+    approval.status === 'granted' &&
+      h(Lazy, {
+        load: () => import('../../components/granted.js'),
+        name: 'CarryOut',
+        props: { approval, onDone: onChange },
+      }),
+    approval.status === 'pending' &&
+      !permissions().has('approvals.grant') &&
+      h('p', { class: 'quiet' }, text('others_decide')),
     name === 'products' ? h(StockThere, { body }) : SUBJECT.has(name) && h(Goods, { name, id: resource.id, body }),
   ]);
 }

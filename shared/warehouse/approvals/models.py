@@ -31,10 +31,11 @@ class ApprovedResource(Stored):
 
 
 class ApprovalRequester(Stored):
-    """Who sent the request; one of both is null."""
+    """Who sent the request, with the name at that time; one of both ids is null."""
 
     user_id: int | None
     client_id: str | None
+    name: str | None = None
 
 
 class Approver(Stored):

@@ -25,9 +25,9 @@ MAX_BODY = 8_192
 
 
 def new_approval(
-    number: int, need: ApprovalNeed, request: SentRequest, now_ms: int
+    number: int, need: ApprovalNeed, request: SentRequest, name: str | None, now_ms: int
 ) -> StoredApproval:
-    """Return the pending approval of a request."""
+    """Return the pending approval of a request; `name` is that of its sender."""
     now = instant(now_ms)
     return StoredApproval(
         id=number,
@@ -40,7 +40,7 @@ def new_approval(
         body_json=_shown_body(request),
         digest=request.digest(),
         figures=digest_of_figures(need),
-        requested_by=_requester(request.caller),
+        requested_by=_requester(request.caller, name),
         expires_at=instant(now_ms + LIFETIME_MS),
         created_at=now,
         updated_at=now,
@@ -53,10 +53,10 @@ def digest_of_figures(need: ApprovalNeed) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _requester(caller: Caller) -> ApprovalRequester:
+def _requester(caller: Caller, name: str | None) -> ApprovalRequester:
     is_client = caller.kind == "client"
     client_id = caller.subject if is_client else None
-    return ApprovalRequester(user_id=caller.user_id, client_id=client_id)
+    return ApprovalRequester(user_id=caller.user_id, client_id=client_id, name=name)
 
 
 def _shown_body(request: SentRequest) -> str | None:

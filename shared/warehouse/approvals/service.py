@@ -140,7 +140,7 @@ def request_approval(store: Store, refused: ApprovalNotRequested, request: SentR
             outdated = APPROVALS.get(tx.store, found.approval_id)
             APPROVALS.save(tx, outdated, outdated.entity, expires_at=tx.now)
         number, _ = run_all(lambda: tx.next_id(APPROVALS.kind), lambda: audit.reserve_entry_ids(tx))
-        approval = rules.new_approval(number, refused.need, request, tx.now_ms)
+        approval = rules.new_approval(number, refused.need, request, refused.actor.name, tx.now_ms)
         APPROVALS.insert(tx, number, approval)
         repository.put_open_approval(tx, approval, replaces=seen.approval_id if seen else None)
         replaces = found.approval_id if found else None

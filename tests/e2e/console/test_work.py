@@ -192,7 +192,7 @@ def test_everything_is_received_and_picked_in_one_step(
     assert (line["qty"], line["picked_qty"], line["bin_code"]) == (4, 4, "A-1")
 
 
-def test_approval_is_asked_for_seen_next_to_the_goods_and_granted(
+def test_approval_is_asked_for_seen_next_to_the_goods_granted_and_carried_out(
     new_person: NewPerson, acme: httpx.Client, goods: str
 ) -> None:
     receipt = started_receipt(acme, goods)
@@ -225,9 +225,24 @@ def test_approval_is_asked_for_seen_next_to_the_goods_and_granted(
     expect(supervisor.shown("Status")).to_have_text("Granted")
     expect(supervisor.shown("Comment")).to_have_text("Counted twice.")
 
-    dialog.get_by_role("button", name="Receive goods").click()
+    name = worker.username.partition("@")[0]
+    expect(supervisor.shown("Requested by")).to_have_text(f"Person {name}")
+    expect(supervisor.page.get_by_role("button", name="Receive goods")).to_have_count(0)
+
+    dialog.get_by_role("button", name="Go back").click()
     expect(dialog).to_have_count(0)
-    expect(worker.rows().first).to_contain_text("500")
+    worker.open(address)
+    expect(worker.page.get_by_role("button", name="Receive goods")).to_be_visible()
+    worker.open()
+    granted = worker.page.locator(".notice").filter(has_text="Your request was granted")
+    expect(granted.get_by_role("button", name="Receive goods")).to_be_visible()
+    worker.open(f"receipts/{receipt}")
+    granted.get_by_role("button", name="Receive goods").click()
+    expect(granted).to_have_count(0)
+    expect(worker.page.get_by_role("region", name="Lines").locator("tbody tr")).to_contain_text(
+        ["500"]
+    )
+    assert acme.get(address.removeprefix("/")).json()["data"]["status"] == "used"
 
 
 def test_two_people_at_one_picking(new_person: NewPerson, acme: httpx.Client, goods: str) -> None:

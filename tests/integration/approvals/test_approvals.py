@@ -39,7 +39,7 @@ def test_granted_request_passes_once_and_everything_is_recorded(
         "message": message,
         "resource": {"object": "receipt", "id": receipt},
         "request": {"method": "POST", "path": scenario.path, "body": MORE},
-        "requested_by": {"user_id": None, "client_id": client_id},
+        "requested_by": {"user_id": None, "client_id": client_id, "name": None},
         "decided_by": None,
         "decided_at": None,
         "comment": None,
@@ -124,7 +124,9 @@ def test_work_that_no_request_carries_out_is_refused_without_an_approval(stack: 
 
 def test_supervisor_may_grant_an_own_request(scenario: ApprovalScenario) -> None:
     number = approval_of(scenario.supervisor.post(scenario.path, MORE))
-    assert scenario.shown(number)["requested_by"] == {"user_id": 7, "client_id": None}
+    assert scenario.shown(number)["requested_by"] == {
+        "user_id": 7, "client_id": None, "name": PICKER_NAME,
+    }  # fmt: skip
     assert scenario.decide(number).status == 200
     assert scenario.receive().code == "approval_required", "it is the approval of the user"
     assert scenario.supervisor.post(scenario.path, MORE).status == 200

@@ -24,7 +24,7 @@ class _Body(BaseModel):
 
 def _approval(model: BaseModel | None = None, now_ms: int = 0) -> StoredApproval:
     request = SentRequest(_CLIENT, "POST", "/stock-adjustments", None, model)
-    return rules.new_approval(1, _NEED, request, now_ms)
+    return rules.new_approval(1, _NEED, request, "ERP", now_ms)
 
 
 def test_an_approval_is_open_up_to_its_last_millisecond() -> None:
