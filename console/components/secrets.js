@@ -5,8 +5,12 @@
 import { say } from '../core/app.js';
 import { fieldLabel, text } from '../core/words.js';
 import { h } from '../vendor/preact.js';
+import { Lazy } from './lazy.js';
 
-const NAMES = ['client_secret', 'secret', 'password', 'uri', 'recovery_codes'];
+const NAMES = ['client_secret', 'otpauth_uri', 'secret', 'password', 'recovery_codes'];
+
+/** The one that a phone scans. */
+const SCANNED = 'otpauth_uri';
 
 /**
  * Return the secrets of a resource.
@@ -39,6 +43,12 @@ export function Secrets({ secrets, onClose }) {
     ...Object.entries(secrets).map(([name, value]) =>
       h('div', { key: name, class: 'secret' }, [
         h('strong', {}, fieldLabel(name)),
+        name === SCANNED &&
+          h(Lazy, {
+            load: () => import('./qr_code.js'),
+            name: 'QrCode',
+            props: { content: value, label: fieldLabel(name) },
+          }),
         h('pre', {}, value),
         h(
           'button',

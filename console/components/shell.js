@@ -2,11 +2,11 @@
  * The frame of all screens: menu, account, messages, and the sign-in where it is needed.
  */
 
-import { isPermitted, messages, permissions, say, session } from '../core/app.js';
+import { calls, isPermitted, messages, permissions, say, session } from '../core/app.js';
 import { address, href } from '../core/address.js';
 import { forgetDrafts } from '../core/drafts.js';
 import { Outdated } from '../core/refusal.js';
-import { imported } from '../core/use.js';
+import { imported, useLoaded } from '../core/use.js';
 import { LANGUAGES, language, rememberLanguage, subjectLabel, text, useLanguage } from '../core/words.js';
 import { SUBJECT, SUBJECTS } from '../subjects.js';
 import { useEffect, useState } from '../vendor/hooks.js';
@@ -45,7 +45,7 @@ export function Shell({ refused }) {
     h('button', { type: 'button', class: 'skip', onClick: focusContent }, text('skip')),
     h('header', { class: 'top' }, [
       h('a', { href: href([]) }, text('product')),
-      h('span', {}, user.tenant),
+      h(Person, { user }),
       h(Choices, {}),
       h('button', { type: 'button', onClick: signOut }, text('sign_out')),
     ]),
@@ -68,6 +68,23 @@ export function Shell({ refused }) {
       messages.value.map((message) => h('p', { key: message.id }, message.text)),
     ),
   ]);
+}
+
+/**
+ * Who is signed in, and for which company; the name is read, because a token has none.
+ *
+ * @param {object} props
+ * @param {import('../core/session.js').SignedIn} props.user
+ */
+function Person({ user }) {
+  const { result } = useLoaded(`person ${user.tenant} ${user.userId} ${user.isRestricted}`, async (signal) => {
+    if (user.isRestricted) {
+      return null;
+    }
+    const { body } = await calls.read('GET /users/{id}', { parameters: { id: 'me' }, signal });
+    return body.data;
+  });
+  return h('span', {}, [result?.name, user.tenant].filter(Boolean).join(' · '));
 }
 
 function focusContent() {

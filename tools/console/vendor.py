@@ -16,6 +16,7 @@ LIBRARIES: Mapping[str, tuple[str, str]] = {
     "signals-core.js": ("@preact/signals-core", "dist/signals-core.mjs"),
     "signals.js": ("@preact/signals", "dist/signals.mjs"),
     "idb.js": ("idb", "build/index.js"),
+    "lean-qr.js": ("lean-qr", "index.mjs"),
 }
 """File in console/vendor → npm package, and file in it."""
 
@@ -25,6 +26,7 @@ _FILES: Mapping[str, str] = {
     "@preact/signals-core": "signals-core.js",
     "@preact/signals": "signals.js",
     "idb": "idb.js",
+    "lean-qr": "lean-qr.js",
 }
 """Name in an import → file in console/vendor."""
 

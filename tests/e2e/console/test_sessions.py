@@ -8,6 +8,7 @@ from itertools import cycle
 
 import httpx
 import pytest
+import zxingcpp
 from playwright.sync_api import Locator, Request, Route, expect
 
 from operations import provisioning
@@ -33,6 +34,22 @@ class App:
         """Return the code of now, or the next one if it was shown."""
         self._last = max(self._last + 1, int(time.time()) // PERIOD)
         return code_at(self._secret, self._last)
+
+
+def scanned(code: Locator) -> str:
+    """Return what a phone reads from a QR code on the screen."""
+    side, scale = int(str(code.get_attribute("viewBox")).split()[2]), 4
+    pixels = bytearray(b"\xff" * (side * scale) ** 2)
+    path = str(code.locator("path").get_attribute("d"))
+    for x, y in re.findall(r"M(\d+) (\d+)", path):
+        for row in range(int(y) * scale, (int(y) + 1) * scale):
+            start = row * side * scale + int(x) * scale
+            pixels[start : start + scale] = bytes(scale)
+    picture = bytes(pixels)  # kept while the image refers to it
+    size = side * scale
+    image = zxingcpp.ImageView(picture, size, size, zxingcpp.ImageFormat.Lum)
+    (found,) = zxingcpp.read_barcodes(image)
+    return found.text
 
 
 def refresh_token(person: Person) -> str:
@@ -187,7 +204,8 @@ def test_somebody_else_who_signs_in_does_not_go_on_with_the_work_of_the_first(
     person.username = other.username
     person.sign_in()
     expect(person.heading()).to_have_text("Today")
-    expect(person.page.locator(".top")).to_contain_text(company[0])
+    name = person.username.partition("@")[0]
+    expect(person.page.locator(".top")).to_contain_text(f"Person {name} · {company[0]}")
 
 
 def test_second_factor_from_its_enrolment_to_a_recovery_code(
@@ -205,7 +223,11 @@ def test_second_factor_from_its_enrolment_to_a_recovery_code(
     fill(dialog, {"Password": person.password})
     dialog.get_by_role("button", name="Enrol an authenticator app").click()
     expect(page.get_by_text("shown only once")).to_be_visible()
-    app, recovery = App(person.secret("Secret")), person.secret("Recovery codes").split()
+    secret = person.secret("Secret")
+    uri = scanned(page.get_by_role("img", name="QR code for the authenticator app"))
+    assert uri == person.secret("QR code for the authenticator app")
+    assert secret in uri
+    app, recovery = App(secret), person.secret("Recovery codes").split()
     person.press("Close")
     assert recovery[0] not in page.content()
     person.choose("Confirm the authenticator app", {"Code": "000000"})
