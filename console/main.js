@@ -2,8 +2,9 @@
 
 import './vendor/signals.js'; // components follow the signals that they read
 
-import { CONSOLE, session } from './core/app.js';
+import { browser, CONSOLE, session } from './core/app.js';
 import { followAddress } from './core/address.js';
+import { forgetDrafts } from './core/drafts.js';
 import { chosenLanguage, useLanguage } from './core/words.js';
 import { h, render } from './vendor/preact.js';
 import { Shell } from './components/shell.js';
@@ -13,7 +14,11 @@ root.dataset.theme = localStorage.getItem('stowage.theme') ?? '';
 root.lang = chosenLanguage(localStorage, navigator.languages);
 
 await Promise.all([useLanguage(chosenLanguage(localStorage, navigator.languages)), session.claim()]);
-const refused = session.canContinue ? await session.renew().then(() => null, (error) => error) : null;
+const { shareSession } = await import('./core/tabs.js');
+const refused = await shareSession(session, browser, () => {
+  forgetDrafts(sessionStorage);
+  location.assign(CONSOLE); // nothing of the session stays in memory
+}).then(() => null, (error) => error);
 
 followAddress(CONSOLE);
 render(h(Shell, { refused }), document.getElementById('console') ?? document.body);

@@ -9,6 +9,8 @@
  * @property {() => string} newKey a new Idempotency-Key
  * @property {(name: string) => Promise<boolean>} hold hold a name as long as the page lives; false
  *   if another page holds it
+ * @property {(name: string, onMessage: (message: any) => void) => (message: object) => void} channel
+ *   return a function that sends a message to all other pages of the address with this channel
  * @property {Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>} storage of this tab
  */
 
@@ -31,6 +33,11 @@ export const browser = {
       const signal = AbortSignal.timeout(LEAVING);
       navigator.locks.request(name, { signal }, held).catch(() => resolve(false));
     }),
+  channel: (name, onMessage) => {
+    const channel = new BroadcastChannel(name);
+    channel.onmessage = ({ data }) => onMessage(data);
+    return (message) => channel.postMessage(message);
+  },
   get storage() {
     return globalThis.sessionStorage;
   },

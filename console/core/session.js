@@ -18,6 +18,8 @@ import { timeZone } from './zone.js';
  * @property {number} issuedAt when the service issued the token, in seconds since 1970
  */
 
+/** @typedef {import('./tabs.js').OtherTabs} OtherTabs */
+
 /** Seconds before the end of a token at which it is renewed. */
 const MARGIN = 60;
 
@@ -29,7 +31,9 @@ const TAB = 'stowage.tab';
 export class Session {
   /** @type {string | null} */
   #token = null;
-  #expiresAt = 0;
+  expiresAt = 0;
+  /** @type {OtherTabs | null} */
+  others = null;
   /** @type {Promise<string> | null} */
   #renewal = null;
 
@@ -78,7 +82,7 @@ export class Session {
    */
   async signIn(username, password, code) {
     const form = { grant_type: 'password', username, password, ...(code ? { otp: code } : {}) };
-    this.#keep(await this.#request('/oauth/token', form));
+    this.keep(await this.#request('/oauth/token', form));
   }
 
   /**
@@ -89,7 +93,7 @@ export class Session {
    * @throws {NoAnswer | Refusal} the session may continue later
    */
   async token() {
-    const isFresh = this.browser.now() < (this.#expiresAt - MARGIN) * 1000;
+    const isFresh = this.browser.now() < (this.expiresAt - MARGIN) * 1000;
     return this.#token !== null && isFresh ? this.#token : this.renew();
   }
 
@@ -107,8 +111,14 @@ export class Session {
     return this.#renewal;
   }
 
-  /** End the session here and at the service. Here it also ends without an answer. */
+  /** End the session in all tabs and at the service. Here it also ends without an answer. */
   async signOut() {
+    this.others?.signOut();
+    await this.leave();
+  }
+
+  /** End the session in this tab, and at the service if this tab can renew it. */
+  async leave() {
     const token = this.browser.storage.getItem(STORED);
     this.#end();
     this.user.value = null;
@@ -121,12 +131,16 @@ export class Session {
   async #renew() {
     const refresh = this.browser.storage.getItem(STORED);
     if (refresh === null) {
+      const lent = this.isEnded.value ? null : await this.others?.renew();
+      if (lent) {
+        return this.keep(lent);
+      }
       this.#end();
       throw new SessionEnded();
     }
     try {
       const form = { grant_type: 'refresh_token', refresh_token: refresh };
-      return this.#keep(await this.#request('/oauth/token', form));
+      return this.keep(await this.#request('/oauth/token', form));
     } catch (error) {
       if (error instanceof Refusal && error.code === 'invalid_grant') {
         this.#end();
@@ -163,14 +177,15 @@ export class Session {
   }
 
   /**
-   * @param {{access_token: string, refresh_token: string, expires_in: number,
-   *   timezone: string}} answer
+   * @param {import('./tabs.js').Grant} answer
    * @returns {string}
    */
-  #keep(answer) {
-    this.browser.storage.setItem(STORED, answer.refresh_token);
+  keep(answer) {
+    if (answer.refresh_token !== undefined) {
+      this.browser.storage.setItem(STORED, answer.refresh_token);
+    }
     this.#token = answer.access_token;
-    this.#expiresAt = this.browser.now() / 1000 + answer.expires_in;
+    this.expiresAt = this.browser.now() / 1000 + answer.expires_in;
     this.user.value = signedIn(answer.access_token);
     timeZone.value = answer.timezone;
     this.isEnded.value = false;
@@ -180,7 +195,7 @@ export class Session {
   #end() {
     this.browser.storage.removeItem(STORED);
     this.#token = null;
-    this.#expiresAt = 0;
+    this.expiresAt = 0;
     this.isEnded.value = true;
   }
 }

@@ -111,6 +111,22 @@ export class FakeBrowser {
     return isFree;
   }
 
+  /** @type {((message: any) => void)[]} of the pages of the same browser */
+  listeners = [];
+
+  /**
+   * @param {string} _name
+   * @param {(message: any) => void} onMessage
+   */
+  channel(_name, onMessage) {
+    const { listeners } = this;
+    listeners.push(onMessage);
+    return (/** @type {object} */ message) => {
+      const others = listeners.filter((one) => one !== onMessage);
+      setTimeout(() => others.forEach((one) => one(structuredClone(message))));
+    };
+  }
+
   newKey() {
     this.keys += 1;
     return `key-${this.keys}`;

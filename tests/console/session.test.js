@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import { NoAnswer, SessionEnded } from '../../console/core/refusal.js';
 import { Session } from '../../console/core/session.js';
+import { shareSession } from '../../console/core/tabs.js';
 import { timeZone } from '../../console/core/zone.js';
 import { answer, BROKEN, FakeBrowser, granted, refused, signedInSession } from './service.js';
 
@@ -113,4 +114,84 @@ test('a sign-out revokes the refresh token, and ends the session without an answ
   assert.equal(browser.sent[0]?.body, 'token=first');
   assert.equal(session.user.value, null);
   assert.equal(browser.stored.size, 0);
+});
+
+/**
+ * Return the session of another tab of the same browser, and what its sign-outs elsewhere were.
+ *
+ * @param {Session} session
+ * @param {FakeBrowser} first
+ */
+async function otherTab(session, first) {
+  const browser = new FakeBrowser();
+  browser.listeners = first.listeners;
+  browser.time = first.time;
+  const tab = new Session(BASE, browser);
+  const left = /** @type {string[]} */ ([]);
+  const prepared = first.answers;
+  first.answers = [granted('first')];
+  for (const [name, one, its] of /** @type {const} */ ([['first', session, first], ['other', tab, browser]])) {
+    its.wait = () => new Promise(() => undefined);
+    await shareSession(one, its, () => left.push(name));
+  }
+  first.answers = prepared;
+  first.sent = [];
+  return { tab, browser, left };
+}
+
+test('a new tab gets access tokens of the first one, which keeps its refresh token', async () => {
+  const first = new FakeBrowser();
+  const session = await signedInSession(first);
+  const { tab, browser } = await otherTab(session, first);
+  assert.equal(tab.user.value?.userId, '7');
+  assert.equal(await tab.token(), await session.token());
+  assert.equal(browser.stored.size, 0);
+  assert.equal(browser.sent.length + first.sent.length, 0);
+
+  first.answers = [granted('second')];
+  assert.equal(await tab.renew(), await session.token());
+  assert.equal(first.sent.length, 1);
+  assert.equal(first.storage.getItem('stowage.refresh_token'), 'second');
+  assert.equal(browser.sent.length, 0);
+});
+
+test('a tab that nobody answers asks for a sign-in', async () => {
+  const first = new FakeBrowser();
+  const tab = new Session(BASE, first);
+  await shareSession(tab, first, () => undefined);
+  assert.equal(tab.user.value, null);
+  await assert.rejects(tab.renew(), SessionEnded);
+});
+
+test('a session whose first tab is closed ends when its token does', async () => {
+  const first = new FakeBrowser();
+  const { tab, browser } = await otherTab(await signedInSession(first), first);
+  first.listeners.shift();
+  browser.wait = async () => undefined;
+  await tab.token();
+  await assert.rejects(tab.renew(), SessionEnded);
+  assert.equal(tab.user.value?.userId, '7', 'screens stay until the next sign-in');
+});
+
+test('nobody continues with the session of somebody else', async () => {
+  const first = new FakeBrowser();
+  const session = await signedInSession(first);
+  const { tab, browser } = await otherTab(session, first);
+  browser.wait = () => new Promise((resolve) => setTimeout(resolve, 50));
+  first.answers = [granted('other', { sub: '8' }), granted('next', { sub: '8' })];
+  await session.signIn('eva', 'secret');
+  await assert.rejects(tab.renew(), SessionEnded);
+  assert.equal(tab.user.value?.userId, '7');
+});
+
+test('a sign-out in one tab signs out in all, and revokes the refresh token', async () => {
+  const first = new FakeBrowser(answer(204));
+  const session = await signedInSession(first);
+  const { tab, left } = await otherTab(session, first);
+  await tab.signOut();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.deepEqual(left, ['first']);
+  assert.equal(session.user.value, null);
+  assert.deepEqual(first.sent.map(({ body }) => body), ['token=first']);
+  assert.equal(session.canContinue, false);
 });

@@ -52,9 +52,9 @@ def scanned(code: Locator) -> str:
     return found.text
 
 
-def refresh_token(person: Person) -> str:
-    """Return the refresh token of the tab."""
-    token: str = person.page.evaluate("sessionStorage.getItem('stowage.refresh_token')")
+def refresh_token(person: Person) -> str | None:
+    """Return the refresh token of the tab; None if another tab has it."""
+    token: str | None = person.page.evaluate("sessionStorage.getItem('stowage.refresh_token')")
     return token
 
 
@@ -90,20 +90,28 @@ def test_wrong_password_says_so_and_the_right_one_leads_home(person: Person) -> 
     expect(person.heading()).to_have_text("Today")
 
 
-def test_duplicated_tab_asks_for_a_sign_in_and_leaves_the_session_to_the_first(
-    person: Person,
-) -> None:
+def test_tabs_share_a_sign_in_until_one_signs_out(person: Person) -> None:
     person.start("products")
     with person.context.expect_page() as opened:  # with the storage of this one
         person.page.evaluate("open(location.href)")
-    page = opened.value
-    other = Person(page, person.address, person.username, person.password)
-    expect(page.get_by_label("User name")).to_be_visible()
-    other.sign_in()
-    expect(other.heading()).to_have_text("Products")
-    for one in (person, other):
-        one.page.reload()
-        expect(one.heading()).to_have_text("Products")
+    tabs = [
+        Person(page, person.address, person.username, person.password)
+        for page in (opened.value, person.context.new_page())
+    ]
+    tabs[1].open("products")
+    for tab in tabs:
+        expect(tab.heading()).to_have_text("Products")
+        assert refresh_token(tab) is None
+    for tab in (person, *tabs):
+        tab.page.reload()
+        expect(tab.heading()).to_have_text("Products")
+
+    form = {"grant_type": "refresh_token", "refresh_token": refresh_token(person)}
+    tabs[0].sign_out()
+    for tab in (person, tabs[1]):
+        expect(tab.page.get_by_label("User name")).to_be_visible()
+    refused = httpx.post(f"{person.address.removesuffix('/console/')}/oauth/token", data=form)
+    assert refused.json()["error"] == "invalid_grant"
 
 
 def test_sign_out_revokes_the_session(person: Person) -> None:
