@@ -58,7 +58,7 @@ def appended_ids(store: Store, head: FeedHead, since_ms: int) -> AppendedIds | N
     None if a chunk cannot be read yet.
     """
     known: AppendedIds | None = _remembered.get(store.table)
-    if known is None or known.epoch != head.epoch or known.position > head.position:
+    if known is None or known.epoch != head.epoch:
         known = AppendedIds.none_before(head)
     elif known.position < head.position:
         if head.newest_ms < since_ms:
@@ -124,6 +124,6 @@ def _read_back(store: Store, known: AppendedIds, end: int, since_ms: int) -> App
 
 
 def _remember(store: Store, known: AppendedIds) -> None:
+    _remembered[store.table] = known
     if sum(len(one.ids) for one in _remembered.values()) > _MOST_IDS:
         forget()
-    _remembered[store.table] = known
