@@ -4,7 +4,7 @@
 
 import { useAction } from '../core/act.js';
 import { address, go, href } from '../core/address.js';
-import { calls, permissions } from '../core/app.js';
+import { calls, permissions, say } from '../core/app.js';
 import { mayCarryOut } from '../core/subject.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { rememberWarehouse, usualWarehouse } from '../core/usual.js';
@@ -69,6 +69,7 @@ function PickFaces({ warehouse, after }) {
     return { description, page: body };
   });
   const action = useAction();
+  const [asked, setAsked] = useState(/** @type {Record<string, unknown>} */ ({})); // in the last request
   const [chosen, setChosen] = useState(/** @type {ReadonlySet<number>} */ (new Set()));
   const [results, setResults] = useState(/** @type {ReadonlyMap<number, string>} */ (new Map()));
   if (loaded.result === null) {
@@ -77,18 +78,24 @@ function PickFaces({ warehouse, after }) {
   const { description, page } = loaded.result;
   const mayCreate = mayCarryOut(description.actions[CREATE], permissions());
   const canFill = (/** @type {Resource} */ row) => mayCreate && row.proposals.length > 0;
-  /** @param {Record<string, unknown>} which */
-  const create = async (which) => {
+  /**
+   * Create transfers, with as many requests as that takes. A retry begins with the one that failed.
+   *
+   * @param {Record<string, unknown>} first body
+   */
+  const create = async (first) => {
     const found = new Map(results);
-    /** @type {number | null} */
-    let next = 0;
-    while (next !== null) {
-      const more = next > 0 ? { after: next } : {};
-      const answer = await action.carryOut(CREATE, {}, { warehouse_code: warehouse, ...which, ...more });
+    let count = 0;
+    let body = first;
+    let isDone = false;
+    while (!isDone) {
+      setAsked(body);
+      const answer = await action.carryOut(CREATE, {}, body);
       if (answer === null) {
         break;
       }
-      const { created, unfilled, next_after } = answer.body.data;
+      const { created, unfilled, next_after: after } = answer.body.data;
+      count += created.length;
       for (const { pick_face, qty } of created) {
         found.set(pick_face, text('transfer_created', { qty: plain(QTY, qty) }));
       }
@@ -96,12 +103,17 @@ function PickFaces({ warehouse, after }) {
         const missing = text('not_enough_stock', { qty: plain(QTY, needed) });
         found.set(pick_face, [found.get(pick_face), missing].filter(Boolean).join(' · '));
       }
-      next = next_after;
+      body = { ...first, after };
+      isDone = after === null;
     }
     setResults(found);
-    setChosen(new Set());
+    if (isDone) {
+      say(text('transfers_created', { count }));
+      setChosen(new Set());
+    }
     loaded.reload();
   };
+  const isLocked = action.isBusy || action.isOpen; // then only the same request may be sent again
   const fields = description.details[LIST]?.fields ?? [];
   const shown = COLUMNS.flatMap((name) => fields.find((one) => one.name === name) ?? []);
   const rows = page.data.map((row) => ({
@@ -111,7 +123,8 @@ function PickFaces({ warehouse, after }) {
     canFill: canFill(row),
   }));
   return h('div', {}, [
-    h(Notice, { error: action.error ?? loaded.error, isWrite: action.error !== null, onRetry: loaded.reload }),
+    h(Notice, { error: loaded.error, onRetry: loaded.reload }),
+    h(Notice, { error: action.error, isWrite: true, onRetry: () => create(asked) }),
     mayCreate &&
       h('div', { class: 'actions' }, [
         h(
@@ -119,8 +132,8 @@ function PickFaces({ warehouse, after }) {
           {
             type: 'button',
             class: 'main',
-            disabled: action.isBusy || !rows.some((one) => one.canFill),
-            onClick: () => create({ all: true }),
+            disabled: isLocked || !rows.some((one) => one.canFill),
+            onClick: () => create({ warehouse_code: warehouse, all: true }),
           },
           text('create_all'),
         ),
@@ -128,8 +141,8 @@ function PickFaces({ warehouse, after }) {
           'button',
           {
             type: 'button',
-            disabled: action.isBusy || chosen.size === 0,
-            onClick: () => create({ pick_face_ids: [...chosen] }),
+            disabled: isLocked || chosen.size === 0,
+            onClick: () => create({ warehouse_code: warehouse, pick_face_ids: [...chosen] }),
           },
           text('create_chosen', { count: chosen.size }),
         ),

@@ -157,6 +157,7 @@ const words = {
     to_post: "To decide and post",
     today: "Today",
     transfer_created: "Transfer of {qty} created",
+    transfers_created: "{count} transfer created|{count} transfers created",
     try_again: "Try again",
     two_step_explained: "Two-step verification asks for a code of an authenticator app at each sign-in. Enrol, add the secret to the app, and confirm with a code.",
     upload: "Upload",

@@ -158,6 +158,7 @@ const words = {
     to_post: "Por decidir y contabilizar",
     today: "Hoy",
     transfer_created: "Traslado de {qty} creado",
+    transfers_created: "{count} traslado creado|{count} traslados creados",
     try_again: "Reintentar",
     two_step_explained: "La verificación en dos pasos pide un código de una aplicación de autenticación en cada inicio de sesión. Registre la aplicación, añada en ella el secreto y confirme con un código.",
     upload: "Subir",

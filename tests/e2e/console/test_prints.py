@@ -1,9 +1,11 @@
 """Labels and packing slips, to print."""
 
 import base64
+import re
 from pathlib import Path
 
 import httpx
+from playwright.sync_api import expect
 
 from tests.e2e.console.person import Person
 from tests.e2e.responses import walk
@@ -45,6 +47,14 @@ def test_labels_and_packing_slips_open_or_are_saved(person: Person, acme: httpx.
     assert unit["sscc"] in Path(download.value.path()).read_text()
     person.go(f"packing-orders/{unit['packing_order_id']}")
     assert opened(person, "Packing slip (PDF)").startswith(b"%PDF-")
+    person.go("products/1")
+    person.page.get_by_label("Size of the label").select_option("small")
+    with person.page.expect_download() as download:
+        person.press("Label (ZPL)")
+    assert download.value.suggested_filename == "product-1.zpl"
+    assert "^PW480^LL240" in Path(download.value.path()).read_text()
+    person.go(f"packing-orders/{unit['packing_order_id']}")
+    expect(person.heading()).to_have_text(re.compile("^PK-"))
     person.page.evaluate(_ACTIVATION, False)  # the click was long ago: browsers open no tab
     with person.page.expect_download() as download:
         person.press("Packing slip (PDF)")

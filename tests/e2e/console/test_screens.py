@@ -26,6 +26,7 @@ SCREENS = (
     "warehouse-positions/new?as=POST+%2Fwarehouse-positions%2Fbulk",
     "imports/new",
     "counts",
+    "counts/1",
     "counts/new",
     "replenishments",
     "exports",

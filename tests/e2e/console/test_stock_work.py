@@ -130,6 +130,7 @@ def test_pick_faces_below_minimum_are_replenished(
     line_at(person, "A-1").get_by_label("Choose").check()
     person.press("Create the chosen ones (1)")
     expect(line_at(person, "A-1")).to_contain_text("Transfer of 15 created")
+    expect(person.page.get_by_text("1 transfer created")).to_be_visible()
     person.press("Create all")
     expect(line_at(person, "A-2")).to_contain_text("Transfer of 10 created · 5 not in stock")
     asked = {"from_warehouse": f"W-{goods}", "status": "pending"}
