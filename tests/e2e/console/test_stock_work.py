@@ -76,6 +76,7 @@ def test_positions_are_counted_and_their_difference_is_posted(
     person.press("Finish")
     expect(person.shown("Status")).to_have_text("Counted")
     expect(person.rows()).to_have_count(1)
+    expect(page.get_by_role("columnheader", name="Moved since")).to_be_visible()
     moved = (
         person.rows()
         .get_by_role("cell")
