@@ -4,7 +4,7 @@ import './vendor/signals.js'; // components follow the signals that they read
 
 import { browser, CONSOLE, session } from './core/app.js';
 import { followAddress } from './core/address.js';
-import { forgetDrafts } from './core/drafts.js';
+import { forgetDrafts } from './core/kept.js';
 import { chosenLanguage, useLanguage } from './core/words.js';
 import { h, render } from './vendor/preact.js';
 import { Shell } from './components/shell.js';

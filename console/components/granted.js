@@ -6,7 +6,7 @@
 import { calls, say, session } from '../core/app.js';
 import { useAction } from '../core/act.js';
 import { href } from '../core/address.js';
-import { forgetDrafts } from '../core/drafts.js';
+import { forgetDrafts } from '../core/kept.js';
 import { Refusal } from '../core/refusal.js';
 import { operationOf, parametersOf } from '../core/request.js';
 import { loadInterface, useLoaded } from '../core/use.js';

@@ -4,7 +4,7 @@
 
 import { calls, isPermitted, messages, permissions, say, session } from '../core/app.js';
 import { address, href } from '../core/address.js';
-import { forgetDrafts } from '../core/drafts.js';
+import { forgetDrafts } from '../core/kept.js';
 import { Outdated } from '../core/refusal.js';
 import { imported, useLoaded } from '../core/use.js';
 import { LANGUAGES, language, rememberLanguage, subjectLabel, text, useLanguage } from '../core/words.js';
@@ -46,6 +46,7 @@ export function Shell({ refused }) {
     h('header', { class: 'top' }, [
       h('a', { href: href([]) }, text('product')),
       h(Person, { user }),
+      h(Lazy, { load: () => import('./find.js'), name: 'Find', props: { subjects: readableSubjects() } }),
       h(Choices, {}),
       h('button', { type: 'button', onClick: signOut }, text('sign_out')),
     ]),
@@ -97,14 +98,20 @@ async function signOut() {
   location.assign(document.baseURI); // nothing of the session stays in memory
 }
 
+/** The subjects that the person may read. */
+function readableSubjects() {
+  const isRestricted = session.user.value?.isRestricted;
+  return SUBJECTS.filter(({ name, permission = null }) =>
+    isRestricted ? name === 'products' : isPermitted(permission),
+  );
+}
+
 function Menu() {
   const here = address.value.path[0];
   const [isOpen, setOpen] = useState(false); // on narrow screens only
   useEffect(() => setOpen(false), [address.value]);
   const isRestricted = session.user.value?.isRestricted;
-  const visible = SUBJECTS.filter(({ name, permission = null }) =>
-    isRestricted ? name === 'products' : isPermitted(permission),
-  );
+  const visible = readableSubjects();
   return h('nav', { class: isOpen ? 'menu open' : 'menu', 'aria-label': text('menu') }, [
     h(
       'button',

@@ -77,6 +77,9 @@
  * @property {{subject: string, filter: string}} [about] the list is about one resource of another
  *   subject: until its filter has an id, it offers those resources
  * @property {string} [setting] that fills the list when it is on
+ * @property {Readonly<Record<string, string>>} [finds] filter → the part of what a person writes or
+ *   scans that the search over all subjects asks it for: `text`; `barcode`, `sscc` and `batch` of a
+ *   scan; `whole`, which must be equal, and shows the list; or a prefix: `WV` for the 12 of `WV-12`
  * @property {string} [create] operation that makes one
  * @property {() => Resource} [begins] values with which its form begins
  * @property {readonly string[]} [more] other operations that make some

@@ -3,9 +3,9 @@
  * reload, another screen, and the time until an approval.
  */
 
-/** @typedef {import('../components/fields.js').Draft} Draft */
+import { PREFIX } from './kept.js';
 
-const PREFIX = 'stowage.draft ';
+/** @typedef {import('../components/fields.js').Draft} Draft */
 
 /**
  * @param {string} owner id of the user: nobody else at this tab sees the draft
@@ -47,16 +47,4 @@ export function keptDraft(storage, owner, name) {
  */
 export function forgetDraft(storage, owner, name) {
   storage.removeItem(keyOf(owner, name));
-}
-
-/**
- * Forget all drafts, as at a sign-out, or those of some forms.
- *
- * @param {Storage} storage
- * @param {string} [begins] owner, and how the name of the form begins
- */
-export function forgetDrafts(storage, begins = '') {
-  Object.keys(storage)
-    .filter((key) => key.startsWith(PREFIX + begins))
-    .forEach((key) => storage.removeItem(key));
 }

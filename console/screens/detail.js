@@ -7,6 +7,7 @@ import { href } from '../core/address.js';
 import { readable } from '../core/links.js';
 import { allowedActions, lineLabel, startsAt } from '../core/actions.js';
 import { printScreen } from '../core/print.js';
+import { rememberOpened } from '../core/recent.js';
 import { itemPath, listAddress, objectOf } from '../core/subject.js';
 import { loadDescription, loadInterface, useLoaded } from '../core/use.js';
 import { SUBJECT } from '../subjects.js';
@@ -96,6 +97,11 @@ function DetailView({ fields, error, isLoading, ...props }) {
   const expected = useExpected(subject, resource, etag);
   const [chosen, setChosen] = useState(/** @type {Chosen | null} */ (null));
   const user = session.user.value?.userId;
+  useEffect(() => {
+    if (subject.parent === undefined) {
+      rememberOpened(sessionStorage, `${user}`, { subject: subject.name, id: `${resource.id}`, title });
+    }
+  }, [title]);
   const actions = allowedActions(subject, description, resource, permissions(), user);
   const tables = [
     ...(expected !== null && actions.some(({ at }) => at === expected.name) ? [expected] : []),

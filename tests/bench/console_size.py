@@ -48,6 +48,9 @@ def screens() -> Mapping[str, int]:
             found[f"{name}, {kind}"] = _sum((loaded | parts) - first)
     for name in ("account", "map", "settings", "upload"):
         found[name] = _sum({*_loaded(f"screens/{name}.js")} - first)
+    found["search of the header"] = _sum(
+        {*_loaded("components/find.js"), *_loaded("components/found.js"), "found.css"} - first
+    )
     return found
 
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { forgetDraft, forgetDrafts, keepDraft, keptDraft } from '../../console/core/drafts.js';
+import { forgetDraft, keepDraft, keptDraft } from '../../console/core/drafts.js';
+import { forgetDrafts } from '../../console/core/kept.js';
+import { lastOpened, rememberOpened } from '../../console/core/recent.js';
 
 /** @returns {any} the storage of a tab */
 function storage() {
@@ -22,6 +24,18 @@ test('a draft is kept for its user and form, without passwords', () => {
   assert.equal(keptDraft(tab, '7', 'POST /roles'), null);
   forgetDraft(tab, '7', 'POST /users');
   assert.equal(keptDraft(tab, '7', 'POST /users'), null);
+});
+
+test('the last ten that were opened are kept for their user, each once', () => {
+  const tab = storage();
+  for (const id of [...Array(12).keys(), 11, 5].map(String)) {
+    rememberOpened(tab, '7', { subject: 'receipts', id, title: `Receipt ${id}` });
+  }
+  const ids = lastOpened(tab, '7').map(({ id }) => id);
+  assert.deepEqual(ids, ['5', '11', '10', '9', '8', '7', '6', '4', '3', '2']);
+  assert.deepEqual(lastOpened(tab, '8'), []);
+  forgetDrafts(tab);
+  assert.deepEqual(lastOpened(tab, '7'), []);
 });
 
 test('a sign-out forgets all drafts and nothing else, and a full storage keeps none', () => {

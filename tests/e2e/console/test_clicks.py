@@ -199,6 +199,26 @@ def test_return_of_two_lines_with_two_dispositions(
     assert (hand.clicks, hand.typed) <= (7, 3)
 
 
+def test_order_is_found_by_the_reference_of_its_customer(
+    hand: Hand, acme: httpx.Client, run: str, items: list[str]
+) -> None:
+    order = create(
+        acme, run, "/exit-documents", items[:1], type="sale_order", external_ref=f"SO-{run}"
+    )
+    picking = acme.post("/pickings", json={"document_id": order})
+    assert picking.is_success, picking.text
+    hand.person.start()
+    page = hand.person.page
+    field = page.get_by_role("combobox", name="Find anything")
+    expect(field).to_be_visible()
+    page.keyboard.press("/")
+    expect(field).to_be_focused()
+    hand.fill(page.locator("header"), {"Find anything": f"so-{run.lower()}"})
+    field.press("Enter")
+    expect(hand.person.heading()).to_have_text(f"EX-{order}")
+    assert (hand.clicks, hand.typed) <= (1, 1)
+
+
 def test_what_an_action_gives_up_is_said_before_it(
     hand: Hand, acme: httpx.Client, run: str, items: list[str]
 ) -> None:

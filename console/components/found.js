@@ -1,0 +1,203 @@
+/**
+ * What the search of the header finds, below its field, and what was opened last.
+ */
+
+import { calls, session } from '../core/app.js';
+import { go, href } from '../core/address.js';
+import { beside, meant, MOST, questions } from '../core/find.js';
+import { lastOpened } from '../core/recent.js';
+import { fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
+import { useEffect, useState } from '../vendor/hooks.js';
+import { h } from '../vendor/preact.js';
+import { Notice } from './notice.js';
+
+/**
+ * @typedef {import('../core/find.js').Question} Question
+ * @typedef {import('../core/find.js').Hits} Hits
+ * @typedef {{to: string, title: string, more: string}} Choice
+ */
+
+/** Milliseconds without a key before the lists are asked. */
+const PAUSE = 300;
+
+/**
+ * @param {object} props
+ * @param {HTMLInputElement} props.input
+ * @param {readonly import('../core/subject.js').Subject[]} props.subjects
+ * @param {string} props.written
+ * @param {boolean} props.isEntered whether the person, or a scanner, ended it with Enter
+ * @param {() => void} props.onClose
+ */
+export function Found({ input, subjects, written, isEntered, onClose }) {
+  const { found, isDone, error } = useFound(subjects, written, isEntered);
+  const [active, setActive] = useState(-1);
+  useEffect(() => setActive(-1), [written]);
+  useEffect(() => {
+    const hit = isDone && isEntered && !error ? meant(written, found) : null;
+    if (hit !== null) {
+      go(href([hit.subject.name, hit.row.id]));
+    }
+  }, [isDone, isEntered, found]);
+  const groups = written.trim() ? found.flatMap((hits) => groupOf(hits) ?? []) : recent();
+  const choices = groups.flatMap((group) => group.choices);
+  useEffect(() => {
+    /** @param {KeyboardEvent} event */
+    const move = (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      const chosen = choices[active];
+      if (step !== undefined && choices.length > 0) {
+        event.preventDefault();
+        const from = active < 0 && step < 0 ? 0 : active;
+        setActive((from + step + choices.length) % choices.length);
+      } else if (event.key === 'Enter' && chosen !== undefined) {
+        event.preventDefault();
+        go(chosen.to);
+      } else if (event.key === 'Escape') {
+        onClose();
+      }
+    };
+    input.addEventListener('keydown', move);
+    return () => input.removeEventListener('keydown', move);
+  });
+  useEffect(() => {
+    const option = document.getElementById(`found-${active}`);
+    option?.scrollIntoView({ block: 'nearest' });
+    if (option === null) {
+      input.removeAttribute('aria-activedescendant');
+    } else {
+      input.setAttribute('aria-activedescendant', option.id);
+    }
+  }, [active]);
+  useEffect(() => () => input.removeAttribute('aria-activedescendant'), []);
+  let last = -1;
+  return h('div', { class: 'found', onMouseDown: (/** @type {Event} */ event) => event.preventDefault() }, [
+    h(
+      'div',
+      { id: 'found', role: 'listbox', 'aria-label': text('find') },
+      groups.map(({ label, choices: own }) =>
+        h('div', { key: label, role: 'group', 'aria-label': label }, [
+          h('p', { role: 'presentation', class: 'quiet' }, label),
+          ...own.map(({ to, title, more }) => {
+            last += 1;
+            return h(
+              'a',
+              { key: to, id: `found-${last}`, role: 'option', tabIndex: -1, href: to, 'aria-selected': last === active },
+              [h('b', {}, title), ` ${more}`],
+            );
+          }),
+        ]),
+      ),
+    ),
+    h(Notice, { error }),
+    h('p', { class: 'quiet', role: 'status' }, [
+      written.trim() && (isDone ? groups.length === 0 && text('nothing_found') : text('loading')),
+    ]),
+  ]);
+}
+
+/**
+ * Ask the lists for what a person writes. Questions about what stood there before are stopped.
+ *
+ * @param {readonly import('../core/subject.js').Subject[]} subjects
+ * @param {string} written
+ * @param {boolean} isEntered
+ */
+function useFound(subjects, written, isEntered) {
+  const [state, setState] = useState({ key: '', found: /** @type {Hits[]} */ ([]), error: /** @type {unknown} */ (null) });
+  const key = `${isEntered} ${written}`;
+  const asked = questions(subjects, written, isEntered);
+  useEffect(() => {
+    const stop = new AbortController();
+    const timer = setTimeout(
+      async () => {
+        /** @type {unknown} */
+        let refusal = null;
+        const answers = await Promise.all(
+          asked.map(async (question) => {
+            try {
+              return await hitsOf(question, stop.signal);
+            } catch (error) {
+              refusal = error;
+              return null;
+            }
+          }),
+        );
+        if (!stop.signal.aborted) {
+          const found = answers.filter((hits) => hits !== null && hits.total > 0);
+          setState({ key, found: distinct(/** @type {Hits[]} */ (found)), error: refusal });
+        }
+      },
+      isEntered || asked.length === 0 ? 0 : PAUSE,
+    );
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [key]);
+  // until the answers come, the results of what stood there before are shown
+  return { ...state, isDone: state.key === key };
+}
+
+/**
+ * @param {Question} question
+ * @param {AbortSignal} signal
+ * @returns {Promise<Hits>}
+ */
+async function hitsOf(question, signal) {
+  const operation = /** @type {'GET /products'} */ (`GET /${question.subject.name}`);
+  const { body } = await calls.read(operation, { query: question.query, signal });
+  return { question, rows: body.data, total: body.meta.total };
+}
+
+/**
+ * Return the hits without those of a subject that another question found, too.
+ *
+ * @param {readonly Hits[]} found
+ */
+function distinct(found) {
+  /** @type {Set<string>} */
+  const known = new Set();
+  return found
+    .map((hits) => ({
+      ...hits,
+      rows: hits.rows.filter((row) => {
+        const name = `${hits.question.subject.name} ${hits.question.isList} ${row.id}`;
+        return !known.has(name) && known.add(name);
+      }),
+    }))
+    .filter(({ rows }) => rows.length > 0);
+}
+
+/**
+ * @param {Hits} hits
+ * @returns {{label: string, choices: Choice[]} | null}
+ */
+function groupOf({ question: { subject, query, isList }, rows, total }) {
+  const label = subjectLabel(subject.name);
+  const { per_page, ...asked } = query;
+  const all = href([subject.name], /** @type {Record<string, string>} */ (asked));
+  if (isList) {
+    const [[filter, value] = ['', '']] = Object.entries(asked);
+    return { label, choices: [{ to: all, title: `${fieldLabel(filter)} ${value}`, more: '' }] };
+  }
+  const choices = rows.map((row) => ({
+    to: href([subject.name, row.id]),
+    title: String(row[subject.title]),
+    more: beside(subject, row).map(({ name, value }) => (/status|type/.test(name) ? valueLabel(value, name) : value)).join(' · '),
+  }));
+  if (total > MOST) {
+    choices.push({ to: all, title: text('found_all', { count: total }), more: '' });
+  }
+  return { label, choices };
+}
+
+/** What was opened last. */
+function recent() {
+  const rows = lastOpened(sessionStorage, session.user.value?.userId ?? '');
+  const choices = rows.map(({ subject, id, title }) => ({
+    to: href([subject, id]),
+    title,
+    more: subjectLabel(subject),
+  }));
+  return choices.length > 0 ? [{ label: text('found_recently'), choices }] : [];
+}

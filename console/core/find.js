@@ -1,0 +1,139 @@
+/**
+ * What one search over all subjects asks the service for, and which of the answers was meant.
+ */
+
+import { readScan } from './gs1.js';
+
+/** @typedef {import('./subject.js').Subject} Subject */
+
+/**
+ * @typedef {object} Question
+ * @property {Subject} subject
+ * @property {Record<string, string | number>} query of its list
+ * @property {boolean} isList the answer is shown as a list, because its rows have no details
+ */
+
+/**
+ * @typedef {object} Hits
+ * @property {Question} question
+ * @property {readonly Record<string, any>[]} rows
+ * @property {number} total
+ */
+
+/** Rows of a subject that are shown. */
+export const MOST = 5;
+
+/** Characters from which on lists are asked while a person writes. */
+const LEAST = 2;
+
+/**
+ * Return the questions for what a person wrote or scanned, by the property `finds` of the subjects.
+ *
+ * @param {readonly Subject[]} subjects those that the person may read
+ * @param {string} written
+ * @param {boolean} isEntered whether it is complete: only then exact values are asked for
+ * @returns {Question[]}
+ */
+export function questions(subjects, written, isEntered) {
+  const values = valuesOf(written.trim(), isEntered);
+  return subjects.flatMap((subject) =>
+    Object.entries(subject.finds ?? {}).flatMap(([filter, part]) =>
+      (values[part] ?? []).map((value) => ({
+        subject,
+        query: { [filter]: value, per_page: part === 'whole' ? 1 : MOST },
+        isList: part === 'whole',
+      })),
+    ),
+  );
+}
+
+/**
+ * Return the values for each part that `finds` may name.
+ *
+ * @param {string} text
+ * @param {boolean} isEntered
+ * @returns {Record<string, readonly string[]>}
+ */
+function valuesOf(text, isEntered) {
+  if (text.length < LEAST) {
+    return {};
+  }
+  const scan = readScan(text);
+  const isPlain = scan.text !== undefined || /^\d+$/.test(text);
+  const [, prefix = '', number = ''] = /^([a-z]{2,3})-0*(\d{1,12})$/i.exec(text) ?? [];
+  const exact = scan.text === undefined ? [] : [scan.text];
+  return {
+    text: isPlain ? [scan.text ?? text] : [],
+    barcode: isEntered ? (scan.gtin === undefined ? exact : gtins(scan.gtin)) : [],
+    sscc: scan.sscc === undefined ? [] : [scan.sscc],
+    batch: isEntered && scan.gtin === undefined && scan.batch !== undefined ? [scan.batch] : [],
+    whole: isEntered ? exact : [],
+    ...(Number(number) > 0 ? { [prefix.toUpperCase()]: [number] } : {}),
+  };
+}
+
+/**
+ * Return the forms in which a barcode may have a GTIN: of 14 digits, and shorter without its zeros.
+ *
+ * @param {string} gtin of 14 digits
+ */
+function gtins(gtin) {
+  return [14, 13, 12, 8].map((length) => gtin.slice(-length)).filter((one) => Number(one) === Number(gtin));
+}
+
+/**
+ * Return the one resource that was meant: the only one that has exactly what was written as a value of
+ * its own, or the only one that was found. Null if there are several, or none.
+ *
+ * @param {string} written
+ * @param {readonly Hits[]} found
+ */
+export function meant(written, found) {
+  const scan = readScan(written.trim());
+  const wanted = new Set([scan.sscc, ...(scan.gtin === undefined ? [] : gtins(scan.gtin)), written.trim()].map(plain));
+  /** @type {Map<string, {subject: Subject, row: Record<string, any>}>} */
+  const exact = new Map();
+  for (const { question, rows } of found) {
+    for (const row of question.isList ? [] : rows) {
+      if (Object.values(row).some((value) => typeof value === 'string' && wanted.has(plain(value)))) {
+        exact.set(`${question.subject.name} ${row.id}`, { subject: question.subject, row });
+      }
+    }
+  }
+  if (exact.size === 1) {
+    return [...exact.values()][0] ?? null;
+  }
+  const [first, ...others] = found.filter(({ total }) => total > 0);
+  const row = first?.rows[0];
+  const isOnly = others.length === 0 && first?.total === 1 && !first.question.isList;
+  return isOnly && row !== undefined ? { subject: first.question.subject, row } : null;
+}
+
+/** @param {string | undefined} value */
+function plain(value) {
+  return (value ?? '').toLowerCase() || undefined;
+}
+
+/**
+ * Return what is shown of a row beside its name: its reference, and texts of its columns.
+ *
+ * @param {Subject} subject
+ * @param {Record<string, any>} row
+ * @returns {{name: string, value: string}[]}
+ */
+export function beside({ columns, title }, row) {
+  const names = ['external_ref', ...columns].filter((name) => name !== title && !/_(at|date)$/.test(name));
+  return [...new Set(names)]
+    .map((name) => ({ name, value: textOf(row[name]) }))
+    .filter(({ value }) => value !== '')
+    .slice(0, 3);
+}
+
+/** @param {unknown} value */
+function textOf(value) {
+  if (typeof value === 'string') {
+    return value;
+  }
+  const { doc_num, external_ref } = /** @type {Record<string, unknown>} */ (value ?? {});
+  return [doc_num, external_ref].filter((one) => one != null).join(' ');
+}
