@@ -17,6 +17,18 @@
 /** Milliseconds for which a page that the tab has left may still hold a name. */
 const LEAVING = 1000;
 
+/** @type {Browser['storage'] | null} */
+let ownStorage = null;
+
+/**
+ * Use another storage than that of the tab from now on.
+ *
+ * @param {Browser['storage']} storage
+ */
+export function useStorage(storage) {
+  ownStorage = storage;
+}
+
 /** @type {Browser} */
 export const browser = {
   fetch: (input, init) => globalThis.fetch(input, init),
@@ -39,6 +51,6 @@ export const browser = {
     return (message) => channel.postMessage(message);
   },
   get storage() {
-    return globalThis.sessionStorage;
+    return ownStorage ?? globalThis.sessionStorage;
   },
 };

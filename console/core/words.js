@@ -61,8 +61,18 @@ export function region(preferred = globalThis.navigator?.languages ?? []) {
  * @param {keyof Words['texts']} key
  * @param {Record<string, string | number>} [values]
  */
-export function text(key, values = {}) {
-  const [one = '', others = one] = words.value.texts[key].split('|');
+export function text(key, values) {
+  return filled(words.value.texts[key], values);
+}
+
+/**
+ * Return a sentence with its values, as `text` does.
+ *
+ * @param {string} sentence
+ * @param {Record<string, string | number>} [values]
+ */
+export function filled(sentence, values = {}) {
+  const [one = '', others = one] = sentence.split('|');
   return (values.count === 1 ? one : others).replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''));
 }
 

@@ -33,13 +33,16 @@ const DECIMALS = 6;
  */
 export const exact = (value) => Number(value.toFixed(DECIMALS));
 
-/** @param {any} row of `GET /products?include=packaging` */
+/**
+ * @param {any} row a product as the goods of a task have it; those of lists lack its GTINs
+ * @returns {Product}
+ */
 export function productOf(row) {
   return {
     item_code: row.item_code,
     name: row.name,
     barcode: row.barcode,
-    gtins: row.packaging.gtins,
+    gtins: row.gtins ?? [],
     hasBatches: row.man_btch_num,
     hasSerials: row.man_ser_num,
   };
@@ -80,4 +83,15 @@ export function namedProduct({ products }, read) {
 export function namedPosition({ positions }, read) {
   const text = read.text?.toUpperCase();
   return Object.keys(positions).find((code) => code.toUpperCase() === text) ?? null;
+}
+
+/**
+ * @param {Goods} one
+ * @param {Goods} other of which what both know is taken
+ * @returns {Goods}
+ */
+export function joined(one, other) {
+  const products = [...one.products, ...other.products];
+  const byCode = new Map(products.map((product) => [product.item_code, product]));
+  return { products: [...byCode.values()], positions: { ...one.positions, ...other.positions } };
 }

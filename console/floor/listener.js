@@ -3,8 +3,14 @@
  * Enter. Whatever has the focus, a scan is taken from there and reported.
  */
 
-/** Longest pause between two characters of a scanner, in milliseconds; also of one by Bluetooth. */
-const PAUSE = 60;
+/**
+ * Milliseconds after which what was typed before has nothing to do with a scan. Within them it counts
+ * as a part of it: a code that is too long is unknown, one that lost its beginning may be another one.
+ */
+const PAUSE = 500;
+
+/** Most milliseconds that a character of a scanner takes on average, also of one by Bluetooth. */
+const FASTEST = 50;
 
 /** Fewest characters of a scan; people press fewer keys at this speed by accident. */
 const SHORTEST = 3;
@@ -14,6 +20,7 @@ const LONGEST = 2000;
 
 export class Listener {
   #text = '';
+  #began = 0;
   #last = 0;
   /** @type {{field: HTMLInputElement | HTMLTextAreaElement, value: string} | null} */
   #before = null;
@@ -33,8 +40,9 @@ export class Listener {
     this.#last = event.timeStamp;
     if (event.key === 'Enter') {
       const text = isNext ? this.#text : '';
+      const isFast = event.timeStamp - this.#began <= FASTEST * text.length;
       this.#text = '';
-      if (text.length >= SHORTEST) {
+      if (isFast && text.length >= SHORTEST) {
         event.preventDefault();
         event.stopPropagation();
         this.#restore();
@@ -48,6 +56,7 @@ export class Listener {
     }
     if (!isNext || this.#text === '') {
       this.#text = '';
+      this.#began = event.timeStamp;
       this.#before = fieldOf(event.target);
     }
     this.#text = (this.#text + character).slice(0, LONGEST);

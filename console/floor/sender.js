@@ -117,12 +117,17 @@ export class Sender {
     const answer = await this.calls.write(/** @type {any} */ (operation), {
       key: sent.key,
       parameters,
-      body: /** @type {any} */ (body),
+      body: /** @type {any} */ (Object.keys(body).length ? body : undefined),
     });
+    // What stands in a part of the task, such as a handling unit, shows in the task, too.
+    const whole = path === null || path === scan.task ? null : await this.#read(scan.task);
     await this.store.change(
       sent.number,
       (kept) => ({ ...kept, status: 'done' }),
-      (kept) => (path === null ? kept : withAnswer(kept, path, answer)),
+      (kept) => {
+        const changed = path === null ? kept : withAnswer(kept, path, answer);
+        return whole === null ? changed : withAnswer(changed, kept.id, whole);
+      },
     );
   }
 
@@ -204,15 +209,27 @@ export function subjectOf({ operation, parameters }) {
 }
 
 /**
- * Return a task with what an answer shows.
+ * Return a task with what an answer shows: a resource, with or without its lines, or lines of it.
  *
  * @param {import('./store.js').Task} task
  * @param {string} path of what is shown
  * @param {{body: any, etag: string | null}} answer
  * @returns {import('./store.js').Task}
  */
-export function withAnswer(task, path, { body, etag }) {
+export function withAnswer(task, path, { body: { data }, etag }) {
   const { [path]: _, ...others } = task.etags;
   const etags = etag === null ? others : { ...others, [path]: etag };
-  return { ...task, etags, resources: { ...task.resources, [path]: body.data } };
+  const before = task.resources[path];
+  const isPart = data.id === undefined;
+  const lines = isPart ? joinedLines(before.lines, data.lines) : (data.lines ?? before?.lines);
+  const resources = { ...task.resources, [path]: { ...before, ...data, lines } };
+  return { ...task, etags, resources, answers: task.answers + 1 };
+}
+
+/**
+ * @param {any[]} before
+ * @param {any[]} changed also new ones
+ */
+function joinedLines(before, changed) {
+  return [...new Map([...before, ...changed].map((line) => [line.line_num, line])).values()];
 }

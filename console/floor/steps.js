@@ -22,6 +22,7 @@ import { exact, namedPosition, namedProduct } from './goods.js';
  * @property {readonly string[]} serials empty: any
  * @property {number} qty
  * @property {number} done
+ * @property {string | null} [target] where the goods go
  */
 
 /**
@@ -39,18 +40,21 @@ import { exact, namedPosition, namedProduct } from './goods.js';
  * @property {string} [unit] code of a handling unit
  * @property {Product} [product]
  * @property {number} [scanned] units that were scanned of the product
+ * @property {boolean} [isCounted] whether those are the quantity: more than one scan, or of a case
  * @property {string} [batch]
  * @property {string} [expires]
  * @property {string} [serial]
  * @property {number} [qty] as confirmed
  * @property {string} [target] position where the goods go
+ * @property {boolean} [isDamaged] whether the goods are received into quarantine
+ * @property {boolean} [isEmpty] whether a count found nothing at the position
  */
 
 /**
  * @typedef {object} Kind how the steps of a kind of task differ
  * @property {readonly Ask[]} asks in their order
  * @property {boolean} isBound whether only what the lines name may be moved
- * @property {boolean} hasExpiry whether goods with batches are asked for their date
+ * @property {boolean} [hasExpiry] whether goods with batches are asked for their date
  */
 
 /**
@@ -107,7 +111,7 @@ function isFor(line, { item_code, position, batch, serial }) {
  * @param {Entry} entry
  * @returns {Line[]}
  */
-export function candidates(lines, { position, product, batch, serial }) {
+export function candidates(lines, { position, product, batch, serial, target }) {
   return lines.filter((line) => {
     const named = {
       item_code: product?.item_code ?? line.item_code,
@@ -115,7 +119,8 @@ export function candidates(lines, { position, product, batch, serial }) {
       batch: batch ?? null,
       serial: serial ?? null,
     };
-    return line.done < line.qty && isFor(line, named);
+    const isThere = !line.target || target === undefined || line.target === target;
+    return line.done < line.qty && isThere && isFor(line, named);
   });
 }
 
@@ -149,7 +154,7 @@ function isAsked(kind, { product }, ask) {
     case 'batch':
       return product?.hasBatches ?? false;
     case 'expires':
-      return kind.hasExpiry && (product?.hasBatches ?? false);
+      return Boolean(kind.hasExpiry && product?.hasBatches);
     case 'serial':
       return product?.hasSerials ?? false;
     default:
@@ -173,8 +178,9 @@ export function takeScan(kind, goods, lines, entry, read) {
   }
   const ask = nextAsk(kind, entry);
   const named = namedProduct(goods, read);
-  if (named && entry.product?.item_code === named.product.item_code && !read.serial) {
-    return repeated(ask, entry, named.units, read);
+  if (named && entry.product?.item_code === named.product.item_code) {
+    const more = repeated(ask, entry, named.units, read);
+    return kind.isBound && 'entry' in more ? checked(lines, entry, more.entry) : more;
   }
   const given = named ? ofProduct(named, read) : ofText(goods, ask, read);
   if (given === null) {
@@ -205,7 +211,7 @@ function repeated(ask, entry, units, read) {
   if (ask !== 'qty') {
     return { entry: { ...entry, ...partsOf(read) } };
   }
-  return { entry: { ...entry, scanned: exact((entry.scanned ?? 0) + units) } };
+  return { entry: { ...entry, scanned: exact((entry.scanned ?? 0) + units), isCounted: true } };
 }
 
 /**
@@ -214,7 +220,8 @@ function repeated(ask, entry, units, read) {
  * @returns {Entry}
  */
 function ofProduct({ product, units }, read) {
-  return { product, scanned: units, ...partsOf(read) };
+  const isCounted = units !== 1 || read.units !== undefined;
+  return { product, scanned: units, isCounted, ...partsOf(read) };
 }
 
 /** @param {Read} read */
@@ -250,6 +257,8 @@ function ofText(goods, ask, read) {
   return ask === 'target' ? { target: position } : { position };
 }
 
+const CHECKED = /** @type {const} */ (['position', 'product', 'batch', 'serial', 'target']);
+
 /**
  * Check what a scan gave against the lines; name what is wrong about it.
  *
@@ -260,7 +269,7 @@ function ofText(goods, ask, read) {
  */
 function checked(lines, before, entry) {
   let known = before;
-  for (const part of /** @type {const} */ (['position', 'product', 'batch', 'serial'])) {
+  for (const part of CHECKED) {
     const [expected] = candidates(lines, known);
     known = { ...known, ...(entry[part] !== undefined && { [part]: entry[part] }) };
     if (candidates(lines, known).length === 0) {
@@ -278,11 +287,10 @@ const textOf = (value) => (typeof value === 'string' ? value : value.item_code);
 
 /**
  * @param {Line} line
- * @param {'position' | 'product' | 'batch' | 'serial'} part
+ * @param {typeof CHECKED[number]} part
  */
-function expectedOf(line, part) {
-  const { position, item_code, batch, serials } = line;
-  return { position, product: item_code, batch, serial: serials.join(', ') }[part] ?? '';
+function expectedOf({ position, item_code, batch, serials, target }, part) {
+  return { position, product: item_code, batch, serial: serials.join(', '), target }[part] ?? '';
 }
 
 /**

@@ -34,6 +34,8 @@ import { openDB } from '../vendor/idb.js';
  * @property {string} key Idempotency-Key of its request
  * @property {Request} request
  * @property {import('./steps.js').Effect | null} effect what it adds to the lines of its task
+ * @property {number | null} undoes number of the scan that it takes back
+ * @property {boolean} isEnd whether it ends its task
  * @property {'waiting' | 'refused' | 'left' | 'done'} status `refused`: a decision is needed;
  *   `left`: left to the supervisor
  * @property {number | null} sentAt when the request was sent first with this key, in milliseconds of
@@ -49,6 +51,8 @@ import { openDB } from '../vendor/idb.js';
  * @property {Record<string, any>} resources path, such as `pickings/12` → what the service showed of
  *   it last; that of the id is the task itself
  * @property {Record<string, string>} etags path → ETag of what it showed, if it gave one
+ * @property {string | null} warehouse code
+ * @property {number} answers how many answers to scans it shows
  * @property {import('./goods.js').Goods} goods
  */
 
@@ -91,7 +95,7 @@ export class Store {
   /**
    * Keep a new scan. It is safe once this is answered.
    *
-   * @param {Pick<Scan, 'owner' | 'task' | 'text' | 'key' | 'request' | 'effect'>} scan
+   * @param {Omit<Scan, 'number' | 'status' | 'sentAt' | 'etag' | 'trouble'>} scan
    * @returns {Promise<Scan>}
    * @throws {DOMException} the storage is full
    */
@@ -148,6 +152,21 @@ export class Store {
   /** @param {Task} task */
   async keepTask(task) {
     await this.database.put('tasks', task);
+  }
+
+  /**
+   * @param {string} owner
+   * @param {string} id
+   * @param {(task: Task) => Task} change
+   * @returns {Promise<Task | undefined>} as changed; undefined if the device has no such task
+   */
+  async changeTask(owner, id, change) {
+    const transaction = this.database.transaction('tasks', 'readwrite');
+    const kept = await transaction.store.get([owner, id]);
+    const changed = kept && change(kept);
+    await (changed && transaction.store.put(changed));
+    await transaction.done;
+    return changed;
   }
 
   /**

@@ -14,8 +14,9 @@ import { Notice } from '../components/notice.js';
 /**
  * @param {object} props
  * @param {unknown} props.refused why the session of the tab does not continue
+ * @param {string} [props.home] where somebody else begins
  */
-export function SignIn({ refused }) {
+export function SignIn({ refused, home = document.baseURI }) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState(refused);
   const isWrong = error instanceof Refusal && error.code === 'invalid_grant';
@@ -33,7 +34,7 @@ export function SignIn({ refused }) {
         String(data.get('otp')).trim(),
       );
       if (before !== null && !isSame(before, session.user.value)) {
-        location.assign(document.baseURI); // nothing of somebody else's stays in memory
+        location.assign(home); // nothing of somebody else's stays in memory
       }
     } catch (failure) {
       setError(failure);

@@ -1,6 +1,8 @@
 """The web console, open to everyone: the page, and the files that it loads.
 
 GET /console/                    the page; the address of a screen, as /console/waves/7, has it too
+GET /console/floor/              the page of the floor, likewise
+GET /console/floor/worker.js     the worker that keeps the floor in the browser
 GET /console/{version}/{file}    a file; {version} is a hash of all files
 
 The addresses of files change with their content, so browsers keep the files for good and ask only
@@ -65,6 +67,8 @@ def _answer(below: str, event: Mapping[str, Any], request_id: str) -> _Reply:
     first, _, file = name.partition("/")
     if first == _CONSOLE.version and file in _FILES:
         found = _file(file)
+    elif name == content.WORKER:
+        found = _worker(event)
     elif not name or first in _SCREENS:
         found = _page(below, event)
     elif event["httpMethod"] in _METHODS and _accepts_pages(event):
@@ -97,23 +101,42 @@ def _file(name: str) -> _Reply:
     return _Reply(200, data, headers, is_base64=True, route="/console/{version}/{file}", path=path)
 
 
+def _worker(event: Mapping[str, Any]) -> _Reply:
+    """Return the worker of the floor: its address stays, so that browsers find the next release."""
+    found = _Reply(
+        200,
+        _CONSOLE.worker,
+        {"Content-Type": content.MEDIA_TYPES[".js"]},
+        route=f"/console/{content.WORKER}",
+        path=f"/console/{content.WORKER}",
+    )
+    return _asked_again(found, _CONSOLE.version, event)
+
+
 def _page(below: str, event: Mapping[str, Any]) -> _Reply:
     """Return the page; its base is relative, because only the caller knows the whole address."""
     depth = below.count("/")
     base = "../" * (depth - 1) or ("./" if below else "console/")
-    text = f'{_CONSOLE.head}<base href="{base}" />{_CONSOLE.rest}'
-    tag = f'"{_CONSOLE.version}.{depth}"'
-    headers = {
-        "Content-Type": "text/html; charset=utf-8",
-        "Cache-Control": "no-cache",
-        "ETag": f"W/{tag}",
-    }
-    path = "/".join(("/console", *below.split("/")[1:2]))
-    page = _Reply(200, text, headers, route="/console", path=path)
+    first = below.split("/")[1:2]
+    head, rest = _CONSOLE.pages[content.FLOOR if first == [content.FLOOR] else ""]
+    page = _Reply(
+        200,
+        f'{head}<base href="{base}" />{rest}',
+        {"Content-Type": "text/html; charset=utf-8"},
+        route="/console",
+        path="/".join(("/console", *first)),
+    )
+    return _asked_again(page, f"{_CONSOLE.version}.{depth}", event)
+
+
+def _asked_again(reply: _Reply, tag: str, event: Mapping[str, Any]) -> _Reply:
+    """Return a response that browsers ask for again; without its body if they have this one."""
+    headers = {**reply.headers, "Cache-Control": "no-cache", "ETag": f'W/"{tag}"'}
     known = {key.lower(): value for key, value in (event.get("headers") or {}).items()}
     named = [one.strip().removeprefix("W/") for one in known.get("if-none-match", "").split(",")]
-    is_known = tag in named or "*" in named
-    return page._replace(status=304, body="") if is_known else page
+    tagged = reply._replace(headers=headers)
+    is_known = f'"{tag}"' in named or "*" in named
+    return tagged._replace(status=304, body="") if is_known else tagged
 
 
 def _error(
@@ -137,6 +160,7 @@ def _security(environment: Mapping[str, str]) -> Mapping[str, str]:
     return {
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
         f"img-src 'self' data: blob:; connect-src 'self' {_storage(environment)}; "
+        "manifest-src 'self'; worker-src 'self'; "
         "base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
         "Cross-Origin-Opener-Policy": "same-origin",
         "Referrer-Policy": "no-referrer",

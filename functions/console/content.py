@@ -1,4 +1,7 @@
-"""What the console consists of: files below one hash of all of them, and the page that loads them.
+"""What the console consists of: files below one hash of all of them; the pages load them.
+
+There are two pages: the console, and the floor with screens for people in the aisles, which a
+worker of the browser opens without a network.
 
 The folder is `console/` of the repository. The build replaces it by what `pack` writes, so that
 nothing is read, hashed or compressed while a request waits; tests have no build.
@@ -7,7 +10,7 @@ nothing is read, hashed or compressed while a request waits; tests have no build
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -16,10 +19,18 @@ MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
 }
 """Suffix of the files that are served → media type. Types and settings of the checker are not."""
 
-_PAGE, _START, _SUBJECTS = "index.html", "main.js", "subjects.js"
+FLOOR, WORKER = "floor", "floor/worker.js"
+"""First part of the addresses of the floor, and the path of its worker below the console."""
+
+_START, _SUBJECTS = "main.js", "subjects.js"
+_PAGES = {"": ("index.html", _START), FLOOR: ("floor/index.html", "floor/main.js")}
+"""First part of the addresses that a page has → its file, and the module that it loads."""
+_OF_FLOOR = ("floor/", "words/", "icon.svg", "style.css")
+"""Beginnings of the files that the floor needs beside the modules that it imports at its start."""
 _OWN_SCREENS = ("account", "map", "replenishments", "settings")
 _PACKED = "packed.json"
 
@@ -35,15 +46,16 @@ class Console(NamedTuple):
     """The console of one release.
 
     `version` is a hash of all its content, `files` are the names below it. `screens` has the first
-    parts of the addresses that show a screen. `head` and `rest` are the page, between which its
-    base address is missing.
+    parts of the addresses that show a screen. `pages` has the head and the rest of each page,
+    between which its base address is missing, by the first part of its addresses; all others have
+    the page of "". `worker` is the program with which browsers keep the floor.
     """
 
     version: str
     files: tuple[str, ...]
     screens: tuple[str, ...]
-    head: str
-    rest: str
+    pages: Mapping[str, tuple[str, str]]
+    worker: str
 
 
 def read(folder: Path) -> Console:
@@ -98,20 +110,34 @@ def _imports(folder: Path, name: str) -> Iterator[str]:
 def _described(folder: Path) -> Console:
     paths = sorted(path for path in folder.rglob("*") if path.suffix in MEDIA_TYPES)
     files = [path.relative_to(folder).as_posix() for path in paths]
-    modules = loaded_with(folder)[1:]  # the page itself names the first one
-    links = [f'    <link rel="modulepreload" href="{name}" />\n' for name in modules]
-    page = (folder / _PAGE).read_text().replace("  </head>", "".join([*links, "  </head>"]))
-    total = sha256(page.encode())
+    files.remove(WORKER)  # its address has no hash
+    pages = {first: _page(folder, *names) for first, names in _PAGES.items()}
+    program = (folder / WORKER).read_text()
+    total = sha256("".join([*pages.values(), program]).encode())
     for name in files:
         content = (folder / name).read_bytes()
         total.update(f"{name} {len(content)}\n".encode() + content)
     version = total.hexdigest()[:16]
-    head, _, rest = page.partition('<base href="./" />')
     subjects = _SUBJECT.findall((folder / _SUBJECTS).read_text())
+    kept = {*loaded_with(folder, _PAGES[FLOOR][1])}
+    kept |= {name for name in files if name.startswith(_OF_FLOOR)}
+    known = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(sorted(kept))};\n"
     return Console(
         version=version,
         files=tuple(files),
-        screens=(*_OWN_SCREENS, *subjects),
-        head=head,
-        rest=_LINK.sub(rf'\1="{version}/', rest),
+        screens=(*_OWN_SCREENS, FLOOR, *subjects),
+        pages={first: _divided(page, version) for first, page in pages.items()},
+        worker=known + program,
     )
+
+
+def _page(folder: Path, name: str, start: str) -> str:
+    """Return a page that asks for the modules of its start at once."""
+    modules = loaded_with(folder, start)[1:]  # the page itself names the first one
+    links = [f'    <link rel="modulepreload" href="{one}" />\n' for one in modules]
+    return (folder / name).read_text().replace("  </head>", "".join([*links, "  </head>"]))
+
+
+def _divided(page: str, version: str) -> tuple[str, str]:
+    head, _, rest = page.partition('<base href="./" />')
+    return head, _LINK.sub(rf'\1="{version}/', rest)

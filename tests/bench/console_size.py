@@ -26,6 +26,24 @@ def first_visit() -> int:
     return len(page) + words + _sum(["icon.svg", "style.css", *_first()])
 
 
+def first_visit_of_floor() -> int:
+    """Return the bytes until the floor asks for the PIN, in the longest language."""
+    page = gzip.compress((CONSOLE / "floor/index.html").read_bytes())
+    languages = ("en", "es")
+    words = max(_sum([f"words/{one}.js", f"words/floor_{one}.js"]) for one in languages)
+    own = {"icon.svg", "style.css", "floor/floor.css", *_loaded("floor/main.js")}
+    return len(page) + words + _sum(own)
+
+
+def screens_of_floor() -> Mapping[str, int]:
+    """Return each screen of the floor → the bytes that it adds; the list of tasks comes first."""
+    first = _loaded("floor/main.js")
+    tasks = _loaded("floor/screens/tasks.js") - first
+    names = ("task", "look_up", "decisions", "menu", "end", "units", "camera")
+    others = {one: _loaded(f"floor/screens/{one}.js") - first - tasks for one in names}
+    return {name: _sum(modules) for name, modules in {"tasks": tasks, **others}.items()}
+
+
 def screens() -> Mapping[str, int]:
     """Return each screen after the first ones → the bytes that it adds to them.
 
@@ -69,7 +87,12 @@ def compared() -> list[Table]:
     """Measure the downloads in kB of 1 000 bytes."""
     columns = {"download": "", "kB": ".1f"}
     table = Table(TITLE, columns, "Compressed files that a browser downloads.")
-    sizes = {"first visit": first_visit(), "largest screen after it": max(screens().values())}
+    sizes = {
+        "first visit": first_visit(),
+        "first visit of the floor": first_visit_of_floor(),
+        "largest screen after it": max(screens().values()),
+        "largest screen of the floor": max(screens_of_floor().values()),
+    }
     for name, size in sizes.items():
         kilobytes = round(size / 1000, 1)
         table.add(name, kilobytes, figures={"kB": kilobytes})

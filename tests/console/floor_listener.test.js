@@ -40,6 +40,18 @@ test('a burst that ends with Enter is a scan; typing is none', () => {
   assert.deepEqual(pressed(['A', 'Enter'], 8).reported, [], 'two keys are a person');
 });
 
+test('a hiccup within a scan neither ends it nor cuts it', () => {
+  /** @type {string[]} */
+  const reported = [];
+  const listener = new Listener((text) => reported.push(text));
+  [...'4006381333931', 'Enter'].forEach((key, place) => {
+    const timeStamp = 1000 + place * 8 + (place > 0 ? 200 : 0);
+    const event = { key, timeStamp, target: null, preventDefault: () => 0, stopPropagation: () => 0 };
+    listener.press(/** @type {any} */ (event));
+  });
+  assert.deepEqual(reported, ['4006381333931']);
+});
+
 test('FNC1 comes as Ctrl and ], and reaches no shortcut', () => {
   const { reported, prevented } = pressed([...'10L1', '\u001d', ...'3712', 'Enter'], 8);
   assert.deepEqual(reported, ['10L1\u001d3712']);

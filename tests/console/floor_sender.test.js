@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import '../../.local/node/node_modules/fake-indexeddb/auto/index.mjs';
 import { NoAnswer, Refusal, SessionEnded } from '../../console/core/refusal.js';
-import { Sender } from '../../console/floor/sender.js';
+import { Sender, withAnswer } from '../../console/floor/sender.js';
 import { Store } from '../../console/floor/store.js';
 
 /** @typedef {import('../../console/floor/store.js').Scan} Scan */
@@ -107,14 +107,15 @@ async function scan(store, sender, picking, text) {
     operation: 'POST /pickings/{id}/picks', parameters: { id: picking }, body: { text },
   };
   const task = `pickings/${picking}`;
-  return store.add({ owner: OWNER, task, text, key: sender.newKey(), request, effect: null });
+  return store.add({ owner: OWNER, task, text, key: sender.newKey(), request, effect: null, undoes: null, isEnd: false });
 }
 
 /** @param {Store} store */
 async function keepTasks(store) {
   for (const id of ['pickings/1', 'pickings/2']) {
     const etags = { [id]: '""' };
-    await store.keepTask({ id, owner: OWNER, resources: {}, etags, goods: { products: [], positions: {} } });
+    const goods = { products: [], positions: {} };
+    await store.keepTask({ id, owner: OWNER, resources: {}, etags, warehouse: null, answers: 0, goods });
   }
 }
 
@@ -266,6 +267,26 @@ test('a scan of somebody else at the device is not sent', async () => {
   assert.equal(await other.run(), 'sent');
   assert.deepEqual(service.picked['pickings/1'], []);
   assert.equal((await store.pending()).length, 1);
+});
+
+test('an answer may show all of a task, its head, or some of its lines', () => {
+  const goods = { products: [], positions: {} };
+  const lines = [{ line_num: 1, qty: null }, { line_num: 2, qty: null }];
+  const before = { id: 3, status: 'counting', lines };
+  /** @type {import('../../console/floor/store.js').Task} */
+  const task = {
+    id: 'counts/3', owner: OWNER, resources: { 'counts/3': before }, etags: { 'counts/3': '"1"' },
+    warehouse: null, answers: 0, goods,
+  };
+  const answer = (/** @type {any} */ data) => ({ body: { data }, etag: null });
+  const counted = withAnswer(task, 'counts/3', answer({ lines: [{ line_num: 2, qty: 5 }] }));
+  assert.deepEqual(counted.resources['counts/3'].lines, [lines[0], { line_num: 2, qty: 5 }]);
+  assert.deepEqual([counted.etags, counted.answers], [{}, 1]);
+  const finished = withAnswer(counted, 'counts/3', answer({ id: 3, status: 'counted' }));
+  assert.equal(finished.resources['counts/3'].status, 'counted');
+  assert.equal(finished.resources['counts/3'].lines.length, 2);
+  const all = withAnswer(finished, 'counts/3', answer({ id: 3, lines: [] }));
+  assert.deepEqual(all.resources['counts/3'].lines, []);
 });
 
 /** @param {number} seed */

@@ -19,7 +19,13 @@ from functions.reference.app import lambda_handler as reference
 from shared.http.envelope import SECURITY_HEADERS, error_body
 from shared.kernel.aws import _config_of, session
 from shared.kernel.errors import MethodNotAllowed, NotFound
-from tests.bench.console_size import CONSOLE, first_visit, screens
+from tests.bench.console_size import (
+    CONSOLE,
+    first_visit,
+    first_visit_of_floor,
+    screens,
+    screens_of_floor,
+)
 from tests.cases import each_case
 from tests.gateway import Erp, Gateway, Response
 from tests.log_lines import captured
@@ -141,6 +147,7 @@ def test_every_list_of_the_interface_has_an_address() -> None:
         assert (CONSOLE / f"interface/{name}.js").exists() or name in {
             "account",
             "deliveries",
+            "floor",
             "map",
         }
 
@@ -216,6 +223,37 @@ def test_page_asks_for_the_first_modules_at_once(reader: Erp) -> None:
     assert ["main.js", *asked] == content.loaded_with(CONSOLE)
 
 
+def test_floor_has_a_page_of_its_own_that_asks_for_its_modules(reader: Erp) -> None:
+    page = reader.get("/console/floor/pickings/12")
+    asked = re.findall(rf'rel="modulepreload" href="{TREE.version}/([^"]+)"', page.text)
+    assert ["floor/main.js", *asked] == content.loaded_with(CONSOLE, "floor/main.js")
+    assert f'src="{TREE.version}/floor/main.js"' in page.text
+    base = base_of(page, "https://wms.example/api/v1/console/floor/pickings/12")
+    assert base == "https://wms.example/api/v1/console/"
+
+
+def test_worker_of_the_floor_keeps_all_that_its_page_may_load(reader: Erp) -> None:
+    worker = reader.get("/console/floor/worker.js")
+    assert worker.headers["Content-Type"] == "text/javascript; charset=utf-8"
+    assert worker.headers["Cache-Control"] == "no-cache", "the next release is found there"
+    version, files = (json.loads(line.split(" = ")[1][:-1]) for line in worker.text.split("\n")[:2])
+    assert version == TREE.version
+    assert {*content.loaded_with(CONSOLE, "floor/main.js"), "floor/screens/camera.js"} <= {*files}
+    assert {"words/es.js", "words/floor_es.js", "style.css", "floor/floor.css"} <= {*files}
+    assert all(reader.get(f"{FILES}/{name}").status == 200 for name in files)
+    again = reader.get(
+        "/console/floor/worker.js", headers={"If-None-Match": worker.headers["ETag"]}
+    )
+    assert (again.status, again.text) == (304, "")
+
+
+def test_floor_downloads_little() -> None:
+    assert first_visit_of_floor() <= 70_000
+    assert screens_of_floor()["task"] > screens_of_floor()["menu"]
+    for name, size in screens_of_floor().items():
+        assert size <= 15_000, name
+
+
 @each_case("name", TREE.files)
 def test_files_are_compressed_and_kept_for_good(reader: Erp, name: str) -> None:
     for headers in ({}, {"Accept-Encoding": "identity"}):
@@ -225,7 +263,12 @@ def test_files_are_compressed_and_kept_for_good(reader: Erp, name: str) -> None:
         assert answer.sent_bytes
         assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         suffix = name.rpartition(".")[2]
-        media = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}[suffix]
+        media = {
+            "css": "text/css",
+            "js": "text/javascript",
+            "svg": "image/svg+xml",
+            "webmanifest": "application/manifest+json",
+        }[suffix]
         assert answer.headers["Content-Type"].partition(";")[0] == media
 
 
@@ -302,6 +345,8 @@ def test_page_may_load_and_call_the_service_only(reader: Erp, path: str) -> None
         "img-src": "'self' data: blob:",
         "connect-src": "'self' https://drops.s3.eu-west-1.amazonaws.com"
         " https://reports.s3.eu-west-1.amazonaws.com",
+        "manifest-src": "'self'",
+        "worker-src": "'self'",
         "base-uri": "'self'",
         "form-action": "'none'",
         "frame-ancestors": "'none'",

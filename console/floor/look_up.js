@@ -1,0 +1,68 @@
+/** What a scan names: goods and positions that the device does not know. */
+
+import { Refusal } from '../core/refusal.js';
+import { productOf } from './goods.js';
+
+/**
+ * @typedef {import('../core/calls.js').Calls} Calls
+ * @typedef {import('../core/gs1.js').Scan} Read
+ * @typedef {import('./goods.js').Goods} Goods
+ */
+
+/**
+ * @typedef {Goods & {units: any[]}} Found `units` are handling units
+ */
+
+/** Milliseconds after which nobody waits any longer for what a scan names. */
+const LONGEST = 4000;
+
+/**
+ * Ask the service what a scan names.
+ *
+ * @param {Calls} calls
+ * @param {Read} read
+ * @param {string | null} warehouse whose positions are meant; null for those of any
+ * @returns {Promise<Found>}
+ * @throws {import('../core/refusal.js').NoAnswer | DOMException | Refusal} `DOMException`: too slow
+ */
+export async function lookUp(calls, read, warehouse) {
+  const gtin = read.gtin ?? read.content;
+  const code = read.text;
+  const [byGtin, byCode, positions, units] = await Promise.all([
+    gtin ? rows(calls, 'GET /products', { gtin }) : [],
+    code ? rows(calls, 'GET /products', { item_code: code }) : [],
+    code ? rows(calls, 'GET /warehouse-positions', { bin_code: code, warehouse }) : [],
+    read.sscc ? rows(calls, 'GET /handling-units', { sscc: read.sscc }) : [],
+  ]);
+  const packed = await Promise.all([...byGtin, ...byCode].map((row) => withGtins(calls, row)));
+  const places = positions.map((/** @type {any} */ one) => [one.bin_code, one.pick_sequence]);
+  return { products: packed.map(productOf), positions: Object.fromEntries(places), units };
+}
+
+/**
+ * @param {Calls} calls
+ * @param {string} operation
+ * @param {Record<string, string | null>} query
+ * @returns {Promise<any[]>}
+ */
+async function rows(calls, operation, query) {
+  try {
+    const options = { query: { ...query, per_page: 5 }, signal: AbortSignal.timeout(LONGEST) };
+    const { body } = await calls.read(/** @type {any} */ (operation), options);
+    return /** @type {any} */ (body).data;
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 422) {
+      return []; // no code that anything could have
+    }
+    throw error;
+  }
+}
+
+/**
+ * @param {Calls} calls
+ * @param {any} row a product
+ */
+async function withGtins(calls, row) {
+  const { body } = await calls.read('GET /products/{id}/packaging', { parameters: { id: row.id } });
+  return { ...row, gtins: /** @type {any} */ (body).data.gtins };
+}

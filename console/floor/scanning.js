@@ -1,0 +1,59 @@
+/** Brings each scan, from wherever it comes, to the screen that is shown. */
+
+import { signal } from '../vendor/signals-core.js';
+import { useEffect } from '../vendor/hooks.js';
+import { soundRight, soundWrong } from './feedback.js';
+
+/** @typedef {{isRight: boolean, text: string}} Result what a screen says about a scan */
+
+/** What the last scan gave; null before the first one of a screen. */
+export const result = signal(/** @type {Result | null} */ (null));
+
+/** @type {((text: string) => void | Promise<void>) | null} */
+let taker = null;
+
+/** Scans are taken one after the other, however fast they come. */
+let queue = Promise.resolve();
+
+/**
+ * Do something after the scans that came before it.
+ *
+ * @param {() => unknown} work
+ */
+export function inTurn(work) {
+  queue = queue.then(() => work()).then(() => undefined, soundWrong);
+}
+
+/** @param {string} text of a scan; one that no screen takes is heard as wrong */
+export function scanned(text) {
+  inTurn(() => (taker ?? soundWrong)(text));
+}
+
+/**
+ * Take the scans while a screen is shown.
+ *
+ * @param {(text: string) => void | Promise<void>} take
+ */
+export function useScans(take) {
+  useEffect(() => {
+    result.value = null;
+  }, []);
+  useEffect(() => {
+    taker = take;
+    return () => {
+      taker = taker === take ? null : taker;
+    };
+  });
+}
+
+/** @param {string} text */
+export function right(text) {
+  result.value = { isRight: true, text };
+  soundRight();
+}
+
+/** @param {string} text */
+export function wrong(text) {
+  result.value = { isRight: false, text };
+  soundWrong();
+}

@@ -1,0 +1,70 @@
+/** The end of a task: what is done, and why something is left. */
+
+import { go, href } from '../../core/address.js';
+import { valueLabel } from '../../core/words.js';
+import { h } from '../../vendor/preact.js';
+import { kindOf } from '../kinds.js';
+import { taskName } from '../names.js';
+import { parts, record, reload, scans, store } from '../state.js';
+import { say } from '../words.js';
+
+const REASONS = /** @type {const} */ (['could_not_locate', 'damaged', 'expired', 'other']);
+
+/**
+ * @param {object} props
+ * @param {import('../store.js').Task} props.task
+ * @param {readonly import('../steps.js').Line[]} props.open
+ * @param {boolean} props.isDone
+ * @param {(() => void) | null} props.onBack
+ */
+export function End({ task, open, isDone, onBack }) {
+  const kind = kindOf(task.id);
+  const own = scans.value.filter((scan) => scan.task === task.id && scan.status !== 'done');
+  const isEnded = own.some(({ isEnd }) => isEnd);
+  /** @param {SubmitEvent} event */
+  const submit = async (event) => {
+    event.preventDefault();
+    const reason = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get('reason');
+    const request = kind.end?.(task, reason === null ? null : String(reason));
+    if (request) {
+      await record({ task: task.id, text: say('end_task'), request, isEnd: true });
+    }
+  };
+  const putAway = async () => {
+    if (await store.forget(parts().owner, task.id)) {
+      go(href(['floor', '']), { replace: true });
+    }
+    await reload();
+  };
+  if (isEnded) {
+    return h('p', { class: 'ask' }, say('ending'));
+  }
+  return h('form', { onSubmit: submit }, [
+    h('p', { class: 'ask' }, isDone ? say('all_done') : say('left_open', { count: open.length })),
+    h(
+      'ul',
+      {},
+      open.map(({ item_code, position, qty, done }) =>
+        h('li', { key: `${item_code} ${position}` }, `${qty - done} × ${item_code} ${position ?? ''}`),
+      ),
+    ),
+    !isDone && kind.reason === 'choice' &&
+      h('fieldset', {}, [
+        h('legend', {}, say('why_left')),
+        ...REASONS.map((reason) =>
+          h('label', { key: reason, class: 'choice' }, [
+            h('input', { type: 'radio', name: 'reason', value: reason, required: true }),
+            valueLabel(reason),
+          ]),
+        ),
+      ]),
+    !isDone && kind.reason === 'text' &&
+      h('label', {}, [say('why_left'), h('input', { name: 'reason', required: true, maxLength: 255 })]),
+    h('div', { class: 'buttons' }, [
+      kind.end
+        ? h('button', { class: 'main' }, say('end_task'))
+        : own.length === 0 && h('button', { type: 'button', class: 'main', onClick: () => void putAway() }, say('put_away', { task: taskName(task.id) })),
+      onBack && h('button', { type: 'button', onClick: onBack }, say('back_to_work')),
+    ]),
+  ]);
+}

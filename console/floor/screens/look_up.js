@@ -1,0 +1,96 @@
+/** What a scan names, what lies there, and where it lies. */
+
+import { go, href } from '../../core/address.js';
+import { calls, CONSOLE } from '../../core/app.js';
+import { readScan } from '../../core/gs1.js';
+import { useLoaded } from '../../core/use.js';
+import { fieldLabel, subjectLabel, valueLabel } from '../../core/words.js';
+import { useEffect } from '../../vendor/hooks.js';
+import { h } from '../../vendor/preact.js';
+import { Notice } from '../../components/notice.js';
+import { lookUp } from '../look_up.js';
+import { numberText } from '../names.js';
+import { right, useScans, wrong } from '../scanning.js';
+import { say } from '../words.js';
+import { ScanField } from './scan_field.js';
+import { ScreenTitle } from './title.js';
+
+/** Most rows of stock that are shown. */
+const ROWS = 50;
+
+/**
+ * @param {object} props
+ * @param {string} props.text of the scan
+ */
+export function LookUp({ text }) {
+  useScans((scan) => go(href(['floor', 'look-up', scan.trim().slice(0, 200)]), { replace: true }));
+  const { result, error, isLoading, reload } = useLoaded(`look up ${text}`, () => found(text));
+  useEffect(() => {
+    if (result !== null && text !== '') {
+      const isKnown = result.products.length + result.places.length + result.units.length > 0;
+      (isKnown ? right : wrong)(isKnown ? text : say('unknown_code', { code: text.slice(0, 60) }));
+    }
+  }, [result]);
+  return h('section', {}, [
+    h(ScreenTitle, { title: say('look_up') }),
+    h(ScanField, { label: say('scan_anything') }),
+    h(Notice, { error, onRetry: reload }),
+    isLoading && text !== '' && h('p', { class: 'quiet' }, say('looking')),
+    result?.products.map(({ item_code, name }) => h('h2', { key: item_code }, `${item_code}: ${name}`)),
+    result?.places.map((code) => h('h2', { key: code }, code)),
+    result?.units.map((unit) =>
+      h('p', { key: unit.id }, [
+        h('strong', {}, `${subjectLabel('handling-units')} ${unit.code}`),
+        ` ${valueLabel(unit.status, 'status')} · `,
+        h('a', { href: `${CONSOLE}handling-units/${unit.id}`, target: '_blank' }, say('console')),
+      ]),
+    ),
+    result && result.stock.length > 0 && h(Stock, { rows: result.stock }),
+  ]);
+}
+
+/**
+ * @param {string} text
+ */
+async function found(text) {
+  if (text === '') {
+    return { products: [], places: [], units: [], stock: [] };
+  }
+  const { products, positions, units } = await lookUp(calls, readScan(text), null);
+  const places = Object.keys(positions);
+  const queries = [
+    ...products.map(({ item_code }) => ({ item_code })),
+    ...places.map((bin_code) => ({ bin_code })),
+  ];
+  const pages = await Promise.all(
+    queries.map((query) =>
+      calls.read('GET /stocks', { query: { ...query, status: 'in', per_page: ROWS } }),
+    ),
+  );
+  const stock = pages.flatMap(({ body }) => /** @type {any[]} */ (body.data));
+  return { products, places, units, stock };
+}
+
+/**
+ * @param {object} props
+ * @param {readonly any[]} props.rows
+ */
+function Stock({ rows }) {
+  const fields = ['position', 'item_code', 'qty', 'batch_num', 'inventory_status'];
+  return h('table', {}, [
+    h('thead', {}, h('tr', {}, fields.map((name) => h('th', { key: name, scope: 'col' }, fieldLabel(name))))),
+    h(
+      'tbody',
+      {},
+      rows.map((row) =>
+        h('tr', { key: row.id }, [
+          h('td', {}, row.position?.bin_code ?? row.whs_code),
+          h('td', {}, row.item_code),
+          h('td', {}, numberText(row.qty)),
+          h('td', {}, row.batch_num ?? row.serial_number ?? ''),
+          h('td', {}, valueLabel(row.inventory_status, 'inventory_status')),
+        ]),
+      ),
+    ),
+  ]);
+}

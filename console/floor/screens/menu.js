@@ -1,0 +1,30 @@
+/** Locking, signing out, and the way to the console. */
+
+import { CONSOLE } from '../../core/app.js';
+import { useState } from '../../vendor/hooks.js';
+import { h } from '../../vendor/preact.js';
+import { leave, lock, vault, waiting, worker } from '../state.js';
+import { say } from '../words.js';
+import { ScreenTitle } from './title.js';
+
+export function Menu() {
+  const [isAsking, setAsking] = useState(false);
+  const count = waiting.value.length;
+  return h('section', { class: 'menu' }, [
+    h(ScreenTitle, { title: say('menu') }),
+    h('p', { class: 'quiet' }, say('company', { company: worker.value?.tenant ?? '' })),
+    vault.isOpen && h('button', { type: 'button', onClick: lock }, say('lock')),
+    isAsking
+      ? h('div', { class: 'notice', role: 'alert' }, [
+          h('p', {}, say('leave_with_waiting', { count })),
+          h('button', { type: 'button', class: 'danger', onClick: () => void leave() }, say('sign_out')),
+          h('button', { type: 'button', onClick: () => setAsking(false) }, say('stay')),
+        ])
+      : h(
+          'button',
+          { type: 'button', onClick: () => (count > 0 ? setAsking(true) : void leave()) },
+          say('sign_out'),
+        ),
+    h('a', { class: 'button', href: CONSOLE, target: '_self' }, say('console')),
+  ]);
+}

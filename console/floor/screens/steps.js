@@ -1,0 +1,298 @@
+/** The steps of a task: one question at a time. */
+
+import { fieldLabel } from '../../core/words.js';
+import { useRef, useState } from '../../vendor/hooks.js';
+import { h } from '../../vendor/preact.js';
+import { Lazy } from '../../components/lazy.js';
+import { kindOf } from '../kinds.js';
+import { entryText, numberText } from '../names.js';
+import { inTurn, right, useScans, wrong } from '../scanning.js';
+import { record, reload } from '../state.js';
+import { candidates, nextAsk, openQty } from '../steps.js';
+import { say } from '../words.js';
+import { effectOf, entryAfter, lastScan, linesOf, nextEntry, presetQty, recordEntry, taskOf, undo } from '../work.js';
+import { ScanField } from './scan_field.js';
+
+/**
+ * @typedef {import('../steps.js').Effect} Effect
+ * @typedef {import('../steps.js').Entry} Entry
+ * @typedef {import('../steps.js').Line} Line
+ * @typedef {import('../store.js').Task} Task
+ */
+
+/** What can be scanned while something else is asked. */
+const SCANNED = /** @type {const} */ ({ qty: 'scan_more', expires: 'scan_expiry' });
+
+/** @param {Line} line */
+const nameOf = ({ item_code, position, batch, serials }) => JSON.stringify([item_code, position, batch, serials]);
+
+/**
+ * @param {object} props
+ * @param {Task} props.task
+ */
+export function Steps({ task }) {
+  const kind = kindOf(task.id);
+  // Scans may come faster than the screen is drawn: they go by what is current, not by what is shown.
+  const current = useRef({ entry: /** @type {Entry} */ ({}), own: /** @type {readonly Effect[]} */ ([]) });
+  const [, draw] = useState(0);
+  const { entry, own } = current.current;
+  /** @param {Partial<typeof current.current>} changed */
+  const set = (changed) => {
+    current.current = { ...current.current, ...changed };
+    draw((before) => before + 1);
+  };
+  /** @param {Entry} next */
+  const setEntry = (next) => set({ entry: next });
+  const [skipped, setSkipped] = useState(/** @type {readonly string[]} */ ([]));
+  const [isEnding, setEnding] = useState(false);
+  const all = linesOf(task, own);
+  const isSkipped = (/** @type {Line} */ line) => skipped.includes(nameOf(line));
+  const lines = [...all.filter((line) => !isSkipped(line)), ...all.filter(isSkipped)];
+  const open = lines.filter(({ qty, done }) => done < qty);
+  const ask = nextAsk(kind, entry);
+  const [line] = candidates(lines, entry);
+  const isDone = lines.length > 0 && open.length === 0;
+  const isLeft = open.length > 0 && open.every(isSkipped);
+  const last = lastScan(task.id);
+
+  /** @param {Entry} next */
+  const proceed = async (next) => {
+    if (nextAsk(kind, next) !== null && !next.isEmpty) {
+      setEntry(next);
+      return;
+    }
+    try {
+      if (!kind.isWhole) {
+        setEntry(await recordEntry(task, next));
+        return;
+      }
+      const scanned = [...current.current.own, effectOf(next)];
+      set({ own: scanned, entry: nextEntry(task, linesOf(task, scanned), next) });
+      if (linesOf(task, scanned).every(({ qty, done }) => done >= qty)) {
+        const request = kind.request(task, /** @type {any} */ (next));
+        await record({ task: task.id, text: say('carry_out'), request, isEnd: true });
+      }
+    } catch (error) {
+      wrong(error instanceof DOMException ? say('storage_full') : String(error));
+    }
+  };
+
+  /**
+   * Take what somebody typed or pressed, after the scans that came before it.
+   *
+   * @param {Entry} given
+   */
+  const answer = (given) => inTurn(() => proceed({ ...current.current.entry, ...given }));
+
+  useScans(async (text) => {
+    const latest = taskOf(task.id) ?? task;
+    const { own: scanned, entry: begun } = current.current;
+    const next = await entryAfter(latest, linesOf(latest, scanned), begun, text);
+    if (typeof next === 'string') {
+      wrong(next);
+      return;
+    }
+    right(entryText({ qty: next.scanned ?? 1, ...next }));
+    await proceed(next);
+  });
+
+  if (isEnding || isDone || isLeft) {
+    const onBack = () => {
+      setEnding(false);
+      setSkipped([]);
+    };
+    return h(Lazy, {
+      load: () => import('./end.js'),
+      name: 'End',
+      props: { task, open, isDone, onBack: isDone ? null : onBack },
+    });
+  }
+  return [
+    h(Progress, { lines, isBlind: kind.isBlind ?? false }),
+    line && h(Now, { line, entry, kind, task }),
+    ask === 'qty'
+      ? h(Quantity, {
+          key: `${entry.product?.item_code} ${entry.scanned}`,
+          preset: presetQty(kind, lines, entry),
+          open: kind.isBound ? openQty(lines, entry) : null,
+          mayExceed: kind.name === 'receipts',
+          onQty: (qty) => answer({ qty }),
+        })
+      : ask === 'expires' && h(Expiry, { onDate: (expires) => answer({ expires }) }),
+    h(ScanField, { label: say(SCANNED[/** @type {keyof typeof SCANNED} */ (ask)] ?? `ask_${ask}`) }),
+    (ask === 'unit' || entry.unit !== undefined) &&
+      h(Lazy, {
+        load: () => import('./units.js'),
+        name: 'Units',
+        props: {
+          task,
+          unit: entry.unit,
+          onUnit: (/** @type {string} */ unit) => answer({ unit }),
+          onClosed: () => setEntry({}),
+        },
+      }),
+    ask === 'target' &&
+      h(Lazy, {
+        load: () => import('./places.js'),
+        name: 'Places',
+        props: { task, entry, onPlace: (/** @type {string} */ target) => answer({ target }) },
+      }),
+    h('div', { class: 'buttons' }, [
+      kind.hasExpiry !== undefined &&
+        h(
+          'button',
+          {
+            type: 'button',
+            'aria-pressed': entry.isDamaged ?? false,
+            onClick: () => setEntry({ ...entry, isDamaged: !entry.isDamaged }),
+          },
+          say('damaged'),
+        ),
+      kind.isBlind &&
+        ask === 'product' &&
+        !lines.some((line) => line.position === entry.position && line.done > 0) &&
+        h('button', { type: 'button', onClick: () => answer({ isEmpty: true }) }, say('nothing_here')),
+      kind.isBound &&
+        line &&
+        h('button', { type: 'button', onClick: () => {
+          setSkipped([...skipped, nameOf(line)]);
+          setEntry({});
+        } }, say('later')),
+      Object.keys(entry).length > 0 &&
+        h('button', { type: 'button', onClick: () => setEntry({}) }, say('begin_again')),
+      last &&
+        h(
+          'button',
+          { type: 'button', onClick: () => void undo(last).then(reload) },
+          say('undo', { text: last.text }),
+        ),
+      kind.end && h('button', { type: 'button', onClick: () => setEnding(true) }, say('end_task')),
+    ]),
+    h(Lines, { lines, isBlind: kind.isBlind ?? false }),
+  ];
+}
+
+/**
+ * @param {object} props
+ * @param {readonly Line[]} props.lines
+ * @param {boolean} props.isBlind
+ */
+function Progress({ lines, isBlind }) {
+  const sum = (/** @type {(line: Line) => number} */ of) => lines.reduce((total, line) => total + of(line), 0);
+  const [done, total] = [sum((line) => Math.min(line.done, line.qty)), sum((line) => line.qty)];
+  return (
+    total > 0 && [
+      h('progress', { max: total, value: done, 'aria-label': say('progress') }),
+      h(
+        'p',
+        { class: 'quiet' },
+        say(isBlind ? 'lines_done' : 'units_done', {
+          done: numberText(done),
+          total: numberText(total),
+        }),
+      ),
+    ]
+  );
+}
+
+/**
+ * What is next, in large letters.
+ *
+ * @param {object} props
+ * @param {Line} props.line
+ * @param {Entry} props.entry
+ * @param {import('../kinds.js').TaskKind} props.kind
+ * @param {Task} props.task
+ */
+function Now({ line, entry, kind, task }) {
+  const product = task.goods.products.find(({ item_code }) => item_code === line.item_code);
+  const isThere = entry.position !== undefined || !kind.asks.includes('position');
+  const open = numberText(line.qty - line.done);
+  return h('div', { class: 'now' }, [
+    line.position !== null && h('p', { class: isThere ? 'place' : 'place next' }, line.position),
+    !(kind.isBlind && !isThere) &&
+      line.item_code !== '' &&
+      h('p', { class: 'goods' }, [
+        !kind.isBlind && h('strong', {}, `${open} × `),
+        line.item_code,
+        product && h('span', { class: 'quiet' }, ` ${product.name}`),
+      ]),
+    line.batch && h('p', {}, `${fieldLabel('batch_num')}: ${line.batch}`),
+    line.serials.length > 0 && h('p', {}, `${fieldLabel('serials')}: ${line.serials.join(', ')}`),
+    line.target && h('p', { class: 'place' }, `→ ${line.target}`),
+    entry.expires && h('p', {}, `${fieldLabel('expiry_date')}: ${entry.expires}`),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {number | ''} props.preset
+ * @param {number | null} props.open null: it is not told
+ * @param {boolean} props.mayExceed whether more than is open may be asked for, which may need an approval
+ * @param {(qty: number) => void} props.onQty
+ */
+function Quantity({ preset, open, mayExceed, onQty }) {
+  const [warned, setWarned] = useState(NaN);
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+    const qty = Number(String(new FormData(form).get('qty')).replace(',', '.'));
+    const isTooMuch = open !== null && qty > open;
+    if (!Number.isFinite(qty) || qty < 0 || (open !== null && qty === 0)) {
+      wrong(say('no_quantity'));
+    } else if (isTooMuch && !(mayExceed && warned === qty)) {
+      wrong(say(mayExceed ? 'more_than_ordered' : 'more_than_open', { open }));
+      setWarned(qty);
+    } else {
+      onQty(qty);
+    }
+  };
+  return h('form', { class: 'quantity', onSubmit: submit }, [
+    h('label', {}, [
+      h('span', { class: 'ask' }, say('ask_qty')),
+      h('input', { name: 'qty', inputMode: 'decimal', autocomplete: 'off', defaultValue: String(preset), maxLength: 16 }),
+    ]),
+    h('button', { class: 'main' }, say('confirm')),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {(date: string) => void} props.onDate
+ */
+function Expiry({ onDate }) {
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    event.preventDefault();
+    onDate(String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get('date')));
+  };
+  return h('form', { class: 'quantity', onSubmit: submit }, [
+    h('label', {}, [
+      h('span', { class: 'ask' }, say('ask_expires')),
+      h('input', { name: 'date', type: 'date', required: true }),
+    ]),
+    h('button', { class: 'main' }, say('confirm')),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {readonly Line[]} props.lines
+ * @param {boolean} props.isBlind
+ */
+function Lines({ lines, isBlind }) {
+  return h('details', {}, [
+    h('summary', {}, say('all_lines', { count: lines.length })),
+    h(
+      'ul',
+      { class: 'cards' },
+      lines.map((line) =>
+        h('li', { key: nameOf(line), class: line.done >= line.qty ? 'card done' : 'card' }, [
+          h('strong', {}, line.position ?? line.item_code),
+          h('span', {}, isBlind ? '' : `${line.done} / ${line.qty} × ${line.item_code}`),
+        ]),
+      ),
+    ),
+  ]);
+}

@@ -1,0 +1,85 @@
+/** The handling units of a packing order: which there are, a new one, and closing one. */
+
+import { calls, newAction } from '../../core/app.js';
+import { fieldLabel, valueLabel } from '../../core/words.js';
+import { useState } from '../../vendor/hooks.js';
+import { h } from '../../vendor/preact.js';
+import { Notice } from '../../components/notice.js';
+import { unitOf } from '../kinds.js';
+import { parts, record, reload } from '../state.js';
+import { refreshTask } from '../take.js';
+import { say } from '../words.js';
+
+const TYPES = /** @type {const} */ (['carton', 'pallet', 'tote', 'other']);
+
+/**
+ * @param {object} props
+ * @param {import('../store.js').Task} props.task
+ * @param {string} [props.unit] code of the one that is being filled
+ * @param {(code: string) => void} props.onUnit
+ * @param {() => void} props.onClosed
+ */
+export function Units({ task, unit, onUnit, onClosed }) {
+  const [error, setError] = useState(/** @type {unknown} */ (null));
+  const [action] = useState(newAction);
+  if (unit !== undefined) {
+    return h(Closing, { task, unit: unitOf(task, unit), onClosed });
+  }
+  /** @param {typeof TYPES[number]} type */
+  const create = async (type) => {
+    setError(null);
+    try {
+      const parameters = { id: task.id.split('/')[1] ?? '' };
+      const { body } = await action.run((key) =>
+        calls.write('POST /packing-orders/{id}/handling-units', { key, parameters, body: { type } }),
+      );
+      await refreshTask(parts(), task);
+      await reload();
+      onUnit(body.data.code);
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  const open = task.resources[task.id].handling_units.filter((/** @type {any} */ one) => one.status === 'open');
+  return h('div', { class: 'buttons' }, [
+    h(Notice, { error, isWrite: true }),
+    ...open.map((/** @type {any} */ one) =>
+      h('button', { type: 'button', key: one.id, onClick: () => onUnit(one.code) }, one.code),
+    ),
+    ...TYPES.map((type) =>
+      h('button', { type: 'button', key: type, onClick: () => void create(type) }, say('new_unit', { type: valueLabel(type) })),
+    ),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {import('../store.js').Task} props.task
+ * @param {any} props.unit
+ * @param {() => void} props.onClosed
+ */
+function Closing({ task, unit, onClosed }) {
+  /** @param {SubmitEvent} event */
+  const submit = async (event) => {
+    event.preventDefault();
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+    const weight = String(form.get('weight')).replace(',', '.').trim();
+    const request = {
+      operation: 'POST /handling-units/{id}/close',
+      parameters: { id: unit.id },
+      body: weight === '' ? {} : { weight_kg: Number(weight) },
+    };
+    await record({ task: task.id, text: say('close_unit', { code: unit.code }), request });
+    onClosed();
+  };
+  return (
+    unit?.contents.length > 0 &&
+    h('form', { class: 'quantity', onSubmit: submit }, [
+      h('label', {}, [
+        fieldLabel('weight_kg'),
+        h('input', { name: 'weight', inputMode: 'decimal', autocomplete: 'off', maxLength: 12 }),
+      ]),
+      h('button', {}, say('close_unit', { code: unit.code })),
+    ])
+  );
+}

@@ -1,0 +1,227 @@
+/** What the screens of the floor share: who works at the device, its scans, and what became of them. */
+
+import { browser, calls, CONSOLE, session } from '../core/app.js';
+import { useStorage } from '../core/browser.js';
+import { timeZone } from '../core/zone.js';
+import { computed, signal } from '../vendor/signals-core.js';
+import { Store } from './store.js';
+import { Vault } from './vault.js';
+
+/**
+ * @typedef {import('../core/session.js').SignedIn} SignedIn
+ * @typedef {import('./store.js').Scan} Scan
+ * @typedef {import('./store.js').Task} Task
+ */
+
+/** @type {Store} */
+export let store;
+/** @type {Vault} */
+export let vault;
+
+/** Who works at the device; null while it is locked or nobody is signed in. */
+export const worker = signal(/** @type {SignedIn | null} */ (null));
+
+/** The scans of that person which the device still has, in their order. */
+export const scans = signal(/** @type {readonly Scan[]} */ ([]));
+
+/** Scans of everybody at this device that are not done. */
+export const pending = signal(/** @type {readonly Scan[]} */ ([]));
+
+/** Tasks on the device. */
+export const tasks = signal(/** @type {readonly Task[]} */ ([]));
+
+/** How sending ended last. */
+export const outcome = signal(/** @type {import('./sender.js').Outcome} */ ('sent'));
+
+/** Whether the floor was opened in another tab since, which has taken over. */
+export const isElsewhere = signal(false);
+
+export const waiting = computed(() => scans.value.filter(({ status }) => status === 'waiting'));
+export const decisions = computed(() =>
+  scans.value.filter(({ status }) => status === 'refused' || status === 'left'),
+);
+
+/** @param {SignedIn} user */
+export const ownerOf = ({ tenant, userId }) => `${tenant}/${userId}`;
+
+/** Name of the lock of the page that sends. */
+const LOCK = 'stowage.floor';
+
+const REFRESH_TOKEN = 'stowage.refresh_token';
+
+/** Waits between attempts to send while there is no answer, in milliseconds. */
+const PAUSES = [1000, 2000, 5000, 10_000, 30_000];
+
+/**
+ * Keep the refresh token in memory: the vault has it for the next page. That of a tab of the console
+ * moves here, because it works only once.
+ */
+export function holdSession() {
+  const held = new Map();
+  const found = sessionStorage.getItem(REFRESH_TOKEN);
+  sessionStorage.removeItem(REFRESH_TOKEN);
+  useStorage({
+    getItem: (name) => held.get(name) ?? null,
+    setItem: (name, value) => void held.set(name, value),
+    removeItem: (name) => void held.delete(name),
+  });
+  if (found !== null) {
+    held.set(REFRESH_TOKEN, found);
+  }
+}
+
+/** Milliseconds after which a request has no answer: the service gives none later. */
+const LONGEST = 35_000;
+
+/** End requests that hang, as they do where the network is weak. */
+export function boundRequests() {
+  browser.fetch = (input, init = {}) => {
+    const signals = [AbortSignal.timeout(LONGEST), ...(init.signal ? [init.signal] : [])];
+    return globalThis.fetch(input, { ...init, signal: AbortSignal.any(signals) });
+  };
+}
+
+/**
+ * Open the database of the device, and become the only page that sends. A page that had the floor open
+ * is told and stops.
+ *
+ * @throws {DOMException} the browser refuses storage
+ */
+export async function openFloor() {
+  store = await Store.open();
+  vault = new Vault(store);
+  await new Promise((resolve) => {
+    navigator.locks
+      .request(LOCK, { steal: true }, () => {
+        resolve(undefined);
+        return new Promise(() => undefined);
+      })
+      .catch(() => {
+        isElsewhere.value = true;
+      });
+  });
+  await reload();
+}
+
+/** Read what the device has again, after a change. */
+export async function reload() {
+  const user = worker.value;
+  const owner = user && ownerOf(user);
+  pending.value = await store.pending();
+  scans.value = owner ? await store.scans(owner) : [];
+  tasks.value = owner ? await store.tasks(owner) : [];
+}
+
+/** What the modules of the floor need to call and to keep. */
+export function parts() {
+  const user = worker.value;
+  if (user === null) {
+    throw new TypeError('nobody works at the device');
+  }
+  return { store, calls, owner: ownerOf(user) };
+}
+
+/** @returns {Promise<import('./sender.js').Sender>} of the person who works at the device */
+export async function sender() {
+  const [{ Sender }, { ServiceClock }] = await Promise.all([import('./sender.js'), import('./clock.js')]);
+  const clock = new ServiceClock(session, browser);
+  return new Sender({ ...parts(), clock, newKey: browser.newKey, changed: () => void reload() });
+}
+
+/** @type {() => void} */
+let wake = () => undefined;
+
+/**
+ * Send what waits as long as this person works here; called at the sign-in.
+ *
+ * @param {SignedIn} user
+ */
+async function keepSending(user) {
+  const own = await sender();
+  for (let failures = 0; worker.value === user && !isElsewhere.value; ) {
+    outcome.value = await own.run();
+    failures = outcome.value === 'sent' ? 0 : failures + 1;
+    const pause = PAUSES[Math.min(failures, PAUSES.length) - 1] ?? 60_000;
+    await new Promise((resolve) => {
+      wake = () => resolve(undefined);
+      setTimeout(wake, pause);
+    });
+  }
+}
+
+/** Send now: something new waits, or there is a network again. */
+export function sendNow() {
+  wake();
+}
+
+addEventListener('online', sendNow);
+
+/**
+ * Begin the work of a person.
+ *
+ * @param {SignedIn} user
+ */
+export async function begin(user) {
+  worker.value = user;
+  await reload();
+  void keepSending(user);
+}
+
+/** Keep the session behind the PIN from now on, as it is and after every renewal. */
+export async function keepSession() {
+  const token = browser.storage.getItem(REFRESH_TOKEN);
+  const user = session.user.value;
+  if (token !== null && user !== null) {
+    await vault.seal(token, user, timeZone.value);
+  }
+}
+
+/** Every new refresh token goes to the vault; what has no PIN stays in the tab. */
+export function followSession() {
+  session.user.subscribe(() => void keepSession());
+}
+
+/**
+ * Open the session with a PIN, also without a network.
+ *
+ * @param {string} pin
+ * @returns {Promise<number | null>} null: it is open; or how many attempts are left
+ */
+export async function unlock(pin) {
+  const opened = await vault.open(pin);
+  if (typeof opened === 'number') {
+    return opened;
+  }
+  browser.storage.setItem(REFRESH_TOKEN, opened.token);
+  timeZone.value = opened.timeZone;
+  session.user.value = opened.user;
+  await begin(opened.user);
+  return null;
+}
+
+/** Lock the device: the PIN opens it again. Nothing is sent meanwhile. */
+export function lock() {
+  worker.value = null;
+  location.reload();
+}
+
+/** End the session here and at the service. Scans that wait stay on the device. */
+export async function leave() {
+  worker.value = null;
+  await vault.forget();
+  await session.signOut();
+  location.assign(`${CONSOLE}floor/`);
+}
+
+/**
+ * Keep a new scan and send it.
+ *
+ * @param {Pick<Scan, 'task' | 'text' | 'request'> & Partial<Scan>} scan
+ * @throws {DOMException} the storage is full
+ */
+export async function record(scan) {
+  const none = { effect: null, undoes: null, isEnd: false };
+  await store.add({ ...none, ...scan, owner: parts().owner, key: browser.newKey() });
+  await reload();
+  sendNow();
+}

@@ -1,0 +1,31 @@
+/** Opening without a network, and the next release of the stack. */
+
+import { address } from '../core/address.js';
+import { CONSOLE } from '../core/app.js';
+import { effect } from '../vendor/signals-core.js';
+
+/** How often a page that stays open looks for the next release, in milliseconds. */
+const INTERVAL = 30 * 60 * 1000;
+
+/** Keep the floor in the browser, and use the next release between two tasks. */
+export function keepUpdated() {
+  if (!('serviceWorker' in navigator)) {
+    return;
+  }
+  const options = /** @type {const} */ ({ scope: `${CONSOLE}floor/`, updateViaCache: 'none' });
+  navigator.serviceWorker.register(`${CONSOLE}floor/worker.js`, options).then(follow, () => undefined);
+}
+
+/** @param {ServiceWorkerRegistration} registration */
+function follow(registration) {
+  setInterval(() => registration.update().catch(() => undefined), INTERVAL);
+  let isNext = false;
+  navigator.serviceWorker.addEventListener('controllerchange', () => isNext && location.reload());
+  effect(() => {
+    const isBetweenTasks = address.value.path.length <= 1;
+    if (isBetweenTasks && registration.waiting) {
+      isNext = true;
+      registration.waiting.postMessage('activate');
+    }
+  });
+}

@@ -1,0 +1,1 @@
+"""Tests of the floor in a browser, against the deployed stack."""

@@ -1,0 +1,154 @@
+"""Scans where the network is weak, or gone: each is carried out once, or shown as a decision."""
+
+from playwright.sync_api import Route, expect
+
+from tests.e2e.floor.conftest import NewHandheld
+from tests.e2e.floor.handheld import PIN, Handheld
+from tests.e2e.floor.site import Site
+
+
+def _picking(site: Site, qty: int) -> int:
+    site.stock("BOLT", 50)
+    order = site.order("/exit-documents", site.line("BOLT", qty))
+    return int(site.post("/pickings", document_id=order)["id"])
+
+
+def _pick(handheld: Handheld, site: Site, qty: str) -> None:
+    if handheld.page.get_by_label("Scan the position").is_visible():
+        handheld.scan("A-1")
+    expect(handheld.page.get_by_label("Scan the product")).to_be_visible()
+    handheld.scan(site.item("BOLT"))
+    handheld.confirm(qty)
+
+
+def test_task_goes_on_without_a_network_and_after_the_browser_was_closed(
+    handheld: Handheld, site: Site
+) -> None:
+    picking = _picking(site, 9)
+    handheld.take(f"pickings/{picking}")
+    handheld.wait_until_kept()
+    handheld.person.context.set_offline(True)
+    _pick(handheld, site, "2")
+    expect(handheld.status).to_contain_text("1 scan waits")
+    expect(handheld.page.get_by_text("2 of 9 units")).to_be_visible()
+
+    handheld.reopen(f"pickings/{picking}")
+    handheld.unlock()
+    expect(handheld.page.get_by_text("2 of 9 units")).to_be_visible()
+    _pick(handheld, site, "3")
+    expect(handheld.status).to_contain_text("2 scans wait")
+    assert site.get(f"/pickings/{picking}")["lines"][0]["picked_qty"] == 0
+
+    handheld.person.context.set_offline(False)
+    handheld.expect_nothing_waits()
+    assert site.get(f"/pickings/{picking}")["lines"][0]["picked_qty"] == 5
+
+
+def test_answer_that_is_lost_does_nothing_twice(handheld: Handheld, site: Site) -> None:
+    picking = _picking(site, 9)
+    handheld.take(f"pickings/{picking}")
+    lost: list[str] = []
+
+    def lose(route: Route) -> None:
+        if len(lost) < 3:
+            lost.append(route.request.headers["idempotency-key"])
+            route.fetch()
+            route.abort()
+        else:
+            route.continue_()
+
+    handheld.page.route("**/picks", lose)
+    _pick(handheld, site, "2")
+    expect(handheld.page.get_by_text("2 of 9 units")).to_be_visible()
+    handheld.expect_nothing_waits()
+
+    assert len(lost) == 3
+    assert len({*lost}) == 1
+    assert site.get(f"/pickings/{picking}")["lines"][0]["picked_qty"] == 2
+
+
+def test_refused_scan_is_a_decision_and_stops_only_its_task(handheld: Handheld, site: Site) -> None:
+    picking = _picking(site, 9)
+    handheld.take(f"pickings/{picking}")
+    handheld.person.context.set_offline(True)
+    _pick(handheld, site, "2")
+    site.post(f"/pickings/{picking}/cancel")
+    handheld.person.context.set_offline(False)
+    handheld.page.get_by_role("link", name="1 decision").click()
+
+    expect(handheld.heading("Decisions")).to_be_visible()
+    expect(handheld.page.get_by_role("article")).to_contain_text("cancelled")
+    handheld.press("Leave to the supervisor")
+    expect(handheld.page.get_by_text("Left to the supervisor.")).to_be_visible()
+    handheld.press("Discard the scan")
+    expect(handheld.page.get_by_text("There is nothing to decide.")).to_be_visible()
+
+
+def test_wrong_pins_end_the_session_and_lose_no_scan(handheld: Handheld, site: Site) -> None:
+    picking = _picking(site, 9)
+    handheld.take(f"pickings/{picking}")
+    handheld.person.context.set_offline(True)
+    _pick(handheld, site, "2")
+    expect(handheld.status).to_contain_text("1 scan waits")
+    handheld.person.context.set_offline(False)
+    handheld.page.route("**/picks", lambda route: route.abort())
+    handheld.reopen()
+    for left in (4, 3, 2, 1):
+        handheld.unlock("000000")
+        expect(handheld.page.get_by_text(f"{left} attempt")).to_be_visible()
+    handheld.unlock("000000")
+    expect(handheld.page.get_by_text("no scan is lost")).to_be_visible()
+    expect(handheld.page.get_by_text("1 scan on this device is not sent yet.")).to_be_visible()
+    handheld.page.unroute("**/picks")
+    handheld.sign_in_again(PIN)
+
+    handheld.expect_nothing_waits()
+    assert site.get(f"/pickings/{picking}")["lines"][0]["picked_qty"] == 2
+
+
+def test_signing_out_with_waiting_scans_asks_and_keeps_them(handheld: Handheld, site: Site) -> None:
+    picking = _picking(site, 9)
+    handheld.take(f"pickings/{picking}")
+    handheld.page.route("**/picks", lambda route: route.abort())
+    _pick(handheld, site, "2")
+    expect(handheld.status).to_contain_text("1 scan waits")
+    handheld.go("menu")
+    handheld.press("Sign out")
+    expect(handheld.page.get_by_text("It stays on this device")).to_be_visible()
+    with handheld.page.expect_navigation():
+        handheld.press("Sign out")
+    expect(handheld.page.get_by_text("1 scan on this device is not sent yet.")).to_be_visible()
+    handheld.page.unroute("**/picks")
+    handheld.sign_in_again(PIN)
+
+    handheld.expect_nothing_waits()
+    assert site.get(f"/pickings/{picking}")["lines"][0]["picked_qty"] == 2
+
+
+def test_second_tab_takes_over(handheld: Handheld) -> None:
+    other = handheld.person.context.new_page()
+    other.goto(handheld.address)
+
+    expect(handheld.page.get_by_text("open in another tab")).to_be_visible()
+    expect(other.get_by_label("PIN", exact=True)).to_be_visible()
+
+
+def test_scans_of_somebody_else_wait_for_their_sign_in(
+    handheld: Handheld, new_handheld: NewHandheld, site: Site
+) -> None:
+    picking = _picking(site, 9)
+    handheld.take(f"pickings/{picking}")
+    handheld.page.route("**/picks", lambda route: route.abort())
+    _pick(handheld, site, "2")
+    expect(handheld.status).to_contain_text("1 scan waits")
+    handheld.go("menu")
+    handheld.press("Sign out")
+    with handheld.page.expect_navigation():
+        handheld.press("Sign out")
+    handheld.page.unroute("**/picks")
+    other = new_handheld().person
+    handheld.person.username, handheld.person.password = other.username, other.password
+    handheld.sign_in_again(PIN)
+
+    expect(handheld.status).to_contain_text("1 scan of somebody else waits")
+    assert site.get(f"/pickings/{picking}")["lines"][0]["picked_qty"] == 0

@@ -1,0 +1,184 @@
+"""Whole jobs on the floor: receive, move, pick, count, pack, look up."""
+
+from playwright.sync_api import expect
+
+from tests.e2e.floor.conftest import NewHandheld
+from tests.e2e.floor.handheld import TIMES, Handheld
+from tests.e2e.floor.site import Site
+
+
+def test_goods_are_received_by_scans(handheld: Handheld, site: Site) -> None:
+    order = site.order("/entry-documents", site.line("BOLT", 24), site.line("GLUE", 3))
+    case = site.in_cases("BOLT", 12)
+    receipt = site.post("/receipts", document_id=order)["id"]
+
+    handheld.take(f"receipts/{receipt}")
+    expect(handheld.page.get_by_text("0 of 27 units")).to_be_visible()
+    handheld.scan(case)
+    handheld.expect_right(f"12 {TIMES}")
+    handheld.scan(case)
+    handheld.expect_right(f"24 {TIMES}")
+    handheld.confirm()
+    handheld.scan("A-1")
+    expect(handheld.page.get_by_text("24 of 27 units")).to_be_visible()
+    handheld.scan(site.item("GLUE"))
+    handheld.scan("L-7")
+    handheld.page.get_by_label("Expiry date").fill("2030-01-31")
+    handheld.press("Confirm")
+    expect(handheld.page.get_by_label("Quantity")).to_have_value("3")
+    handheld.confirm()
+    handheld.scan("A-2")
+    expect(handheld.page.get_by_text("Everything is done.")).to_be_visible()
+    handheld.press("End the task")
+    expect(handheld.heading("Tasks")).to_be_visible()
+
+    assert site.quantities() == {("BOLT", "A-1"): 24, ("GLUE", "A-2"): 3}
+    shown = site.get(f"/receipts/{receipt}")
+    assert shown["status"] == "finalized"
+    assert shown["operator"]["name"] == f"Person {handheld.person.username.split('@')[0]}"
+
+
+def test_goods_are_picked_in_the_order_of_positions(handheld: Handheld, site: Site) -> None:
+    site.stock("GLUE", 5, "A-1", batch="L-1")
+    site.stock("BOLT", 8, "B-1")
+    order = site.order("/exit-documents", site.line("BOLT", 6), site.line("GLUE", 4))
+    picking = site.post("/pickings", document_id=order)["id"]
+
+    handheld.take(f"pickings/{picking}")
+    expect(handheld.page.locator(".place")).to_have_text("A-1")
+    handheld.scan("A-2")
+    handheld.expect_wrong("Wrong position: A-2, not A-1")
+    handheld.scan("A-1")
+    handheld.scan(site.item("BOLT"))
+    handheld.expect_wrong("Wrong product")
+    handheld.scan(site.item("GLUE"))
+    handheld.scan("L-9")
+    handheld.expect_wrong("Wrong batch: L-9, not L-1")
+    handheld.scan("L-1")
+    handheld.confirm()
+    expect(handheld.page.locator(".place")).to_have_text("B-1")
+    handheld.scan("B-1")
+    handheld.scan(site.item("BOLT"))
+    handheld.confirm("5")
+    handheld.expect_nothing_waits()
+    handheld.press(f"Undo: 5 {TIMES} {site.item('BOLT')}, B-1")
+    expect(handheld.page.get_by_text("4 of 10 units")).to_be_visible()
+    handheld.scan("B-1")
+    handheld.scan(site.item("BOLT"))
+    handheld.confirm("4")
+    expect(handheld.page.get_by_text("8 of 10 units")).to_be_visible()
+    handheld.press("End the task")
+    handheld.page.get_by_label("Not found").check()
+    handheld.press("End the task")
+    expect(handheld.heading("Tasks")).to_be_visible()
+
+    lines = site.get(f"/pickings/{picking}")["lines"]
+    assert {line["item_code"]: line["picked_qty"] for line in lines if line["picked_qty"]} == {
+        site.item("GLUE"): 4,
+        site.item("BOLT"): 4,
+    }
+
+
+def test_a_task_of_somebody_else_is_not_taken_unseen(new_handheld: NewHandheld, site: Site) -> None:
+    site.stock("BOLT", 8)
+    order = site.order("/exit-documents", site.line("BOLT", 6))
+    picking = site.post("/pickings", document_id=order)["id"]
+    first, second = new_handheld(), new_handheld()
+    first.take(f"pickings/{picking}")
+    expect(first.page.locator(".place")).to_have_text("A-1")
+
+    second.go(f"pickings/{picking}")
+    expect(second.page.get_by_text("works on this task")).to_be_visible()
+    second.press("Help with it")
+
+    expect(second.page.locator(".place")).to_have_text("A-1")
+
+
+def test_what_lies_there_is_counted_blind(handheld: Handheld, site: Site) -> None:
+    site.stock("BOLT", 8)
+    count = site.post("/counts", warehouse_code=site.warehouse, positions=["A-1", "A-2"])["id"]
+
+    handheld.take(f"counts/{count}")
+    handheld.scan("A-1")
+    handheld.scan(site.item("BOLT"))
+    expect(handheld.page.get_by_label("Quantity")).to_have_value("1")
+    handheld.confirm("7")
+    handheld.scan("A-2")
+    handheld.press("Nothing here")
+    expect(handheld.page.get_by_text("Everything is done.")).to_be_visible()
+    handheld.press("End the task")
+    expect(handheld.heading("Tasks")).to_be_visible()
+
+    shown = site.get(f"/counts/{count}")
+    assert (shown["status"], shown["progress"]["differences"]) == ("counted", 1)
+
+
+def test_goods_are_moved_and_moved_back(handheld: Handheld, site: Site) -> None:
+    site.stock("BOLT", 8)
+
+    handheld.take(f"moves/{site.warehouse}")
+    handheld.scan("A-1")
+    handheld.scan(site.item("BOLT"))
+    handheld.confirm("3")
+    handheld.scan("R-1")
+    back = f"Undo: 3 {TIMES} {site.item('BOLT')}, A-1 → R-1"
+    expect(handheld.page.get_by_role("button", name=back)).to_be_visible()
+    handheld.expect_nothing_waits()
+    assert site.quantities() == {("BOLT", "A-1"): 5, ("BOLT", "R-1"): 3}
+    handheld.press(back)
+    expect(handheld.page.get_by_text(f"Undo: 3 {TIMES}")).to_have_count(0)
+    handheld.expect_nothing_waits()
+
+    assert site.quantities() == {("BOLT", "A-1"): 8}
+
+
+def test_a_pending_transfer_is_carried_out_after_its_last_line(
+    handheld: Handheld, site: Site
+) -> None:
+    site.stock("BOLT", 8, "R-1")
+    line = {**site.line("BOLT", 8), "from_bin": "R-1", "to_bin": "A-1"}
+    where = {"from_warehouse": site.warehouse, "to_warehouse": site.warehouse}
+    transfer = site.post("/transfers", **where, execute=False, lines=[line])["id"]
+
+    handheld.take(f"transfers/{transfer}")
+    handheld.scan("R-1")
+    handheld.scan(site.item("BOLT"))
+    handheld.confirm()
+    handheld.scan("A-2")
+    handheld.expect_wrong("Wrong position: A-2, not A-1")
+    handheld.scan("A-1")
+    expect(handheld.heading("Tasks")).to_be_visible()
+
+    assert site.quantities() == {("BOLT", "A-1"): 8}
+
+
+def test_goods_are_packed_into_a_unit(handheld: Handheld, site: Site) -> None:
+    site.stock("BOLT", 8)
+    order = site.order("/exit-documents", site.line("BOLT", 6))
+    picking = site.post("/pickings", document_id=order)["id"]
+    site.post(f"/pickings/{picking}/start")
+    site.post(f"/pickings/{picking}/picks", as_allocated=True)
+    site.post(f"/pickings/{picking}/finalize")
+    packing = site.post("/packing-orders", exit_document_id=order)["id"]
+
+    handheld.take(f"packing-orders/{packing}")
+    handheld.press("New: Carton")
+    expect(handheld.page.get_by_label("Scan the product")).to_be_visible()
+    handheld.scan(site.item("BOLT"))
+    handheld.confirm()
+    expect(handheld.page.get_by_text("Everything is done.")).to_be_visible()
+    handheld.expect_nothing_waits()
+    unit = site.get(f"/packing-orders/{packing}")["handling_units"][0]
+    assert unit["contents"][0]["qty"] == 6
+
+
+def test_what_a_scan_names_is_looked_up(handheld: Handheld, site: Site) -> None:
+    site.stock("BOLT", 8)
+
+    handheld.open()
+    handheld.unlock()
+    expect(handheld.heading("Tasks")).to_be_visible()
+    handheld.scan(site.item("BOLT"))
+    expect(handheld.page.get_by_role("cell", name="A-1")).to_be_visible()
+    handheld.scan("x" * 2000)
+    handheld.expect_wrong("Unknown: xxx")
