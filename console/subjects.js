@@ -89,7 +89,7 @@ export const SUBJECTS = [
     group: 'catalog',
     columns: ['item_code', 'name', 'type', 'barcode', 'sales_unit'],
     title: 'item_code',
-    finds: { search: 'text', barcode: 'barcode' },
+    finds: { search: 'text', barcode: 'barcode', gtin: 'gtin' },
     create: 'POST /products',
     change: 'PATCH /products/{id}',
     actions: [{ operation: 'DELETE /products/{id}', endsWork: true }],

@@ -78,7 +78,7 @@
  *   subject: until its filter has an id, it offers those resources
  * @property {string} [setting] that fills the list when it is on
  * @property {Readonly<Record<string, string>>} [finds] filter → the part of what a person writes or
- *   scans that the search over all subjects asks it for: `text`; `barcode`, `sscc` and `batch` of a
+ *   scans that the search over all subjects asks it for: `text`; `barcode`, `gtin`, `sscc` and `batch` of a
  *   scan; `whole`, which must be equal, and shows the list; or a prefix: `WV` for the 12 of `WV-12`
  * @property {string} [create] operation that makes one
  * @property {() => Resource} [begins] values with which its form begins

@@ -64,21 +64,13 @@ function valuesOf(text, isEntered) {
   const exact = scan.text === undefined ? [] : [scan.text];
   return {
     text: isPlain ? [scan.text ?? text] : [],
-    barcode: isEntered ? (scan.gtin === undefined ? exact : gtins(scan.gtin)) : [],
+    barcode: isEntered ? exact : [],
+    gtin: isEntered && scan.gtin !== undefined ? [scan.gtin] : [],
     sscc: scan.sscc === undefined ? [] : [scan.sscc],
     batch: isEntered && scan.gtin === undefined && scan.batch !== undefined ? [scan.batch] : [],
     whole: isEntered ? exact : [],
     ...(Number(number) > 0 ? { [prefix.toUpperCase()]: [number] } : {}),
   };
-}
-
-/**
- * Return the forms in which a barcode may have a GTIN: of 14 digits, and shorter without its zeros.
- *
- * @param {string} gtin of 14 digits
- */
-function gtins(gtin) {
-  return [14, 13, 12, 8].map((length) => gtin.slice(-length)).filter((one) => Number(one) === Number(gtin));
 }
 
 /**
@@ -90,12 +82,13 @@ function gtins(gtin) {
  */
 export function meant(written, found) {
   const scan = readScan(written.trim());
-  const wanted = new Set([scan.sscc, ...(scan.gtin === undefined ? [] : gtins(scan.gtin)), written.trim()].map(plain));
+  const wanted = new Set([scan.sscc, written.trim()].map(plain));
   /** @type {Map<string, {subject: Subject, row: Record<string, any>}>} */
   const exact = new Map();
   for (const { question, rows } of found) {
     for (const row of question.isList ? [] : rows) {
-      if (Object.values(row).some((value) => typeof value === 'string' && wanted.has(plain(value)))) {
+      const isNamed = Object.values(row).some((value) => typeof value === 'string' && wanted.has(plain(value)));
+      if (isNamed || 'gtin' in question.query) {
         exact.set(`${question.subject.name} ${row.id}`, { subject: question.subject, row });
       }
     }

@@ -27,6 +27,7 @@ const subject = {
     {"name": "item_code", "type": "text", "maxLength": 255},
     {"name": "sku", "type": "text", "maxLength": 255},
     {"name": "barcode", "type": "text", "maxLength": 255},
+    {"name": "gtin", "type": "text"},
     {"name": "type", "type": "text", "maxLength": 255},
     {"name": "search", "type": "text", "maxLength": 255}
    ],

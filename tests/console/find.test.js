@@ -32,9 +32,9 @@ test('a code of what has no search names its id', () => {
 
 test('a scan asks for what it names', () => {
   assert.deepEqual(asked('(00)340123450000000017'), ['handling-units sscc=340123450000000017']);
-  const gtin = ['products barcode=04006381333931', 'products barcode=4006381333931'];
+  const gtin = ['products gtin=04006381333931'];
   assert.deepEqual(asked('(01)04006381333931(10)LOT-7'), gtin);
-  assert.deepEqual(asked('4006381333931').filter((one) => one.includes('barcode')), gtin);
+  assert.deepEqual(asked('4006381333931').filter((one) => one.includes('gtin')), gtin);
   assert.ok(asked('4006381333931').includes('exit-documents search=4006381333931'));
   assert.deepEqual(asked('(01)04006381333932'), []);
 });
@@ -67,6 +67,9 @@ test('what alone has the value, or was found alone, is meant', () => {
   assert.equal(opened('SO-7', order, hits('entry-documents', { id: 4, external_ref: 'SO-7' })), null);
   assert.equal(opened('L-1', hits('stocks', { id: 5, batch_num: 'L-1' })), null);
   assert.equal(opened('L-1'), null);
+  const inCases = hits('products', { id: 3, barcode: null });
+  const byGtin = { ...inCases, question: { ...inCases.question, query: { gtin: '14006381333938' } } };
+  assert.equal(opened('14006381333938', byGtin, order), 'products 3');
 });
 
 test('a row shows its reference and texts of its columns', () => {

@@ -2,6 +2,7 @@
 
 from shared.warehouse.catalog.models import Category, StoredProduct
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
+from shared.warehouse.gs1.numbers import check_digit
 from tests.lists import spec
 
 _NAMES = ("Hexagon bolt", "Árbol de levas", "arandela", "Ñandú gasket", "ZINC plate")
@@ -34,7 +35,8 @@ def _product(number: int, times: spec.Times) -> StoredProduct:
 
 
 def _barcode(number: int) -> str:
-    return f"40063{number // 2:08d}"
+    digits = f"40063{number // 2:07d}"
+    return digits + check_digit(digits)
 
 
 PRODUCT_LIST = spec.Listed(
@@ -53,6 +55,12 @@ PRODUCT_LIST = spec.Listed(
         "item_code": spec.equal("item_code", product_code),
         "sku": spec.equal("sku", product_code),
         "barcode": spec.equal("barcode", lambda number: _barcode(number | 1), _WRONG),
+        "gtin": spec.Filter(
+            lambda count: (_barcode(max(1, count // 2) | 1), _barcode(count | 1), "4012345000016"),
+            lambda row, part: row["barcode"] == part,
+            ("", "4006381333932"),
+            selective=True,
+        ),
         "type": spec.among("type", ["tool", "fastener", "glue"], wrong=_WRONG, narrow=False),
         "search": spec.contains_text(
             "item_code",

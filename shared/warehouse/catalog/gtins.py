@@ -13,12 +13,15 @@ from dataclasses import dataclass, replace
 from pydantic import BaseModel
 
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.lists.page import Page
 from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.store import Store
 from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
+from shared.kernel.list_parameters import MAX_IDS
 from shared.kernel.validation import Checked, invalid_fields
+from shared.warehouse.catalog import repository
 from shared.warehouse.catalog.drafts import own_lines, with_lines, with_problem, with_values
-from shared.warehouse.catalog.models import GoodsDraft, StoredProduct
+from shared.warehouse.catalog.models import GoodsDraft, ProductParameters, StoredProduct
 from shared.warehouse.catalog.repository import PRODUCTS, gtin_key, ids_by_barcode
 from shared.warehouse.catalog.unit_quantities import in_base_units, too_many, unit_keys
 from shared.warehouse.gs1.numbers import gtin_14, gtin_forms, gtin_problem
@@ -114,6 +117,22 @@ def _counted[M: GoodsDraft](draft: Checked[M], alias: Item) -> Checked[M]:
     named = with_values(draft, item_code=alias["item_code"], qty=qty)
     message = None if qty is None else too_many(qty)
     return named if message is None else with_problem(named, Problem("qty", message))
+
+
+def list_products(store: Store, parameters: ProductParameters) -> Page[StoredProduct]:
+    """Return a page of products.
+
+    `gtin` leaves the product that has it in its packaging or, if none has, the first of those with
+    the barcode, of which an index can lag.
+    """
+    if parameters.gtin is None:
+        return repository.list_products(store, parameters)
+    alias = store.get(gtin_key(parameters.gtin))
+    forms = gtin_forms(gtin_14(parameters.gtin))
+    found = [int(alias["id"])] if alias else sorted(ids_by_barcode(store, forms))[:MAX_IDS]
+    wanted = parameters.ids
+    ids = tuple(one for one in found if wanted is None or one in wanted)
+    return repository.list_products(store, parameters.model_copy(update={"ids": ids}))
 
 
 # Many GTINs, as the tags of a reader have them

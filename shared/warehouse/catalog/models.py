@@ -295,6 +295,11 @@ class ProductParameters(KeyedParameters):
     item_code: Text | None = None
     sku: Text | None = None
     barcode: Annotated[Text, SCANNED] | None = None
+    gtin: Gtin | None = Field(
+        default=None,
+        description="Only the product that has this GTIN in its packaging or, if none has, those"
+        " with it as their `barcode`; whatever the leading zeros.",
+    )
     type: Text | None = None
     search: Search | None = None
 

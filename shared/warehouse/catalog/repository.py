@@ -81,7 +81,7 @@ def list_products(store: Store, parameters: ProductParameters) -> Page[StoredPro
     """Return a page of products. `item_code` and `sku` filter the same field."""
     codes = {code for code in (parameters.item_code, parameters.sku) if code}
     query = parameters.list_query(
-        equal=parameters.filters(sku=None)
+        equal=parameters.filters(sku=None, gtin=None)
         | {"item_code": next(iter(codes)) if len(codes) == 1 else (SEPARATOR if codes else None)},
         search=parameters.search,
     )

@@ -15,7 +15,7 @@ from shared.kernel.list_parameters import list_of
 from shared.kernel.metadata import merge, merge_problems
 from shared.kernel.references import drop_code, give_up_code, present_aliases, rename_alias
 from shared.kernel.validation import Checked, ensure_valid, invalid_fields
-from shared.warehouse.catalog import repository, rules, views
+from shared.warehouse.catalog import gtins, repository, rules, views
 from shared.warehouse.catalog.models import (
     Category,
     CategoryChange,
@@ -197,7 +197,7 @@ def _taken_code_problems(
 
 get_product = PRODUCTS.get
 get_products = PRODUCTS.get_many
-list_products = repository.list_products
+list_products = gtins.list_products
 product_key = repository.code_key
 """Returns the key of the item that `known_products` needs."""
 

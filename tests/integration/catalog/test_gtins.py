@@ -1,5 +1,7 @@
 """Goods that are received and picked by a GTIN instead of an item code."""
 
+from urllib.parse import urlencode
+
 import pytest
 
 from shared.warehouse.catalog import gtins
@@ -129,3 +131,23 @@ def test_a_product_is_found_by_its_packaging_and_then_by_its_barcode(
     monkeypatch.setattr(gtins, "MAX_BARCODES", 1)
     assert find(brick, shared) == [CountedProduct(1, "BRICK", False, 1), None]
     assert find(brick, shared, expected=(3,)) == [CountedProduct(1, "BRICK", False, 1), saw]
+
+
+def test_product_is_found_by_any_form_of_its_gtins_and_of_its_barcode(
+    scenario: ReceivingScenario,
+) -> None:
+    erp = scenario.erp
+    assert erp.patch("/products/3", {"barcode": "4006381333931"}).status == 200
+
+    def found(gtin: str, **query: object) -> list[int]:
+        return [
+            row["id"] for row in erp.get(f"/products?{urlencode({'gtin': gtin, **query})}").data
+        ]
+
+    assert (found(CASE), found(TILE), found(f"000000{TILE}")) == ([1], [2], [2])
+    assert (found("4006381333931"), found("04006381333931")) == ([3], [3])
+    assert found("4012345000016") == []
+    assert (found(CASE, ids="2,3"), found(CASE, ids="1,3")) == ([], [1])
+    assert (found(CASE, type="nothing"), found(CASE, item_code="BRICK")) == ([], [1])
+    refused = erp.get("/products?gtin=4006381333932")
+    assert (refused.status, refused.json()["errors"][0]["field"]) == (422, "gtin")
