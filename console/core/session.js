@@ -36,6 +36,8 @@ export class Session {
   others = null;
   /** @type {Promise<string> | null} */
   #renewal = null;
+  /** How often somebody has signed out: a renewal that was under way then must not sign in again. */
+  #signOuts = 0;
 
   /**
    * @param {string} base address of the interface, without a slash at its end
@@ -120,33 +122,48 @@ export class Session {
   /** End the session in this tab, and at the service if this tab can renew it. */
   async leave() {
     const token = this.browser.storage.getItem(STORED);
+    this.#signOuts += 1;
     this.#end();
     this.user.value = null;
-    if (token !== null) {
-      await this.#request('/oauth/revoke', { token }).catch(() => undefined);
-    }
+    await this.#revoke(token);
   }
 
   /** @returns {Promise<string>} */
   async #renew() {
-    const refresh = this.browser.storage.getItem(STORED);
-    if (refresh === null) {
-      const lent = this.isEnded.value ? null : await this.others?.renew();
-      if (lent) {
-        return this.keep(lent);
-      }
+    const signOuts = this.#signOuts;
+    const grant = await this.#newGrant();
+    if (signOuts !== this.#signOuts) {
+      await this.#revoke(grant?.refresh_token);
+      throw new SessionEnded();
+    }
+    if (grant === null) {
       this.#end();
       throw new SessionEnded();
     }
+    return this.keep(grant);
+  }
+
+  /** @returns {Promise<import('./tabs.js').Grant | null>} null if the session has ended */
+  async #newGrant() {
+    const refresh = this.browser.storage.getItem(STORED);
+    if (refresh === null) {
+      return this.isEnded.value ? null : ((await this.others?.renew()) ?? null);
+    }
     try {
       const form = { grant_type: 'refresh_token', refresh_token: refresh };
-      return this.keep(await this.#request('/oauth/token', form));
+      return await this.#request('/oauth/token', form);
     } catch (error) {
       if (error instanceof Refusal && error.code === 'invalid_grant') {
-        this.#end();
-        throw new SessionEnded();
+        return null;
       }
       throw error;
+    }
+  }
+
+  /** @param {string | null | undefined} token */
+  async #revoke(token) {
+    if (token != null) {
+      await this.#request('/oauth/revoke', { token }).catch(() => undefined);
     }
   }
 

@@ -195,3 +195,25 @@ test('a sign-out in one tab signs out in all, and revokes the refresh token', as
   assert.deepEqual(first.sent.map(({ body }) => body), ['token=first']);
   assert.equal(session.canContinue, false);
 });
+
+test('an answer that comes after a sign-out signs nobody in', async () => {
+  const browser = new FakeBrowser(granted('second'), answer(204), answer(204));
+  const session = await signedInSession(browser);
+  const renewal = assert.rejects(session.renew(), SessionEnded);
+  await session.leave();
+  await renewal;
+  assert.equal(session.user.value, null);
+  assert.equal(session.canContinue, false);
+  assert.deepEqual(browser.sent.slice(1).map(({ body }) => body), ['token=first', 'token=second']);
+});
+
+test('a token that another tab lends after a sign-out signs nobody in', async () => {
+  const first = new FakeBrowser();
+  const session = await signedInSession(first);
+  const { tab } = await otherTab(session, first);
+  first.answers = [granted('second')];
+  const renewal = assert.rejects(tab.renew(), SessionEnded);
+  await tab.leave();
+  await renewal;
+  assert.equal(tab.user.value, null);
+});
