@@ -5,15 +5,15 @@ relay appends them after the commit (`feed_append`), so that no position is earl
 It writes two items:
 
 - a *chunk*: the new entries, one for each transaction, under the position of the first, with the
-  ids of their items of the outbox and the latest time at which an entry up to there began. It is
-  put unless there is one at this position;
+  ids of their items of the outbox and the latest times at which an entry before them, and up to the
+  last of them, began. It is put unless there is one at this position;
 - the *head* of the feed, on the condition that it is as it was read: the position of the last
   entry, and for each kind of object the number of those that exist and the sum of their versions.
 
 A chunk behind the head does not show yet. Whoever finds one there moves the head over it, because
-the relay that put it may have died. Before that, the relay reads the chunks up to one whose entries
-all began before its own, and after another relay has put one, it reads again. So an entry is
-appended once, whoever appends it and however often.
+the relay that put it may have died. Before that, the relay reads the chunks up to one before which
+all entries began before its own, and after another relay has put one, it reads again. So an entry
+is appended once, whoever appends it and however often.
 
 A feed is of one table, and begins with an *epoch*, the time of its beginning in milliseconds. A
 head of another table, which a restore has copied, is not continued, and neither are entries about
@@ -287,28 +287,31 @@ def chunk_key(epoch: int, position: int) -> Key:
     return (PARTITION, f"{epoch:0{_EPOCH_DIGITS}d}#{position:0{_POSITION_DIGITS}d}")
 
 
-def chunk_item(after: FeedHead, batch: Sequence[UnappendedEntry]) -> Item:
-    """Return the item of the entries after whose append the feed has the head `after`."""
+def chunk_item(head: FeedHead, after: FeedHead, batch: Sequence[UnappendedEntry]) -> Item:
+    """Return the item of entries; the feed has the head `head` before them, then `after`."""
     content = [
         [one.committed_at, one.noted.request_id, one.noted.actor, one.noted.by_object()]
         for one in batch
     ]
     return item_at(
-        chunk_key(after.epoch, after.position - len(batch) + 1),
+        chunk_key(head.epoch, head.position + 1),
         entries=b"".join(pack(dumps(content))),
         ids=b"".join(bytes_of(one.id) for one in batch),
+        newest_before_ms=head.newest_ms,
         newest_ms=after.newest_ms,
         **{EXPIRY: now_ms() // 1000 + CHUNK_SECONDS},
     )
 
 
-def put_chunk(store: Store, after: FeedHead, batch: Sequence[UnappendedEntry]) -> bool:
+def put_chunk(
+    store: Store, head: FeedHead, after: FeedHead, batch: Sequence[UnappendedEntry]
+) -> bool:
     """Put the item of `chunk_item`; return False if there is one, or for a temporary reason."""
     return _is_written(
         store,
         lambda: store.client.put_item(
             TableName=store.table,
-            Item=to_attributes(chunk_item(after, batch)),
+            Item=to_attributes(chunk_item(head, after, batch)),
             ConditionExpression=f"attribute_not_exists({PARTITION_KEY})",
         ),
     )

@@ -63,7 +63,7 @@ def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
             if not batch:
                 return
             after = head.after(batch)
-            if put_chunk(store, after, batch) and moved_head(store, head, after):
+            if put_chunk(store, head, after, batch) and moved_head(store, head, after):
                 waiting, head = waiting[len(batch) :], after
                 known = with_appended(store, known, head, (one.id for one in batch))
                 continue

@@ -1,8 +1,8 @@
 """Which entries a feed has, as far as an execution environment has read its chunks.
 
-Before an append, the relay looks for its entries in the chunks up to one whose entries all began
-before its own. After a stop, one partition of the outbox may lag hours behind what the others have
-appended. So the environment remembers what it has read, and reads each chunk once.
+Before an append, the relay looks for its entries in the chunks up to one before which all entries
+began before its own. After a stop, one partition of the outbox may lag hours behind what the others
+have appended. So the environment remembers what it has read, and reads each chunk once.
 """
 
 from collections.abc import Iterable
@@ -102,11 +102,11 @@ def _with_latest(
 def _read_back(store: Store, known: AppendedIds, end: int, since_ms: int) -> AppendedIds | None:
     """Return what is known with the chunks before it, back to the position `end`.
 
-    It ends earlier at a chunk whose entries all began before `since_ms`. None if a chunk cannot be
-    read yet.
+    It ends earlier where no entry before it began at `since_ms` or later: those chunks may have
+    expired. None if a chunk cannot be read yet.
     """
-    after, limit = known.after, _FIRST_CHUNKS
-    while after > end and since_ms < known.since_ms:
+    after, newest_ms, limit = known.after, known.since_ms - 1, _FIRST_CHUNKS
+    while after > end and since_ms <= newest_ms:
         low, high = chunk_key(known.epoch, end + 1)[1], chunk_key(known.epoch, after)[1]
         page = query_chunks(store, low, high, Limit=limit, ScanIndexForward=False)
         if not page.items:
@@ -115,12 +115,12 @@ def _read_back(store: Store, known: AppendedIds, end: int, since_ms: int) -> App
             names, first = ids_of(item), first_position(item)
             if first + len(names) - 1 != after:
                 return None
-            if item["newest_ms"] < since_ms:
-                return replace(known, after=after, since_ms=since_ms)
             known.ids.update(map(bytes_of, names))
-            after = first - 1
+            after, newest_ms = first - 1, int(item["newest_before_ms"])
+            if newest_ms < since_ms:
+                break
         limit *= 4
-    return replace(known, after=after, since_ms=min(known.since_ms, since_ms))
+    return replace(known, after=after, since_ms=newest_ms + 1)
 
 
 def _remember(store: Store, known: AppendedIds) -> None:

@@ -485,3 +485,24 @@ def test_appending_costs_few_write_units_for_each_transaction(
     with measured(aws_faults) as reading:
         feed.relay()
     assert reading.units.writes / count <= most
+
+
+def test_an_entry_is_appended_when_what_precedes_it_has_expired(
+    feed: FeedScenario, clock: Clock
+) -> None:
+    """After months without changes, the first of two entries is relayed last, elsewhere."""
+    for number in (1, 2):
+        feed.create(number)
+        feed.relay(feed.items()[-1:])
+    clock.advance(CHUNK_SECONDS + 1)
+    for number in (3, 4):
+        feed.create(number)
+        clock.advance(1)
+    first, second = feed.items()[-2:]
+    assert feed.relay([second]) == []
+    # Expired items are deleted in any order, within days.
+    expired = to_attributes({"PK": "feed", "SK": f"{feed.head.epoch:015d}#000000000000002"})
+    aws.client("dynamodb").delete_item(TableName=feed.store.table, Key=expired)
+    feed_ids.forget()
+    assert feed.relay([first]) == []
+    assert feed.head.position == 4

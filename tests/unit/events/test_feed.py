@@ -77,5 +77,6 @@ def test_a_chunk_of_the_most_entries_or_changes_fits_in_an_item() -> None:
     for entries, count in ((wide, 40), (small, 500)):
         batch = _first_batch(entries)
         assert len(batch) == count
-        chunk = chunk_item(FeedHead(1, 0, {}).after(batch), batch)
+        head = FeedHead(1, 0, {})
+        chunk = chunk_item(head, head.after(batch), batch)
         assert len(unpack([chunk["entries"]])) + len(chunk["ids"]) < PART_SIZE
