@@ -176,6 +176,7 @@ def _print_summary() -> None:
         print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)))
     print(f"\nBase address      {stack['base_url']}")
     print(f"Web console       {stack['base_url']}/console/")
+    print(f"Floor (scanning)  {stack['base_url']}/console/floor/")
     print(f"                  sign in as {acme['username']} with {acme['password']}")
     print(f"All credentials   {STACK_FILE}\n\nTry it:\n")
     print(f"TOKEN=$(curl -s -u {acme['client_id']}:{acme['client_secret']} \\")

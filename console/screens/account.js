@@ -78,6 +78,8 @@ export function Account() {
     );
   return h('section', {}, [
     h('header', { class: 'screen' }, h(Title, { title: text('account') })),
+    // a page of its own, which takes the session of this tab
+    h('p', {}, h('a', { href: 'floor/', target: '_self' }, text('floor'))),
     h(Notice, { error: description.error, onRetry: description.reload }),
     h(Notice, { error: user.error, onRetry: user.reload }),
     h('p', {}, text('two_step_explained')),

@@ -44,6 +44,7 @@ const words = {
     find_on_map: "Find a position or a product",
     first_page: "First page",
     first_rows: "The first {count} rows. The report has all of them.",
+    floor: "Floor, for scanners",
     found_all: "All {count}",
     found_positions: "{count} position found|{count} positions found",
     found_recently: "Opened last",

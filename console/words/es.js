@@ -45,6 +45,7 @@ const words = {
     find_on_map: "Buscar una ubicación o un artículo",
     first_page: "Primera página",
     first_rows: "Las primeras {count} filas. El informe las tiene todas.",
+    floor: "Planta, para escáneres",
     found_all: "Los {count}",
     found_positions: "{count} ubicación encontrada|{count} ubicaciones encontradas",
     found_recently: "Abierto recientemente",
