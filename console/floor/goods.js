@@ -1,5 +1,7 @@
 /** What the device knows of the goods and positions of a task, and what a scan names of them. */
 
+import { readScan } from '../core/gs1.js';
+
 /**
  * @typedef {import('../core/gs1.js').Scan} Read
  */
@@ -48,6 +50,22 @@ export function productOf(row) {
   };
 }
 
+/** The digits of a plain GTIN, perhaps behind the name of its symbology. */
+const DIGITS = /^(?:\][A-Za-z]\d)?(\d{8,14})$/;
+
+/**
+ * Read a scan. Digits that may be a GTIN may also be a code, a batch or a serial number of one's own:
+ * they are also the text.
+ *
+ * @param {string} text
+ * @returns {Read}
+ */
+export function readLabel(text) {
+  const read = readScan(text);
+  const [, digits] = DIGITS.exec(text.trim()) ?? [];
+  return read.gtin !== undefined && digits !== undefined ? { ...read, text: digits } : read;
+}
+
 /** @param {string} gtin of 8 to 14 digits */
 const gtin14 = (gtin) => gtin.padStart(14, '0');
 
@@ -66,7 +84,6 @@ export function namedProduct({ products }, read) {
         return { product, units: exact((packed?.units ?? 1) * (read.units ?? 1)) };
       }
     }
-    return null;
   }
   const text = read.text?.toUpperCase();
   const product = products.find(({ item_code, barcode }) => {

@@ -3,6 +3,8 @@
  * service. Everything else is the same for all of them.
  */
 
+import { exact } from './goods.js';
+
 /**
  * @typedef {import('./goods.js').Goods} Goods
  * @typedef {import('./steps.js').Effect} Effect
@@ -103,7 +105,7 @@ function expectedLines(task) {
     const open = line.qty - line.received_qty;
     const more = Math.min(Math.max(since.get(line.item_code) ?? 0, -line.received_qty), open);
     since.set(line.item_code, (since.get(line.item_code) ?? 0) - more);
-    const done = line.received_qty + more;
+    const done = exact(line.received_qty + more);
     return { item_code: line.item_code, position: null, batch: null, serials: [], qty: line.qty, done };
   });
 }
@@ -145,7 +147,8 @@ export const KINDS = [
             item_code: line.item_code,
             position: line.bin_code,
             batch: line.batch_num,
-            serials: line.serials,
+            serials: [], // any of the position will do, unless the order names it
+            proposed: line.serials,
             qty: line.qty,
             done: line.picked_qty,
           })),
@@ -258,7 +261,10 @@ export const KINDS = [
       parameters: { id: unitOf(task, entry.unit)?.id },
       body: goodsOf(entry),
     }),
-    undo: undoneBy('POST /handling-units/{id}/contents/remove'),
+    undo: (request) =>
+      request.operation.endsWith('/close')
+        ? { ...request, operation: 'POST /handling-units/{id}/reopen', body: {} }
+        : { ...request, operation: 'POST /handling-units/{id}/contents/remove' },
     end: (task, reason) =>
       requestOf('POST /packing-orders/{id}/complete', task, reason === null ? {} : { short: true, reason }),
     reason: 'text',

@@ -28,13 +28,15 @@ const LONGEST = 4000;
 export async function lookUp(calls, read, warehouse) {
   const gtin = read.gtin ?? read.content;
   const code = read.text;
-  const [byGtin, byCode, positions, units] = await Promise.all([
+  const [byGtin, byBarcode, byCode, positions, units] = await Promise.all([
     gtin ? rows(calls, 'GET /products', { gtin }) : [],
+    code ? rows(calls, 'GET /products', { barcode: code }) : [],
     code ? rows(calls, 'GET /products', { item_code: code }) : [],
     code ? rows(calls, 'GET /warehouse-positions', { bin_code: code, warehouse }) : [],
     read.sscc ? rows(calls, 'GET /handling-units', { sscc: read.sscc }) : [],
   ]);
-  const packed = await Promise.all([...byGtin, ...byCode].map((row) => withGtins(calls, row)));
+  const named = new Map([...byGtin, ...byBarcode, ...byCode].map((row) => [row.id, row]));
+  const packed = await Promise.all([...named.values()].map((row) => withGtins(calls, row)));
   const places = positions.map((/** @type {any} */ one) => [one.bin_code, one.pick_sequence]);
   return { products: packed.map(productOf), positions: Object.fromEntries(places), units };
 }

@@ -20,6 +20,7 @@ import { exact, namedPosition, namedProduct } from './goods.js';
  * @property {string | null} position null: anywhere
  * @property {string | null} batch null: any
  * @property {readonly string[]} serials empty: any
+ * @property {readonly string[]} [proposed] serials that were chosen for it, though others will do
  * @property {number} qty
  * @property {number} done
  * @property {string | null} [target] where the goods go
@@ -27,11 +28,12 @@ import { exact, namedPosition, namedProduct } from './goods.js';
 
 /**
  * @typedef {object} Effect what a request adds to the lines, or takes from them
- * @property {string} item_code
+ * @property {string} item_code empty: everything at the position is done
  * @property {string | null} position
  * @property {string | null} batch
  * @property {string | null} serial
  * @property {number} qty negative for what is taken back
+ * @property {string | null} [target]
  */
 
 /**
@@ -75,6 +77,12 @@ import { exact, namedPosition, namedProduct } from './goods.js';
 export function withEffects(lines, effects) {
   const changed = lines.map((line) => ({ ...line }));
   for (const effect of effects) {
+    if (effect.item_code === '') {
+      for (const line of changed.filter(({ position }) => position === effect.position)) {
+        line.done = line.qty;
+      }
+      continue;
+    }
     let rest = effect.qty;
     const matching = changed.filter((line) => isFor(line, effect));
     for (const line of rest < 0 ? matching.reverse() : matching) {
@@ -95,12 +103,13 @@ export function withEffects(lines, effects) {
  * @param {Line} line
  * @param {Omit<Effect, 'qty'>} moved
  */
-function isFor(line, { item_code, position, batch, serial }) {
+function isFor(line, { item_code, position, batch, serial, target }) {
   return (
     line.item_code === item_code &&
     (line.position === null || position === null || line.position === position) &&
     (line.batch === null || batch === null || line.batch === batch) &&
-    (line.serials.length === 0 || serial === null || line.serials.includes(serial))
+    (line.serials.length === 0 || serial === null || line.serials.includes(serial)) &&
+    (!line.target || !target || line.target === target)
   );
 }
 
@@ -118,19 +127,21 @@ export function candidates(lines, { position, product, batch, serial, target }) 
       position: position ?? null,
       batch: batch ?? null,
       serial: serial ?? null,
+      target: target ?? null,
     };
-    const isThere = !line.target || target === undefined || line.target === target;
-    return line.done < line.qty && isThere && isFor(line, named);
+    return line.done < line.qty && isFor(line, named);
   });
 }
 
 /**
  * @param {readonly Line[]} lines
  * @param {Entry} entry
- * @returns {number} what is open of what an entry is for
+ * @returns {number} what is open of what an entry is for, and goes to the same place
  */
 export function openQty(lines, entry) {
-  return exact(candidates(lines, entry).reduce((sum, line) => sum + line.qty - line.done, 0));
+  const [first, ...others] = candidates(lines, entry);
+  const together = first ? [first, ...others.filter(({ target }) => target === first.target)] : [];
+  return exact(together.reduce((sum, line) => sum + line.qty - line.done, 0));
 }
 
 /**
@@ -182,7 +193,7 @@ export function takeScan(kind, goods, lines, entry, read) {
     const more = repeated(ask, entry, named.units, read);
     return kind.isBound && 'entry' in more ? checked(lines, entry, more.entry) : more;
   }
-  const given = named ? ofProduct(named, read) : ofText(goods, ask, read);
+  const given = named ? ofProduct(named, read) : ofText(withPlaces(goods, lines), ask, read);
   if (given === null) {
     return { unknown: read };
   }
@@ -209,7 +220,9 @@ function repeated(ask, entry, units, read) {
     return refused('scan_other_batch', { expected: entry.batch, scanned: read.batch });
   }
   if (ask !== 'qty') {
-    return { entry: { ...entry, ...partsOf(read) } };
+    const parts = entry.product ? partsOf(entry.product, read) : {};
+    const isAnswer = ask !== null && ask in parts;
+    return isAnswer ? { entry: { ...entry, ...parts } } : refused(`scan_needs_${ask}`);
   }
   return { entry: { ...entry, scanned: exact((entry.scanned ?? 0) + units), isCounted: true } };
 }
@@ -221,16 +234,32 @@ function repeated(ask, entry, units, read) {
  */
 function ofProduct({ product, units }, read) {
   const isCounted = units !== 1 || read.units !== undefined;
-  return { product, scanned: units, isCounted, ...partsOf(read) };
+  return { product, scanned: units, isCounted, ...partsOf(product, read) };
 }
 
-/** @param {Read} read */
-function partsOf({ batch, serial, expires }) {
+/**
+ * Return what a label says beside the product. Labels also have batches, dates and serial numbers of
+ * goods that the company does not manage by them.
+ *
+ * @param {Product} product
+ * @param {Read} read
+ */
+function partsOf({ hasBatches, hasSerials }, { batch, serial, expires }) {
   return {
-    ...(batch !== undefined && { batch }),
-    ...(serial !== undefined && { serial }),
-    ...(expires !== undefined && { expires }),
+    ...(hasBatches && batch !== undefined && { batch }),
+    ...(hasSerials && serial !== undefined && { serial }),
+    ...(hasBatches && expires !== undefined && { expires }),
   };
+}
+
+/**
+ * @param {Goods} goods
+ * @param {readonly Line[]} lines whose positions are known, too
+ * @returns {Goods}
+ */
+function withPlaces({ products, positions }, lines) {
+  const places = lines.flatMap(({ position, target }) => [position, target]).filter((one) => one != null);
+  return { products, positions: { ...Object.fromEntries(places.map((one) => [one, null])), ...positions } };
 }
 
 /**
@@ -272,7 +301,8 @@ function checked(lines, before, entry) {
   for (const part of CHECKED) {
     const [expected] = candidates(lines, known);
     known = { ...known, ...(entry[part] !== undefined && { [part]: entry[part] }) };
-    if (candidates(lines, known).length === 0) {
+    const isTooMuch = part === 'target' && expected?.target && (entry.qty ?? 0) > openQty(lines, known);
+    if (candidates(lines, known).length === 0 || isTooMuch) {
       return refused(`scan_wrong_${part}`, {
         scanned: textOf(entry[part] ?? ''),
         expected: expected ? expectedOf(expected, part) : '',

@@ -1,9 +1,8 @@
 /** A task in work: its lines with what waits to be sent, and what a scan does in it. */
 
 import { calls } from '../core/app.js';
-import { readScan } from '../core/gs1.js';
 import { Refusal } from '../core/refusal.js';
-import { joined } from './goods.js';
+import { joined, readLabel } from './goods.js';
 import { kindOf, unitOf } from './kinds.js';
 import { entryText } from './names.js';
 import { record, reload, scans, sender, store, tasks } from './state.js';
@@ -41,7 +40,7 @@ export function linesOf(task, own) {
  */
 export async function entryAfter(task, lines, entry, text) {
   const kind = kindOf(task.id);
-  const read = readScan(text);
+  const read = readLabel(text);
   let taken = takeScan(kind, task.goods, lines, entry, read);
   if ('unknown' in taken) {
     const { lookUp } = await import('./look_up.js');
@@ -54,7 +53,8 @@ export async function entryAfter(task, lines, entry, text) {
       taken = takeScan(kind, joined(task.goods, found), lines, entry, read);
     } else if (!isAnswer && !(found instanceof Refusal) && read.text && isPosition(kind, entry)) {
       // Without a network the service checks the position when the scan is sent.
-      taken = { entry: { ...entry, [nextAsk(kind, entry) ?? '']: read.text } };
+      const unchecked = { products: [], positions: { [read.text]: null } };
+      taken = takeScan(kind, joined(task.goods, unchecked), lines, entry, read);
     }
   }
   if ('problem' in taken) {
@@ -113,22 +113,24 @@ export function presetQty(kind, lines, entry) {
 export async function recordEntry(task, entry) {
   const kind = kindOf(task.id);
   const request = kind.request(task, /** @type {any} */ (entry));
-  await record({ task: task.id, text: entryText(entry), request, effect: effectOf(entry) });
+  await record({ task: task.id, text: entryText(entry), request, effect: effectOf(kind, entry) });
   const latest = taskOf(task.id) ?? task;
   return nextEntry(latest, linesOf(latest, []), entry);
 }
 
 /**
+ * @param {import('./kinds.js').TaskKind} kind
  * @param {Entry} entry
  * @returns {Effect}
  */
-export function effectOf({ product, position, batch, serial, qty, isEmpty }) {
+export function effectOf({ isBlind }, { product, position, batch, serial, qty, target, isEmpty }) {
   return {
     item_code: isEmpty ? '' : (product?.item_code ?? ''),
     position: position ?? null,
     batch: batch ?? null,
     serial: serial ?? null,
-    qty: qty ?? 1,
+    qty: isBlind ? 1 : (qty ?? 1), // a line is counted, whatever was counted
+    target: target ?? null,
   };
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { readScan } from '../../console/core/gs1.js';
+import { namedPosition, readLabel } from '../../console/floor/goods.js';
 import { nextAsk, openQty, takeScan, withEffects } from '../../console/floor/steps.js';
 
 /**
@@ -164,4 +165,58 @@ test('a scan of goods at the last question is the goods, not the position', () =
   assert.equal(nextAsk(RECEIVE, { ...entry, qty: 2 }), 'target');
   const taken = takeScan(RECEIVE, GOODS, LINES, { ...entry, qty: 2 }, readScan('a-2'));
   assert.deepEqual(taken, { entry: { ...entry, qty: 2, target: 'A-2' } });
+});
+
+test('a label says more than the company manages: only what the product has is taken', () => {
+  const entry = entryOf(RECEIVE, LINES, '(01)04006381333931(17)300131(10)L1(21)7');
+  assert.deepEqual([entry.batch, entry.serial, entry.expires], [undefined, undefined, undefined]);
+});
+
+test('a further scan of goods that cannot count any more is refused', () => {
+  for (const [entry, text, key] of /** @type {const} */ ([
+    [{ product: DRILL, scanned: 1, qty: 2 }, 'DRILL', 'scan_needs_target'],
+    [{ product: SAW, scanned: 1, serial: 'S1', qty: 1 }, '(01)00000096385074(21)S2', 'scan_needs_target'],
+    [{ product: PAINT, scanned: 1 }, 'PAINT', 'scan_needs_batch'],
+    [{ product: PAINT, scanned: 1, batch: 'L1' }, 'PAINT', 'scan_needs_expires'],
+  ])) {
+    const taken = takeScan(RECEIVE, GOODS, LINES, entry, readScan(text));
+    assert.deepEqual(taken, { problem: { key, values: {} } });
+  }
+});
+
+test('digits that may be a GTIN may also be a code, a batch or a serial number', () => {
+  const goods = { products: [PAINT, SAW, { ...DRILL, item_code: '95050003', barcode: null, gtins: [] }], positions: { '95050003': 1 } };
+  const read = readLabel('95050003');
+  assert.deepEqual(read, { gtin: '00000095050003', text: '95050003' });
+  assert.deepEqual(readLabel('(01)09506000134352'), { gtin: '09506000134352' });
+  const asked = (/** @type {Entry} */ entry) => takeScan(COUNT, goods, [], entry, read);
+  assert.deepEqual(asked({}), { problem: { key: 'scan_needs_position', values: {} } }, 'the product');
+  assert.equal(namedPosition(goods, read), '95050003');
+  const known = { products: [PAINT, SAW], positions: {} };
+  for (const [product, ask] of /** @type {const} */ ([[PAINT, 'batch'], [SAW, 'serial']])) {
+    const entry = { position: 'A-1', product };
+    assert.deepEqual(takeScan(COUNT, known, [], entry, read), { entry: { ...entry, [ask]: '95050003' } });
+  }
+});
+
+test('goods of one position go to the target of their line, which the device knows', () => {
+  const lines = [
+    { ...PLAIN, item_code: 'DRILL', position: 'A-1', qty: 10, target: 'B-1' },
+    { ...PLAIN, item_code: 'DRILL', position: 'A-1', qty: 5, target: 'B-2' },
+  ];
+  const kind = { ...PICK, asks: /** @type {const} */ (['position', 'product', 'qty', 'target']) };
+  const entry = entryOf(kind, lines, 'A-1', 'DRILL');
+  assert.equal(openQty(lines, entry), 10);
+  const taken = takeScan(kind, { ...GOODS, positions: {} }, lines, { ...entry, qty: 5 }, readScan('b-2'));
+  assert.deepEqual(taken, { entry: { ...entry, qty: 5, target: 'B-2' } });
+  const tooMuch = takeScan(kind, GOODS, lines, { ...entry, qty: 10 }, readScan('B-2'));
+  assert.equal('problem' in tooMuch && tooMuch.problem.key, 'scan_wrong_target');
+  const effect = { item_code: 'DRILL', position: 'A-1', batch: null, serial: null, qty: 5, target: 'B-2' };
+  assert.deepEqual(withEffects(lines, [effect]).map(({ done }) => done), [0, 5]);
+});
+
+test('an empty position is done with all of its lines', () => {
+  const lines = LINES.map((line) => ({ ...line, qty: 1 }));
+  const effect = { item_code: '', position: 'A-2', batch: null, serial: null, qty: 1 };
+  assert.deepEqual(withEffects(lines, [effect]).map(({ done }) => done), [0, 1, 1]);
 });

@@ -4,7 +4,7 @@ import { go, href } from '../../core/address.js';
 import { valueLabel } from '../../core/words.js';
 import { h } from '../../vendor/preact.js';
 import { kindOf } from '../kinds.js';
-import { taskName } from '../names.js';
+import { numberText, taskName } from '../names.js';
 import { parts, record, reload, scans, store } from '../state.js';
 import { say } from '../words.js';
 
@@ -45,7 +45,7 @@ export function End({ task, open, isDone, onBack }) {
       'ul',
       {},
       open.map(({ item_code, position, qty, done }) =>
-        h('li', { key: `${item_code} ${position}` }, `${qty - done} × ${item_code} ${position ?? ''}`),
+        h('li', { key: `${item_code} ${position}` }, `${numberText(qty - done)} × ${item_code} ${position ?? ''}`),
       ),
     ),
     !isDone && kind.reason === 'choice' &&

@@ -2,12 +2,12 @@
 
 import { go, href } from '../../core/address.js';
 import { calls, CONSOLE } from '../../core/app.js';
-import { readScan } from '../../core/gs1.js';
 import { useLoaded } from '../../core/use.js';
 import { fieldLabel, subjectLabel, valueLabel } from '../../core/words.js';
 import { useEffect } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
+import { readLabel } from '../goods.js';
 import { lookUp } from '../look_up.js';
 import { numberText } from '../names.js';
 import { right, useScans, wrong } from '../scanning.js';
@@ -56,7 +56,7 @@ async function found(text) {
   if (text === '') {
     return { products: [], places: [], units: [], stock: [] };
   }
-  const { products, positions, units } = await lookUp(calls, readScan(text), null);
+  const { products, positions, units } = await lookUp(calls, readLabel(text), null);
   const places = Object.keys(positions);
   const queries = [
     ...products.map(({ item_code }) => ({ item_code })),

@@ -66,7 +66,7 @@ export function Steps({ task }) {
         setEntry(await recordEntry(task, next));
         return;
       }
-      const scanned = [...current.current.own, effectOf(next)];
+      const scanned = [...current.current.own, effectOf(kind, next)];
       set({ own: scanned, entry: nextEntry(task, linesOf(task, scanned), next) });
       if (linesOf(task, scanned).every(({ qty, done }) => done >= qty)) {
         const request = kind.request(task, /** @type {any} */ (next));
@@ -208,6 +208,7 @@ function Now({ line, entry, kind, task }) {
   const product = task.goods.products.find(({ item_code }) => item_code === line.item_code);
   const isThere = entry.position !== undefined || !kind.asks.includes('position');
   const open = numberText(line.qty - line.done);
+  const serials = [...line.serials, ...(line.proposed ?? [])];
   return h('div', { class: 'now' }, [
     line.position !== null && h('p', { class: isThere ? 'place' : 'place next' }, line.position),
     !(kind.isBlind && !isThere) &&
@@ -218,7 +219,7 @@ function Now({ line, entry, kind, task }) {
         product && h('span', { class: 'quiet' }, ` ${product.name}`),
       ]),
     line.batch && h('p', {}, `${fieldLabel('batch_num')}: ${line.batch}`),
-    line.serials.length > 0 && h('p', {}, `${fieldLabel('serials')}: ${line.serials.join(', ')}`),
+    serials.length > 0 && h('p', {}, `${fieldLabel('serials')}: ${serials.join(', ')}`),
     line.target && h('p', { class: 'place' }, `→ ${line.target}`),
     entry.expires && h('p', {}, `${fieldLabel('expiry_date')}: ${entry.expires}`),
   ]);
@@ -290,7 +291,7 @@ function Lines({ lines, isBlind }) {
       lines.map((line) =>
         h('li', { key: nameOf(line), class: line.done >= line.qty ? 'card done' : 'card' }, [
           h('strong', {}, line.position ?? line.item_code),
-          h('span', {}, isBlind ? '' : `${line.done} / ${line.qty} × ${line.item_code}`),
+          h('span', {}, isBlind ? '' : `${numberText(line.done)} / ${numberText(line.qty)} × ${line.item_code}`),
         ]),
       ),
     ),
