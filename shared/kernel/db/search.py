@@ -47,8 +47,8 @@ _SORTED_LENGTH = 16
 """Characters of the sort key. The rest of a longer word is compared with the whole text."""
 
 MOST_BEGINNINGS = 6
-"""Beginnings of a field that have entries; what follows them is not found. So an entity has few
-items with entries, whatever its texts are."""
+"""Beginnings of a field that have entries, and of a searched word that are compared: what follows
+them is not found. So an entity has few items with entries, whatever its texts are."""
 MARKED_LENGTH = 600
 """Characters of a text of `marked_text`. Every entry carries it."""
 
@@ -250,7 +250,7 @@ BEGINNINGS = SearchEntries(
     places=_beginnings,
     stored=lambda text: text,
     compared=lambda words: tuple(
-        dict.fromkeys(map(_marked, base_letters(" ".join(words)).split()))
+        dict.fromkeys(map(_first_beginnings, base_letters(" ".join(words)).split()))
     ),
 )
 """Entries where a word begins, or a part of it after a sign; the text is of `marked_text`."""

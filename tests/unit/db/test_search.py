@@ -136,6 +136,14 @@ def test_only_the_first_beginnings_of_a_field_are_found() -> None:
     assert len(marked_text(*(f"number{at}" for at in range(100)))) == MARKED_LENGTH
 
 
+def test_a_reference_of_many_numbers_is_found_as_it_is() -> None:
+    reference = "SHOP-2026-11-30T10:22:33-0001"
+    [compared] = BEGINNINGS.compared(words_of(searchable(reference)))
+    text = marked_text("EX-1", reference)
+    assert compared in text
+    assert all(_is_found(text, one, BEGINNINGS) for one in indexed_parts(BEGINNINGS, [compared]))
+
+
 def test_entries_are_beside_what_other_items_have_in_indexes() -> None:
     fixed = {
         "PK": "product#7",
