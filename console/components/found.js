@@ -193,7 +193,7 @@ function groupOf({ question: { subject, query, isList }, rows, total }) {
 
 /** What was opened last. */
 function recent() {
-  const rows = lastOpened(sessionStorage, session.user.value?.userId ?? '');
+  const rows = lastOpened(sessionStorage, session.owner);
   const choices = rows.map(({ subject, id, title }) => ({
     to: href([subject, id]),
     title,

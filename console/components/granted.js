@@ -92,7 +92,7 @@ export function CarryOut({ approval, onDone }) {
     if ((await run.carryOut(operation, parametersOf(operation, request.path), body)) === null) {
       return;
     }
-    forgetDrafts(sessionStorage, `${session.user.value?.userId} ${operation} `);
+    forgetDrafts(sessionStorage, `${session.owner} ${operation} `);
     say(text('done', { action: label }));
     onDone();
   };

@@ -8,7 +8,7 @@ import { PREFIX } from './kept.js';
 /** @typedef {import('../components/fields.js').Draft} Draft */
 
 /**
- * @param {string} owner id of the user: nobody else at this tab sees the draft
+ * @param {string} owner of the session: nobody else at this tab sees the draft
  * @param {string} name of the form
  */
 const keyOf = (owner, name) => `${PREFIX}${owner} ${name}`;

@@ -6,7 +6,7 @@ import { PREFIX } from './kept.js';
 
 /**
  * @param {any} storage
- * @param {string} owner id of the user
+ * @param {string} owner of the session
  * @param {Opened} opened
  */
 export function rememberOpened(storage, owner, opened) {

@@ -52,6 +52,12 @@ export class Session {
     this.isEnded = signal(false);
   }
 
+  /** Whose session it is; empty for nobody's. Companies have users with the same ids. */
+  get owner() {
+    const { value } = this.user;
+    return value === null ? '' : `${value.userId}@${value.tenant}`;
+  }
+
   /** Whether an earlier page of this tab left a session that can be continued. */
   get canContinue() {
     return this.browser.storage.getItem(STORED) !== null;

@@ -36,7 +36,7 @@ export async function shareSession(session, browser, onSignedOut) {
     if (message.answers) {
       waiting.get(message.answers)?.(message.grant);
     } else if (message.signsOut) {
-      if (message.signsOut === userOf(session)) {
+      if (message.signsOut === session.owner) {
         await session.leave();
         onSignedOut();
       }
@@ -48,7 +48,7 @@ export async function shareSession(session, browser, onSignedOut) {
     }
   });
   /**
-   * @param {string | null} user who asks; null for a new tab
+   * @param {string | null} user owner of the session; null for a new tab
    * @param {number} milliseconds
    * @returns {Promise<Grant | null>}
    */
@@ -63,11 +63,8 @@ export async function shareSession(session, browser, onSignedOut) {
     return grant;
   };
   session.others = {
-    renew: async () => {
-      const user = userOf(session);
-      return user === null ? null : ask(user, RENEWAL);
-    },
-    signOut: () => post({ signsOut: userOf(session) }),
+    renew: async () => (session.owner === '' ? null : ask(session.owner, RENEWAL)),
+    signOut: () => post({ signsOut: session.owner }),
   };
   if (session.canContinue) {
     await session.renew();
@@ -95,15 +92,10 @@ async function lend(session, browser, { user }) {
   try {
     const token = await (user === null ? session.token() : session.renew());
     const expires = session.expiresAt - browser.now() / 1000;
-    return user === null || user === userOf(session)
+    return user === null || user === session.owner
       ? { access_token: token, expires_in: expires, timezone: timeZone.value }
       : null;
   } catch {
     return null; // the other tab asks for a sign-in
   }
-}
-
-/** @param {Session} session */
-function userOf({ user: { value } }) {
-  return value === null ? null : `${value.userId}@${value.tenant}`;
 }

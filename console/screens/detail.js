@@ -99,7 +99,7 @@ function DetailView({ fields, error, isLoading, ...props }) {
   const user = session.user.value?.userId;
   useEffect(() => {
     if (subject.parent === undefined) {
-      rememberOpened(sessionStorage, `${user}`, { subject: subject.name, id: `${resource.id}`, title });
+      rememberOpened(sessionStorage, session.owner, { subject: subject.name, id: `${resource.id}`, title });
     }
   }, [title]);
   const actions = allowedActions(subject, description, resource, permissions(), user);

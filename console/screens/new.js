@@ -42,7 +42,7 @@ export function NewScreen({ subject }) {
   const action = useAction();
   const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
   const [round, setRound] = useState(0); // another form begins
-  const user = session.user.value?.userId ?? '';
+  const user = session.owner;
   const form = `${operation} ${JSON.stringify(first)}`;
   const kept = useMemo(() => keptDraft(browser.storage, user, form), [form, round]);
   const { description = null, given = {} } = loaded.result ?? {};

@@ -36,6 +36,15 @@ test('a session without the second factor is restricted', async () => {
   assert.equal(session.user.value?.permissions.size, 0);
 });
 
+test('a user of another company with the same id is another owner', async () => {
+  const session = new Session(BASE, new FakeBrowser(granted('first'), granted('other', { tenant: 'beta' })));
+  assert.equal(session.owner, '');
+  await session.signIn('ana', 'secret');
+  const before = session.owner;
+  await session.signIn('ana', 'secret');
+  assert.notEqual(session.owner, before);
+});
+
 test('a refused sign-in has the code of the answer', async () => {
   const wrong = answer(400, { error: 'invalid_grant', error_description: 'Wrong.' });
   const locked = refused(429, 'rate_limited', { 'Retry-After': '900' });
