@@ -86,7 +86,8 @@ export function Lines({ columns, rows, resource, ...props }) {
  */
 async function movedSince(warehouse, line, signal) {
   const { item_code, bin_code, inventory_status, batch_num, serial_number, expected_qty } = line;
-  const query = { warehouse, item_code, bin_code, inventory_status, per_page: 100 };
+  const goods = { item_code, batch: batch_num, serial: serial_number };
+  const query = { warehouse, bin_code, inventory_status, ...goods, per_page: 100 };
   const { body } = await calls.read('GET /stocks', { query, signal });
   const stock = body.data.find(
     (one) => one.batch_num === batch_num && one.serial_number === serial_number,
