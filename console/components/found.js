@@ -5,6 +5,7 @@
 import { calls, session } from '../core/app.js';
 import { go, href } from '../core/address.js';
 import { beside, meant, MOST, questions } from '../core/find.js';
+import { isNotOffered } from '../core/refusal.js';
 import { lastOpened } from '../core/recent.js';
 import { fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
 import { useEffect, useState } from '../vendor/hooks.js';
@@ -117,7 +118,7 @@ function useFound(subjects, written, isEntered) {
             try {
               return await hitsOf(question, stop.signal);
             } catch (error) {
-              refusal = error;
+              refusal = isNotOffered(error) ? refusal : error;
               return null;
             }
           }),

@@ -7,7 +7,7 @@ import { calls, say, session } from '../core/app.js';
 import { useAction } from '../core/act.js';
 import { href } from '../core/address.js';
 import { forgetDrafts } from '../core/kept.js';
-import { Refusal } from '../core/refusal.js';
+import { isNotOffered } from '../core/refusal.js';
 import { operationOf, parametersOf } from '../core/request.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { actionLabel, text } from '../core/words.js';
@@ -29,8 +29,8 @@ export function Granted({ about, onDone }) {
       const query = { status: 'granted', per_page: 100 }; // within a day, more are hardly left
       return (await calls.read('GET /approvals', { query, signal })).body.data;
     } catch (error) {
-      if (error instanceof Refusal && error.status < 500) {
-        return []; // as while the second factor is missing
+      if (isNotOffered(error)) {
+        return [];
       }
       throw error;
     }

@@ -75,6 +75,19 @@ export function isStale(error) {
 }
 
 /**
+ * Return whether there is no such list for the person: its module is switched off, the plan lacks it,
+ * or the session is restricted.
+ *
+ * @param {unknown} error
+ */
+export function isNotOffered(error) {
+  return (
+    error instanceof Refusal &&
+    (error.status === 403 || error.status === 404 || error.code === 'feature_not_in_plan')
+  );
+}
+
+/**
  * Return the refusal of a response that is no success.
  *
  * API Gateway, a proxy or a captive portal may answer with something else than the envelope.

@@ -6,7 +6,7 @@ import { calls, isPermitted, locale } from '../core/app.js';
 import { href } from '../core/address.js';
 import { attentionFigures, replenishmentFigure, webhookFigures, workFigures } from '../core/figures.js';
 import { formatNumber } from '../core/format.js';
-import { Refusal } from '../core/refusal.js';
+import { isNotOffered, Refusal } from '../core/refusal.js';
 import { listPath } from '../core/subject.js';
 import { useLoaded } from '../core/use.js';
 import { subjectLabel, text, valueLabel } from '../core/words.js';
@@ -103,8 +103,7 @@ async function total({ subject, id = '', query, count }, signal) {
     if (!(error instanceof Refusal)) {
       throw error;
     }
-    // A 403 or 404: the module is switched off, or the session is restricted.
-    return error.status === 403 || error.status === 404 ? undefined : null;
+    return isNotOffered(error) ? undefined : null;
   }
 }
 
@@ -121,8 +120,8 @@ async function figuresOfReplenishments(signal) {
     });
     return await Promise.all(figures);
   } catch (error) {
-    if (error instanceof Refusal && error.status < 500) {
-      return []; // the module is switched off, or the session is restricted
+    if (isNotOffered(error)) {
+      return [];
     }
     throw error;
   }

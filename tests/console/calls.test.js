@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Action, Calls, pathOf, queryText } from '../../console/core/calls.js';
 import { operationOf, parametersOf } from '../../console/core/request.js';
-import { isUnknown, NoAnswer, Refusal, refusalOf, SessionEnded } from '../../console/core/refusal.js';
+import { isNotOffered, isUnknown, NoAnswer, Refusal, refusalOf, SessionEnded } from '../../console/core/refusal.js';
 import { answer, BROKEN, FakeBrowser, granted, refused, signedInSession } from './service.js';
 
 /** @param {(Response | Error)[]} answers */
@@ -135,6 +135,17 @@ test('an answer that is no envelope is a refusal, too', async () => {
   const page = new Response('<html>', { status: 403, statusText: 'Forbidden' });
   const { start } = await prepared(page);
   await assert.rejects(start(), { status: 403, code: 'http_403', message: 'Forbidden' });
+});
+
+test('a list of a module that is off, or outside of the plan, is not offered', () => {
+  const isOffered = (/** @type {number} */ status, /** @type {string} */ code) =>
+    !isNotOffered(new Refusal(status, code, 'No.'));
+  assert.ok(!isOffered(404, 'transfer_orders_disabled'));
+  assert.ok(!isOffered(402, 'feature_not_in_plan'));
+  assert.ok(!isOffered(403, 'client_not_allowed'));
+  assert.ok(isOffered(402, 'tenant_suspended'));
+  assert.ok(isOffered(429, 'rate_limited'));
+  assert.ok(!isNotOffered(new NoAnswer(null)));
 });
 
 test('a refused token is renewed once, and the request repeated with the same key', async () => {
