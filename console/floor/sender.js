@@ -80,7 +80,7 @@ export class Sender {
         if (!(error instanceof Refusal)) {
           throw error;
         }
-        await this.#refuse(scan.number, error);
+        await this.#refuse(scan, error);
       }
       this.changed();
     }
@@ -105,11 +105,10 @@ export class Sender {
     const task = await this.store.task(this.owner, scan.task);
     const etag = task?.etags[path ?? ''] ?? null;
     // Kept before it is sent, so that it is known after a death that an answer may be missing.
-    const sent = await this.store.change(scan.number, (kept) =>
-      kept.status === 'waiting' && kept.key === scan.key
-        ? { ...kept, ...(kept.sentAt === null ? { sentAt: time, etag } : {}) }
-        : null,
-    );
+    const sent = await this.#changeWaiting(scan, (kept) => ({
+      ...kept,
+      ...(kept.sentAt === null ? { sentAt: time, etag } : {}),
+    }));
     if (sent === null) {
       return; // withdrawn meanwhile
     }
@@ -120,10 +119,10 @@ export class Sender {
       body: /** @type {any} */ (Object.keys(body).length ? body : undefined),
     });
     // What stands in a part of the task, such as a handling unit, shows in the task, too.
-    const whole = path === null || path === scan.task ? null : await this.#read(scan.task);
+    const whole = path === null || path === scan.task ? null : await this.#readIfShown(scan.task);
     await this.store.change(
       sent.number,
-      (kept) => ({ ...kept, status: 'done' }),
+      (kept) => (kept.key === sent.key ? { ...kept, status: 'done' } : null),
       (kept) => {
         const changed = path === null ? kept : withAnswer(kept, path, answer);
         return whole === null ? changed : withAnswer(changed, kept.id, whole);
@@ -140,10 +139,24 @@ export class Sender {
   async #check(scan) {
     const path = subjectOf(scan.request);
     const found = path !== null && scan.etag !== null ? await this.#read(path) : null;
-    await this.store.change(scan.number, (kept) =>
-      found !== null && found.etag === scan.etag
+    const isUnchanged = found !== null && found.etag === scan.etag;
+    const trouble = { code: 'unknown', message: '', problems: [] };
+    await this.#changeWaiting(scan, (kept) =>
+      isUnchanged
         ? { ...kept, key: this.newKey(), sentAt: null, etag: null }
-        : { ...kept, status: 'refused', trouble: { code: 'unknown', message: '', problems: [] } },
+        : { ...kept, status: 'refused', trouble },
+    );
+  }
+
+  /**
+   * Change a scan that still waits with the same key: another page, or a decision, may have been faster.
+   *
+   * @param {Scan} scan
+   * @param {(scan: Scan) => Scan} change
+   */
+  async #changeWaiting({ number, key }, change) {
+    return this.store.change(number, (kept) =>
+      kept.status === 'waiting' && kept.key === key ? change(kept) : null,
     );
   }
 
@@ -154,21 +167,43 @@ export class Sender {
   }
 
   /**
-   * @param {number} number
-   * @param {Refusal} refusal
+   * Read a task after a request that was carried out: a refusal of this is none of that.
+   *
+   * @param {string} path
    */
-  async #refuse(number, { code, message, problems }) {
-    const trouble = { code, message, problems };
-    await this.store.change(number, (kept) => ({ ...kept, status: 'refused', trouble }));
+  async #readIfShown(path) {
+    return this.#read(path).catch((error) => {
+      if (error instanceof Refusal && !isUnknown(error)) {
+        return null;
+      }
+      throw error;
+    });
   }
 
   /**
-   * Carry out what somebody decided about a refused scan.
+   * @param {Scan} scan
+   * @param {Refusal} refusal
+   */
+  async #refuse(scan, { code, message, problems }) {
+    const trouble = { code, message, problems };
+    await this.#changeWaiting(scan, (kept) => ({ ...kept, status: 'refused', trouble }));
+  }
+
+  /**
+   * Carry out what somebody decided about a refused scan. What would take it back shares its fate:
+   * alone it would take back another one.
    *
    * @param {Scan} scan
    * @param {'again' | 'skip' | 'leave'} decision
    */
   async decide({ number, key }, decision) {
+    const own = await this.store.scans(this.owner);
+    const [undo] = decision === 'again' ? [] : own.filter(({ undoes }) => undoes === number);
+    if (undo) {
+      await this.store.change(undo.number, (kept) =>
+        kept.status === 'done' ? null : decision === 'skip' ? 'remove' : { ...kept, status: 'left' },
+      );
+    }
     await this.store.change(number, (kept) => {
       if (kept.key !== key || !['refused', 'left'].includes(kept.status)) {
         return null; // decided in another tab

@@ -154,10 +154,14 @@ export function nextEntry(task, lines, { position, unit, isEmpty }) {
 /**
  * Take the last scan of a task back: what was never sent is gone, the rest is undone at the service.
  *
- * @param {Scan} scan as `lastScan` returns it
+ * @param {Scan} scan as `lastScan` returned it; nothing is done if it is the last one no longer
  */
 export async function undo(scan) {
+  if (lastScan(scan.task)?.number !== scan.number) {
+    return;
+  }
   if (await (await sender()).withdraw(scan)) {
+    await reload();
     return;
   }
   const request = kindOf(scan.task).undo(scan.request);
@@ -173,7 +177,8 @@ export async function undo(scan) {
  * @returns {Scan | undefined} the last scan of it that can be taken back
  */
 export function lastScan(task) {
-  const own = scans.value.filter((scan) => scan.task === task && !scan.isEnd);
+  // What is left to the supervisor was not carried out.
+  const own = scans.value.filter((scan) => scan.task === task && !scan.isEnd && scan.status !== 'left');
   const undone = new Set(own.map(({ undoes }) => undoes));
   const last = own.findLast(({ undoes, number }) => undoes === null && !undone.has(number));
   const isFree = last?.status === 'waiting' && last.sentAt === null;

@@ -259,6 +259,58 @@ test('what was never sent can be taken back; what may have been carried out cann
   assert.deepEqual(service.picked['pickings/1'], ['b']);
 });
 
+test('what would take a refused scan back is discarded, or left, with it', async () => {
+  for (const [decision, left] of /** @type {const} */ ([['skip', []], ['leave', [['b', 'left'], ['undo b', 'left']]]])) {
+    const { store, sender, service } = await prepared();
+    await scan(store, sender, 1, 'a');
+    const second = await scan(store, sender, 1, 'b');
+    const undo = await scan(store, sender, 1, 'undo b');
+    await store.change(undo.number, (kept) => ({ ...kept, undoes: second.number }));
+    service.refuses = ({ text }) => (text === 'b' ? refusal('conflict') : null);
+    await sender.run();
+    const refused = (await store.scans(OWNER)).find(({ status }) => status === 'refused');
+    await sender.decide(/** @type {Scan} */ (refused), decision);
+    await sender.run();
+    assert.deepEqual(service.picked['pickings/1'], ['a'], decision);
+    assert.deepEqual(await statuses(store), [['a', 'done'], ...left], decision);
+  }
+});
+
+test('a refusal that comes after the scan was decided elsewhere changes nothing', async () => {
+  const { device, store, sender, service } = await prepared();
+  await scan(store, sender, 1, 'a');
+  service.refuses = () => refusal('conflict');
+  await device.sender(store).run(); // a page that was faster
+  const [refused] = await store.scans(OWNER);
+  const page = device.sender(store);
+  await store.change(refused?.number ?? 0, (kept) => ({ ...kept, status: 'waiting' }));
+  const write = service.write.bind(service);
+  service.write = async () => {
+    service.write = write;
+    await store.change(refused?.number ?? 0, (kept) => ({ ...kept, status: 'refused' }));
+    await page.decide(/** @type {Scan} */ (refused), 'again');
+    service.refuses = () => null;
+    await page.run();
+    throw refusal('conflict');
+  };
+  await sender.run();
+  assert.deepEqual(service.picked['pickings/1'], ['a']);
+  assert.deepEqual(await statuses(store), [['a', 'done']]);
+});
+
+test('a task that cannot be read after its scan was carried out refuses no scan', async () => {
+  const { store, sender, service } = await prepared();
+  await store.add({
+    owner: OWNER, task: 'pickings/1', text: 'a', key: 'key', effect: null, undoes: null, isEnd: false,
+    request: { operation: 'POST /handling-units/{id}/contents', parameters: { id: 5 }, body: { text: 'a' } },
+  });
+  service.read = async () => {
+    throw refusal('not_found', 404);
+  };
+  assert.equal(await sender.run(), 'sent');
+  assert.deepEqual(await statuses(store), [['a', 'done']]);
+});
+
 test('a scan of somebody else at the device is not sent', async () => {
   const { device, store, sender, service } = await prepared();
   await scan(store, sender, 1, 'a');

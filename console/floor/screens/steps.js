@@ -7,7 +7,7 @@ import { Lazy } from '../../components/lazy.js';
 import { kindOf } from '../kinds.js';
 import { entryText, numberText } from '../names.js';
 import { inTurn, right, useScans, wrong } from '../scanning.js';
-import { record, reload } from '../state.js';
+import { record } from '../state.js';
 import { candidates, nextAsk, openQty } from '../steps.js';
 import { say } from '../words.js';
 import { effectOf, entryAfter, lastScan, linesOf, nextEntry, presetQty, recordEntry, taskOf, undo } from '../work.js';
@@ -163,7 +163,7 @@ export function Steps({ task }) {
       last &&
         h(
           'button',
-          { type: 'button', onClick: () => void undo(last).then(reload) },
+          { type: 'button', onClick: () => inTurn(() => undo(last)) },
           say('undo', { text: last.text }),
         ),
       kind.end && h('button', { type: 'button', onClick: () => setEnding(true) }, say('end_task')),
