@@ -36,6 +36,15 @@ const DECIMALS = 6;
 export const exact = (value) => Number(value.toFixed(DECIMALS));
 
 /**
+ * @param {string} text what somebody typed
+ * @returns {number | null} the quantity; null if it is none
+ */
+export function qtyOf(text) {
+  const written = text.trim().replace(',', '.');
+  return /^\d{1,9}(\.\d{1,6})?$/.test(written) ? Number(written) : null;
+}
+
+/**
  * @param {any} row a product as the goods of a task have it; those of lists lack its GTINs
  * @returns {Product}
  */

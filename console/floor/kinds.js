@@ -316,6 +316,15 @@ export function unitOf(task, code) {
 }
 
 /**
+ * @param {Task} task
+ * @returns {boolean} whether nothing can be worked on any more: somebody has ended or cancelled it
+ */
+export function isOver(task) {
+  const { filter } = kindOf(task.id);
+  return filter !== undefined && !filter['status']?.split(',').includes(main(task).status);
+}
+
+/**
  * @param {string} id of a task
  * @returns {TaskKind}
  */

@@ -60,7 +60,8 @@ export class Listener {
       this.#before = fieldOf(event.target);
     }
     this.#text = (this.#text + character).slice(0, LONGEST);
-    if (character === '\u001d') {
+    const isSpaceOnButton = character === ' ' && this.#text !== ' ' && !isWriting(event.target);
+    if (character === '\u001d' || isSpaceOnButton) {
       event.preventDefault(); // FNC1 comes as Ctrl and ], which browsers may have a use for
     }
   }
@@ -85,6 +86,11 @@ function characterOf({ key, ctrlKey, altKey, metaKey }) {
     return key === ']' ? '\u001d' : null;
   }
   return key.length === 1 && !altKey && !metaKey ? key : null;
+}
+
+/** @param {EventTarget | null} target whether it is a field that shows characters: a space presses others */
+function isWriting(target) {
+  return typeof (/** @type {HTMLInputElement | null} */ (target)?.selectionStart) === 'number';
 }
 
 /** @param {EventTarget | null} target */

@@ -1,6 +1,6 @@
 /** What a scan names: goods and positions that the device does not know. */
 
-import { Refusal } from '../core/refusal.js';
+import { NoAnswer, Refusal } from '../core/refusal.js';
 import { productOf } from './goods.js';
 
 /**
@@ -17,15 +17,32 @@ import { productOf } from './goods.js';
 const LONGEST = 4000;
 
 /**
- * Ask the service what a scan names.
+ * Ask the service what a scan names, while people can wait for it.
  *
  * @param {Calls} calls
  * @param {Read} read
  * @param {string | null} warehouse whose positions are meant; null for those of any
  * @returns {Promise<Found>}
- * @throws {import('../core/refusal.js').NoAnswer | DOMException | Refusal} `DOMException`: too slow
+ * @throws {NoAnswer | Refusal | import('../core/refusal.js').SessionEnded}
  */
 export async function lookUp(calls, read, warehouse) {
+  if (globalThis.navigator?.onLine === false) {
+    throw new NoAnswer(null);
+  }
+  const late = AbortSignal.timeout(LONGEST);
+  return Promise.race([
+    found(calls, read, warehouse),
+    new Promise((_, reject) => late.addEventListener('abort', () => reject(new NoAnswer(late.reason)))),
+  ]);
+}
+
+/**
+ * @param {Calls} calls
+ * @param {Read} read
+ * @param {string | null} warehouse
+ * @returns {Promise<Found>}
+ */
+async function found(calls, read, warehouse) {
   const gtin = read.gtin ?? read.content;
   const code = read.text;
   const [byGtin, byBarcode, byCode, positions, units] = await Promise.all([
@@ -49,8 +66,7 @@ export async function lookUp(calls, read, warehouse) {
  */
 async function rows(calls, operation, query) {
   try {
-    const options = { query: { ...query, per_page: 5 }, signal: AbortSignal.timeout(LONGEST) };
-    const { body } = await calls.read(/** @type {any} */ (operation), options);
+    const { body } = await calls.read(/** @type {any} */ (operation), { query: { ...query, per_page: 5 } });
     return /** @type {any} */ (body).data;
   } catch (error) {
     if (error instanceof Refusal && error.status === 422) {

@@ -3,7 +3,7 @@
 import { browser, calls, CONSOLE, session } from '../core/app.js';
 import { useStorage } from '../core/browser.js';
 import { timeZone } from '../core/zone.js';
-import { computed, signal } from '../vendor/signals-core.js';
+import { batch, computed, signal } from '../vendor/signals-core.js';
 import { Store } from './store.js';
 import { Vault } from './vault.js';
 
@@ -41,7 +41,7 @@ export const decisions = computed(() =>
   scans.value.filter(({ status }) => status === 'refused' || status === 'left'),
 );
 
-/** @param {SignedIn} user */
+/** @param {Pick<SignedIn, 'tenant' | 'userId'>} user */
 export const ownerOf = ({ tenant, userId }) => `${tenant}/${userId}`;
 
 /** Name of the lock of the page that sends. */
@@ -89,6 +89,7 @@ export function boundRequests() {
  */
 export async function openFloor() {
   store = await Store.open();
+  void navigator.storage.persist?.(); // or browsers remove what is kept when the disk is full
   vault = new Vault(store);
   await new Promise((resolve) => {
     navigator.locks
@@ -103,13 +104,20 @@ export async function openFloor() {
   await reload();
 }
 
-/** Read what the device has again, after a change. */
+/** Read what the device has again, after a change. Scans and tasks are of the same moment. */
 export async function reload() {
   const user = worker.value;
   const owner = user && ownerOf(user);
-  pending.value = await store.pending();
-  scans.value = owner ? await store.scans(owner) : [];
-  tasks.value = owner ? await store.tasks(owner) : [];
+  const [everybodys, own, taken] = await Promise.all([
+    store.pending(),
+    owner ? store.scans(owner) : [],
+    owner ? store.tasks(owner) : [],
+  ]);
+  batch(() => {
+    pending.value = everybodys;
+    scans.value = own;
+    tasks.value = taken;
+  });
 }
 
 /** What the modules of the floor need to call and to keep. */
@@ -128,6 +136,14 @@ export async function sender() {
   return new Sender({ ...parts(), clock, newKey: browser.newKey, changed: () => void reload() });
 }
 
+/**
+ * @param {SignedIn} user
+ * @returns {boolean} whether nobody else signed in when the session of this user had ended
+ */
+function isSessionOf(user) {
+  return session.user.value !== null && ownerOf(session.user.value) === ownerOf(user);
+}
+
 /** @type {() => void} */
 let wake = () => undefined;
 
@@ -138,8 +154,11 @@ let wake = () => undefined;
  */
 async function keepSending(user) {
   const own = await sender();
-  for (let failures = 0; worker.value === user && !isElsewhere.value; ) {
-    outcome.value = await own.run();
+  for (let failures = 0; worker.value === user && !isElsewhere.value && isSessionOf(user); ) {
+    outcome.value = await own.run().catch((error) => {
+      reportError(error); // such as a storage that is full: what waits is tried again
+      return /** @type {const} */ ('unanswered');
+    });
     failures = outcome.value === 'sent' ? 0 : failures + 1;
     const pause = PAUSES[Math.min(failures, PAUSES.length) - 1] ?? 60_000;
     await new Promise((resolve) => {
@@ -171,7 +190,9 @@ export async function begin(user) {
 export async function keepSession() {
   const token = browser.storage.getItem(REFRESH_TOKEN);
   const user = session.user.value;
-  if (token !== null && user !== null) {
+  // The PIN is that of who works here, not of somebody who signs in instead.
+  const isTheirs = worker.value === null || isSessionOf(worker.value);
+  if (token !== null && user !== null && isTheirs) {
     await vault.seal(token, user, timeZone.value);
   }
 }
@@ -205,9 +226,13 @@ export function lock() {
   location.reload();
 }
 
-/** End the session here and at the service. Scans that wait stay on the device. */
+/** End the session here and at the service. Only scans that are not done, and their tasks, stay. */
 export async function leave() {
+  const user = worker.value ?? (await vault.sealed())?.user;
   worker.value = null;
+  if (user) {
+    await store.forgetDone(ownerOf(user));
+  }
   await vault.forget();
   await session.signOut();
   location.assign(`${CONSOLE}floor/`);

@@ -208,6 +208,17 @@ export class Store {
   }
 
   /**
+   * Forget the tasks of somebody who leaves, except those with scans that are not done.
+   *
+   * @param {string} owner
+   */
+  async forgetDone(owner) {
+    for (const { id } of await this.tasks(owner)) {
+      await this.forget(owner, id);
+    }
+  }
+
+  /**
    * @param {string} name
    * @returns {Promise<any>} what the device keeps under a name; undefined if nothing
    */

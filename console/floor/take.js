@@ -11,6 +11,17 @@ import { kindOf, MOVES } from './kinds.js';
  */
 
 /**
+ * Return who has a task; null if nobody. Who only created pending work does not have it.
+ *
+ * @param {any} row a task, as its list or itself shows it
+ * @returns {{id: number, name: string | null} | null}
+ */
+export function holderOf({ status, user_id, operator, assigned_to }) {
+  const person = operator ?? assigned_to ?? null;
+  return status === 'pending' && person?.id === user_id ? null : person;
+}
+
+/**
  * Take a task. A pending one becomes that of the signed-in person, which a second one cannot do
  * unseen: the service refuses it.
  *

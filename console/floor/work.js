@@ -55,6 +55,8 @@ export async function entryAfter(task, lines, entry, text) {
       // Without a network the service checks the position when the scan is sent.
       const unchecked = { products: [], positions: { [read.text]: null } };
       taken = takeScan(kind, joined(task.goods, unchecked), lines, entry, read);
+    } else if (!isAnswer && !(found instanceof Refusal)) {
+      return say('unknown_here', { code: text.slice(0, 60) });
     }
   }
   if ('problem' in taken) {

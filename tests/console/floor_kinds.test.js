@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { kindOf } from '../../console/floor/kinds.js';
+import { qtyOf } from '../../console/floor/goods.js';
+import { isOver, kindOf } from '../../console/floor/kinds.js';
+import { holderOf } from '../../console/floor/take.js';
 
 const NO_GOODS = { products: [], positions: {} };
 
@@ -44,4 +46,26 @@ test('what was put into a handling unit is taken out, and a closed one is opened
   assert.deepEqual(undo(closing), {
     operation: 'POST /handling-units/{id}/reopen', parameters, body: {},
   });
+});
+
+test('a task that somebody else has ended is over', () => {
+  const isOverIn = (/** @type {string} */ status) => isOver(taskOf('pickings/1', { 'pickings/1': { status } }));
+  assert.deepEqual(['pending', 'started', 'finalized', 'cancelled'].map(isOverIn), [false, false, true, true]);
+  assert.equal(isOver(taskOf('moves/CEN', { 'moves/CEN': {} })), false);
+});
+
+test('who only created pending work does not have it; who is named has it', () => {
+  const [anna, ben] = [{ id: 1, name: 'Anna' }, { id: 2, name: 'Ben' }];
+  assert.equal(holderOf({ status: 'pending', user_id: 1, operator: anna }), null);
+  assert.equal(holderOf({ status: 'pending', user_id: 1, operator: ben }), ben);
+  assert.equal(holderOf({ status: 'started', user_id: 1, operator: anna }), anna);
+  assert.equal(holderOf({ status: 'open', assigned_to: ben }), ben);
+  assert.equal(holderOf({ status: 'open' }), null);
+});
+
+test('an empty field is no quantity, and neither is what only programs write', () => {
+  assert.deepEqual(['12', '0', ' 0,5 ', '1.25'].map(qtyOf), [12, 0, 0.5, 1.25]);
+  for (const text of ['', ' ', '-1', '0x10', '1e3', '1.234,5', '0.1234567', 'Infinity']) {
+    assert.equal(qtyOf(text), null, text);
+  }
 });

@@ -9,7 +9,7 @@ import { ServiceClock } from '../../console/floor/clock.js';
  *
  * @param {string | string[]} keys
  * @param {number} pause in milliseconds
- * @param {{value: string, dispatchEvent?: () => void}} [target] the field that has the focus
+ * @param {{value: string, dispatchEvent?: () => void, selectionStart?: number}} [target] the field that has the focus
  */
 function pressed(keys, pause, target) {
   /** @type {string[]} */
@@ -62,6 +62,13 @@ test('a field that had the focus is as before the scan', () => {
   const field = { value: '1', dispatchEvent: () => undefined };
   assert.deepEqual(pressed([...'4006381333931', 'Enter'], 8, field).reported, ['4006381333931']);
   assert.equal(field.value, '1');
+});
+
+test('a space within a scan presses no button that has the focus, and is written in a field', () => {
+  const button = { value: '', dispatchEvent: () => undefined };
+  assert.equal(pressed([...'LOT 7', 'Enter'], 8, button).prevented, 2, 'the space and Enter');
+  assert.equal(pressed([...'LOT 7', 'Enter'], 8, { ...button, selectionStart: 0 }).prevented, 1);
+  assert.equal(pressed([' '], 8, button).prevented, 0, 'a person who presses the button');
 });
 
 test('modifiers are no characters, and a scan of any length is bounded', () => {

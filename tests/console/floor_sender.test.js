@@ -311,6 +311,16 @@ test('a task that cannot be read after its scan was carried out refuses no scan'
   assert.deepEqual(await statuses(store), [['a', 'done']]);
 });
 
+test('who leaves the device leaves only what is not done', async () => {
+  const { store, sender } = await prepared();
+  await scan(store, sender, 1, 'a');
+  await sender.run();
+  await scan(store, sender, 2, 'x');
+  await store.forgetDone(OWNER);
+  assert.deepEqual((await store.tasks(OWNER)).map(({ id }) => id), ['pickings/2']);
+  assert.deepEqual(await statuses(store), [['x', 'waiting']]);
+});
+
 test('a scan of somebody else at the device is not sent', async () => {
   const { device, store, sender, service } = await prepared();
   await scan(store, sender, 1, 'a');

@@ -1,14 +1,23 @@
 /** The end of a task: what is done, and why something is left. */
 
-import { go, href } from '../../core/address.js';
+import { href } from '../../core/address.js';
 import { valueLabel } from '../../core/words.js';
 import { h } from '../../vendor/preact.js';
 import { kindOf } from '../kinds.js';
-import { numberText, taskName } from '../names.js';
-import { parts, record, reload, scans, store } from '../state.js';
+import { numberText } from '../names.js';
+import { inTurn } from '../scanning.js';
+import { record, scans } from '../state.js';
 import { say } from '../words.js';
 
 const REASONS = /** @type {const} */ (['could_not_locate', 'damaged', 'expired', 'other']);
+
+/**
+ * @param {import('../store.js').Task} task
+ * @returns {import('../store.js').Scan | undefined} the scan that ends it, until that is done
+ */
+function endOf({ id }) {
+  return scans.value.find(({ task, isEnd, status }) => task === id && isEnd && status !== 'done');
+}
 
 /**
  * @param {object} props
@@ -19,25 +28,23 @@ const REASONS = /** @type {const} */ (['could_not_locate', 'damaged', 'expired',
  */
 export function End({ task, open, isDone, onBack }) {
   const kind = kindOf(task.id);
-  const own = scans.value.filter((scan) => scan.task === task.id && scan.status !== 'done');
-  const isEnded = own.some(({ isEnd }) => isEnd);
+  const ending = endOf(task);
   /** @param {SubmitEvent} event */
-  const submit = async (event) => {
+  const submit = (event) => {
     event.preventDefault();
     const reason = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get('reason');
     const request = kind.end?.(task, reason === null ? null : String(reason));
-    if (request) {
-      await record({ task: task.id, text: say('end_task'), request, isEnd: true });
-    }
+    inTurn(async () => {
+      if (request && !endOf(task)) {
+        await record({ task: task.id, text: say('end_task'), request, isEnd: true });
+      }
+    });
   };
-  const putAway = async () => {
-    if (await store.forget(parts().owner, task.id)) {
-      go(href(['floor', '']), { replace: true });
-    }
-    await reload();
-  };
-  if (isEnded) {
+  if (ending?.status === 'waiting') {
     return h('p', { class: 'ask' }, say('ending'));
+  }
+  if (ending) {
+    return h('a', { class: 'button danger', href: href(['floor', 'decisions']) }, say('decide'));
   }
   return h('form', { onSubmit: submit }, [
     h('p', { class: 'ask' }, isDone ? say('all_done') : say('left_open', { count: open.length })),
@@ -61,9 +68,7 @@ export function End({ task, open, isDone, onBack }) {
     !isDone && kind.reason === 'text' &&
       h('label', {}, [say('why_left'), h('input', { name: 'reason', required: true, maxLength: 255 })]),
     h('div', { class: 'buttons' }, [
-      kind.end
-        ? h('button', { class: 'main' }, say('end_task'))
-        : own.length === 0 && h('button', { type: 'button', class: 'main', onClick: () => void putAway() }, say('put_away', { task: taskName(task.id) })),
+      kind.end && h('button', { class: 'main' }, say('end_task')),
       onBack && h('button', { type: 'button', onClick: onBack }, say('back_to_work')),
     ]),
   ]);

@@ -4,6 +4,7 @@ import { fieldLabel } from '../../core/words.js';
 import { useRef, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Lazy } from '../../components/lazy.js';
+import { qtyOf } from '../goods.js';
 import { kindOf } from '../kinds.js';
 import { entryText, numberText } from '../names.js';
 import { inTurn, right, useScans, wrong } from '../scanning.js';
@@ -78,11 +79,14 @@ export function Steps({ task }) {
   };
 
   /**
-   * Take what somebody typed or pressed, after the scans that came before it.
+   * Do what somebody pressed, after the scans that came before it, if it is still what the screen shows:
+   * a second tap, or one that a scan overtook, is for nothing.
    *
-   * @param {Entry} given
+   * @param {() => unknown} act
    */
-  const answer = (given) => inTurn(() => proceed({ ...current.current.entry, ...given }));
+  const press = (act) => inTurn(() => current.current.entry === entry && act());
+  /** @param {Entry} given what somebody typed or chose */
+  const answer = (given) => press(() => proceed({ ...entry, ...given }));
 
   useScans(async (text) => {
     const latest = taskOf(task.id) ?? task;
@@ -115,6 +119,7 @@ export function Steps({ task }) {
           key: `${entry.product?.item_code} ${entry.scanned}`,
           preset: presetQty(kind, lines, entry),
           open: kind.isBound ? openQty(lines, entry) : null,
+          mayBeZero: kind.isBlind ?? false,
           mayExceed: kind.name === 'receipts',
           onQty: (qty) => answer({ qty }),
         })
@@ -144,7 +149,7 @@ export function Steps({ task }) {
           {
             type: 'button',
             'aria-pressed': entry.isDamaged ?? false,
-            onClick: () => setEntry({ ...entry, isDamaged: !entry.isDamaged }),
+            onClick: () => press(() => setEntry({ ...entry, isDamaged: !entry.isDamaged })),
           },
           say('damaged'),
         ),
@@ -154,12 +159,12 @@ export function Steps({ task }) {
         h('button', { type: 'button', onClick: () => answer({ isEmpty: true }) }, say('nothing_here')),
       kind.isBound &&
         line &&
-        h('button', { type: 'button', onClick: () => {
+        h('button', { type: 'button', onClick: () => press(() => {
           setSkipped([...skipped, nameOf(line)]);
           setEntry({});
-        } }, say('later')),
+        }) }, say('later')),
       Object.keys(entry).length > 0 &&
-        h('button', { type: 'button', onClick: () => setEntry({}) }, say('begin_again')),
+        h('button', { type: 'button', onClick: () => press(() => setEntry({})) }, say('begin_again')),
       last &&
         h(
           'button',
@@ -229,18 +234,19 @@ function Now({ line, entry, kind, task }) {
  * @param {object} props
  * @param {number | ''} props.preset
  * @param {number | null} props.open null: it is not told
+ * @param {boolean} props.mayBeZero
  * @param {boolean} props.mayExceed whether more than is open may be asked for, which may need an approval
  * @param {(qty: number) => void} props.onQty
  */
-function Quantity({ preset, open, mayExceed, onQty }) {
+function Quantity({ preset, open, mayBeZero, mayExceed, onQty }) {
   const [warned, setWarned] = useState(NaN);
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();
     const form = /** @type {HTMLFormElement} */ (event.currentTarget);
-    const qty = Number(String(new FormData(form).get('qty')).replace(',', '.'));
-    const isTooMuch = open !== null && qty > open;
-    if (!Number.isFinite(qty) || qty < 0 || (open !== null && qty === 0)) {
+    const qty = qtyOf(String(new FormData(form).get('qty')));
+    const isTooMuch = open !== null && qty !== null && qty > open;
+    if (qty === null || (qty === 0 && !mayBeZero)) {
       wrong(say('no_quantity'));
     } else if (isTooMuch && !(mayExceed && warned === qty)) {
       wrong(say(mayExceed ? 'more_than_ordered' : 'more_than_open', { open }));

@@ -3,13 +3,15 @@
 import { go, href } from '../../core/address.js';
 import { calls, newAction } from '../../core/app.js';
 import { isUnknown, Refusal } from '../../core/refusal.js';
+import { valueLabel } from '../../core/words.js';
 import { useEffect, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Lazy } from '../../components/lazy.js';
 import { Notice } from '../../components/notice.js';
-import { kindOf, KINDS, MOVES } from '../kinds.js';
+import { isOver, kindOf, KINDS, MOVES } from '../kinds.js';
 import { taskName } from '../names.js';
-import { parts, reload, scans, store } from '../state.js';
+import { parts, reload, scans, store, worker } from '../state.js';
+import { holderOf, movesIn, refreshTask, takeTask } from '../take.js';
 import { taskOf } from '../work.js';
 import { say } from '../words.js';
 import { Steps } from './steps.js';
@@ -29,14 +31,12 @@ export function TaskScreen({ id }) {
     const timer = setInterval(() => void refresh(id), INTERVAL);
     return () => clearInterval(timer);
   }, [id]);
-  const own = scans.value.filter((scan) => scan.task === id);
-  const isOver = own.some((scan) => scan.isEnd && scan.status === 'done');
+  const isEnded = scans.value.some(({ task, isEnd, status }) => task === id && isEnd && status === 'done');
   useEffect(() => {
-    if (isOver) {
-      void store.forget(parts().owner, id).then(reload);
-      go(href(['floor', '']), { replace: true });
+    if (isEnded) {
+      void putAway(id);
     }
-  }, [isOver]);
+  }, [isEnded]);
   if (!KINDS.some((kind) => kind.name === name)) {
     return h(ScreenTitle, { title: say('no_such_task') });
   }
@@ -45,7 +45,35 @@ export function TaskScreen({ id }) {
   }
   return h('section', { class: 'task' }, [
     h(ScreenTitle, { title: taskName(id) }),
-    task ? h(Steps, { task, key: id }) : h(Taking, { id }),
+    task === undefined ? h(Taking, { id }) : h(isOver(task) && !isEnded ? Over : Steps, { task, key: id }),
+  ]);
+}
+
+/**
+ * Take a task off the device, unless a scan of it waits or needs a decision.
+ *
+ * @param {string} id
+ */
+async function putAway(id) {
+  await store.forget(parts().owner, id);
+  go(href(['floor', '']), { replace: true }); // first: a task that is not on the device is taken
+  await reload();
+}
+
+/**
+ * A task that somebody else has ended, or cancelled.
+ *
+ * @param {object} props
+ * @param {import('../store.js').Task} props.task
+ */
+function Over({ task }) {
+  const count = scans.value.filter((scan) => scan.task === task.id && scan.status !== 'done').length;
+  const status = valueLabel(task.resources[task.id].status, 'status');
+  return h('div', { class: 'notice', role: 'status' }, [
+    h('p', {}, say('task_over', { status })),
+    count > 0
+      ? h('p', {}, say('waiting', { count }))
+      : h('button', { type: 'button', class: 'main', onClick: () => void putAway(task.id) }, say('put_away', { task: taskName(task.id) })),
   ]);
 }
 
@@ -58,7 +86,6 @@ async function refresh(id) {
   const task = taskOf(id);
   const isBusy = scans.value.some((scan) => scan.task === id && scan.status === 'waiting');
   if (task && !isBusy && document.visibilityState === 'visible') {
-    const { refreshTask } = await import('../take.js');
     await refreshTask(parts(), task).then(reload, () => undefined);
   }
 }
@@ -72,10 +99,10 @@ function Taking({ id }) {
   const [taker, setTaker] = useState(/** @type {string | null} */ (null));
   const [action] = useState(newAction);
   const kind = kindOf(id);
-  const take = async (isHelp = false) => {
+  const take = async (isHelp = false, isAgain = false) => {
     setError(null);
+    setTaker(null);
     try {
-      const { movesIn, takeTask } = await import('../take.js');
       if (kind.filter === undefined) {
         await store.keepTask(movesIn(parts().owner, id.split('/')[1] ?? ''));
         await reload();
@@ -83,23 +110,20 @@ function Taking({ id }) {
       }
       const parameters = { id: id.split('/')[1] ?? '' };
       const { body } = await calls.read(/** @type {any} */ (`GET /${kind.name}/{id}`), { parameters });
-      const { status, operator, assigned_to: assigned } = /** @type {any} */ (body).data;
-      const person = operator ?? assigned ?? null;
-      const isOthers = person !== null && `${parts().owner}`.split('/')[1] !== String(person.id);
-      const isPending = status === 'pending' && kind.start !== undefined;
-      if (isOthers && !isPending && !isHelp) {
-        setTaker(person.name ?? String(person.id));
+      const { data } = /** @type {any} */ (body);
+      const holder = holderOf(data);
+      if (holder !== null && String(holder.id) !== worker.value?.userId && !isHelp) {
+        setTaker(holder.name ?? String(holder.id));
         return;
       }
+      const isPending = data.status === 'pending' && kind.start !== undefined;
       await takeTask(parts(), id, isPending ? action : null);
       await reload();
     } catch (failure) {
-      // Somebody else was faster: it shows who.
-      const isTaken = failure instanceof Refusal && failure.code === 'conflict';
-      setError(isTaken ? null : failure);
-      if (isTaken) {
-        setTaker('');
-        void take();
+      if (failure instanceof Refusal && failure.code === 'conflict' && !isAgain) {
+        await take(isHelp, true); // somebody else was faster: it shows who
+      } else {
+        setError(failure);
       }
     }
   };

@@ -11,6 +11,7 @@ import { KINDS, MOVES } from '../kinds.js';
 import { taskName } from '../names.js';
 import { useScans } from '../scanning.js';
 import { outcome, scans, tasks, worker } from '../state.js';
+import { holderOf } from '../take.js';
 import { say } from '../words.js';
 import { ScanField } from './scan_field.js';
 import { ScreenTitle } from './title.js';
@@ -121,10 +122,8 @@ async function read({ name, filter }, signal) {
  */
 function described(row, userId) {
   const { kind, id, code, status, document } = row;
-  const person = row.operator ?? row.assigned_to ?? null;
-  // Who only created the work does not have it.
-  const isTaken = person !== null && !(status === 'pending' && person.id === row.user_id);
-  const whose = !isTaken ? 'free' : String(person.id) === userId ? 'mine' : 'others';
+  const holder = holderOf(row);
+  const whose = holder === null ? 'free' : String(holder.id) === userId ? 'mine' : 'others';
   const reference = document?.external_ref ?? row.external_ref ?? row.exit_doc_num;
   const number = document?.doc_num;
   const codes = [code, number, reference].filter(Boolean).map((one) => String(one).toUpperCase());
@@ -134,7 +133,7 @@ function described(row, userId) {
     reference,
     document?.card_name ?? document?.card_code,
     row.priority === 1 && say('urgent'),
-    whose === 'others' && person.name,
+    whose === 'others' && holder?.name,
   ];
   const name = `${subjectLabel(kind)} ${code ?? id}`;
   return { id: `${kind}/${id}`, whose, kind, name, detail: detail.filter(Boolean).join(' · '), codes };
