@@ -125,5 +125,6 @@ def _read_back(store: Store, known: AppendedIds, end: int, since_ms: int) -> App
 
 def _remember(store: Store, known: AppendedIds) -> None:
     _remembered[store.table] = known
-    if sum(len(one.ids) for one in _remembered.values()) > _MOST_IDS:
+    # Other threads remember other feeds meanwhile.
+    if sum(len(one.ids) for one in [*_remembered.values()]) > _MOST_IDS:
         forget()
