@@ -346,6 +346,8 @@ def address_of(path: str, erp: Erp, store: Store) -> str:
     if path.startswith("/webhooks/{id}/deliveries"):
         example = EXAMPLES["POST /webhooks/{id}/deliveries/{delivery}/redeliver"]
         return path.format(**example.prepared(erp))
+    if path == "/receipts/{id}/goods":
+        return path.format(**EXAMPLES["POST /receipts/{id}/lines"].prepared(erp))
     if "{kind}" in path:
         return path.format(kind="products")
     if path in REQUIRED_QUERY:

@@ -276,8 +276,8 @@ def test_a_printed_line_has_no_control_characters() -> None:
 
 
 def command(*arguments: str, secret: str = SECRET) -> AbstractContextManager[Popen[str]]:
-    """Start the program with only the standard library."""
-    return python("-S", "-m", program.__name__, *arguments, STOWAGE_WEBHOOK_SECRET=secret)
+    """Start the program."""
+    return python("-m", program.__name__, *arguments, STOWAGE_WEBHOOK_SECRET=secret)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])

@@ -2,8 +2,10 @@
 
 import base64
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,13 @@ def recorded() -> Recorded:
     content = json.loads(PATH.read_text())
     tables = {name: [_decoded(item) for item in items] for name, items in content["tables"].items()}
     return Recorded(content["version"], tables)
+
+
+def story_ended() -> float:
+    """Return when the demo had run, in seconds since 1970; its approvals are open for a day."""
+    keys = [item["S2"]["S"] for item in recorded().tables[STORY] if "S2" in item]
+    moments = [re.match(r"20\d\d-\d\d-\d\dT[\d:.]+Z", key) for key in keys]
+    return datetime.fromisoformat(max(found[0] for found in moments if found)).timestamp()
 
 
 def write(version: int, tables: Mapping[str, Items]) -> None:

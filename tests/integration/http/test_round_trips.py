@@ -23,10 +23,17 @@ _OTHER_ROUND_TRIPS = {
     "/handling-units/{id}": 2,
     "/packing-orders/{id}/packing-slip.pdf": 2,
     "/imports/{id}/error-report": 3,
+    "/pickings/{id}/goods": 2,
+    "/transfers/{id}/goods": 2,
+    "/transfer-orders/{id}/goods": 2,
+    "/counts/{id}/goods": 2,
+    "/receipts/{id}/goods": 3,
+    "/packing-orders/{id}/goods": 3,
 }
 """A warehouse includes its list of positions, a wave its pickings, a packing order its handling
 units, and a handling unit the actions that its packing order admits. An error report takes its
-import, its size and the file."""
+import, its size and the file. The goods of a work are read after it, those of a receipt after its
+document."""
 
 
 def _recorded_request(erp: Erp, path: str, aws_faults: AwsFaults) -> Recording:

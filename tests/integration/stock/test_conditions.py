@@ -83,7 +83,7 @@ def _kinds(actions: list[dict[str, Any]]) -> list[tuple[str, bool]]:
         conditioned[key["PK"]["S"], key["SK"]["S"]] = "ConditionExpression" in body
     return [
         (partition.partition("#")[0], conditioned.get((partition, HEAD), False))
-        if sort == "LOOKUP#FIXED"
+        if sort == "LOOKUP#FIXED" or sort.startswith("SEARCH#")
         else (partition.partition("#")[0], has_condition)
         for (partition, sort), has_condition in conditioned.items()
     ]

@@ -29,8 +29,8 @@ def test_transactions_of_a_wave_of_two_hundred_pickings(
         assert yard.erp.post("/products", {"item_code": code, "name": code}).status == 201
         yard.stock(code, 10_000)
     ids = list(range(1, _MAX_PICKINGS + 1))
-    for at in range(0, _MAX_PICKINGS, 50):
-        run_transaction(stack.store(), partial(_insert_pickings, numbers=ids[at : at + 50]))
+    for at in range(0, _MAX_PICKINGS, 25):
+        run_transaction(stack.store(), partial(_insert_pickings, numbers=ids[at : at + 25]))
     wave_scenario = WaveScenario(yard)
 
     with aws_faults.recorded() as seen:
