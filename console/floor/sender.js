@@ -105,10 +105,11 @@ export class Sender {
     const task = await this.store.task(this.owner, scan.task);
     const etag = task?.etags[path ?? ''] ?? null;
     // Kept before it is sent, so that it is known after a death that an answer may be missing.
-    const sent = await this.#changeWaiting(scan, (kept) => ({
-      ...kept,
-      ...(kept.sentAt === null ? { sentAt: time, etag } : {}),
-    }));
+    const sent = await this.#changeWaiting(
+      scan,
+      (kept) => ({ ...kept, ...(kept.sentAt === null ? { sentAt: time, etag } : {}) }),
+      (kept) => ({ ...kept, changes: kept.changes + 1 }),
+    );
     if (sent === null) {
       return; // withdrawn meanwhile
     }
@@ -153,11 +154,13 @@ export class Sender {
    *
    * @param {Scan} scan
    * @param {(scan: Scan) => Scan} change
+   * @param {(task: import('./store.js').Task) => import('./store.js').Task} [changeTask]
    */
-  async #changeWaiting({ number, key }, change) {
-    return this.store.change(number, (kept) =>
-      kept.status === 'waiting' && kept.key === key ? change(kept) : null,
-    );
+  async #changeWaiting({ number, key }, change, changeTask) {
+    const ifWaiting = (/** @type {Scan} */ kept) => {
+      return kept.status === 'waiting' && kept.key === key ? change(kept) : null;
+    };
+    return this.store.change(number, ifWaiting, changeTask);
   }
 
   /** @param {string} path such as `pickings/12` */
@@ -258,7 +261,7 @@ export function withAnswer(task, path, { body: { data }, etag }) {
   const isPart = data.id === undefined;
   const lines = isPart ? joinedLines(before.lines, data.lines) : (data.lines ?? before?.lines);
   const resources = { ...task.resources, [path]: { ...before, ...data, lines } };
-  return { ...task, etags, resources, answers: task.answers + 1 };
+  return { ...task, etags, resources, changes: task.changes + 1 };
 }
 
 /**

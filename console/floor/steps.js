@@ -173,6 +173,9 @@ function isAsked(kind, { product }, ask) {
   }
 }
 
+/** Most characters of a code, a barcode, a batch or a serial number. */
+const LONGEST = 64;
+
 /**
  * Take a scan.
  *
@@ -186,6 +189,9 @@ function isAsked(kind, { product }, ask) {
 export function takeScan(kind, goods, lines, entry, read) {
   if (read.problem !== undefined) {
     return refused(`scan_${read.problem}`, { at: read.at ?? '' });
+  }
+  if ((read.text?.length ?? 0) > LONGEST) {
+    return refused('unknown_code', { code: read.text?.slice(0, 60) ?? '' });
   }
   const ask = nextAsk(kind, entry);
   const named = namedProduct(goods, read);

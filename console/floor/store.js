@@ -52,7 +52,7 @@ import { openDB } from '../vendor/idb.js';
  *   it last; that of the id is the task itself
  * @property {Record<string, string>} etags path → ETag of what it showed, if it gave one
  * @property {string | null} warehouse code
- * @property {number} answers how many answers to scans it shows
+ * @property {number} changes how often a scan of it was sent or answered: what was read before is old
  * @property {import('./goods.js').Goods} goods
  */
 

@@ -63,7 +63,7 @@ async function readTask(calls, owner, id) {
     resources: { [id]: data },
     etags: shown.etag === null ? {} : { [id]: shown.etag },
     warehouse: whs_code ?? data.warehouse_code ?? null,
-    answers: 0,
+    changes: 0,
     goods: {
       products: products.map(productOf),
       positions: Object.fromEntries(
@@ -84,8 +84,8 @@ async function readTask(calls, owner, id) {
 }
 
 /**
- * Read a task again that others may have changed, unless an answer to a scan came meanwhile, which is
- * newer. What waits to be sent is not in it.
+ * Read a task again that others may have changed, unless a scan of it was sent or answered meanwhile: it
+ * would count twice, or be lost, until its answer.
  *
  * @param {{calls: Calls, store: Store, owner: string}} floor
  * @param {Task} task
@@ -96,8 +96,8 @@ export async function refreshTask({ calls, store, owner }, task) {
   }
   const found = await readTask(calls, owner, task.id);
   await store.changeTask(owner, task.id, (kept) =>
-    kept.answers === task.answers
-      ? { ...found, answers: kept.answers, goods: joined(kept.goods, found.goods) }
+    kept.changes === task.changes
+      ? { ...found, changes: kept.changes, goods: joined(kept.goods, found.goods) }
       : kept,
   );
 }
@@ -110,5 +110,5 @@ export async function refreshTask({ calls, store, owner }, task) {
 export function movesIn(owner, warehouse) {
   const id = `${MOVES}/${warehouse}`;
   const resources = { [id]: { whs_code: warehouse, lines: [] } };
-  return { id, owner, resources, etags: {}, warehouse, answers: 0, goods: NO_GOODS };
+  return { id, owner, resources, etags: {}, warehouse, changes: 0, goods: NO_GOODS };
 }

@@ -13,7 +13,7 @@ const NO_GOODS = { products: [], positions: {} };
  * @returns {import('../../console/floor/store.js').Task}
  */
 const taskOf = (id, resources) => ({
-  id, owner: 'acme/7', resources, etags: {}, warehouse: 'CEN', answers: 0, goods: NO_GOODS,
+  id, owner: 'acme/7', resources, etags: {}, warehouse: 'CEN', changes: 0, goods: NO_GOODS,
 });
 
 test('decimals that are received one by one complete their line', () => {

@@ -5,6 +5,7 @@ import '../../.local/node/node_modules/fake-indexeddb/auto/index.mjs';
 import { NoAnswer, Refusal, SessionEnded } from '../../console/core/refusal.js';
 import { Sender, withAnswer } from '../../console/floor/sender.js';
 import { Store } from '../../console/floor/store.js';
+import { refreshTask } from '../../console/floor/take.js';
 
 /** @typedef {import('../../console/floor/store.js').Scan} Scan */
 
@@ -115,7 +116,7 @@ async function keepTasks(store) {
   for (const id of ['pickings/1', 'pickings/2']) {
     const etags = { [id]: '""' };
     const goods = { products: [], positions: {} };
-    await store.keepTask({ id, owner: OWNER, resources: {}, etags, warehouse: null, answers: 0, goods });
+    await store.keepTask({ id, owner: OWNER, resources: {}, etags, warehouse: null, changes: 0, goods });
   }
 }
 
@@ -321,6 +322,30 @@ test('who leaves the device leaves only what is not done', async () => {
   assert.deepEqual(await statuses(store), [['x', 'waiting']]);
 });
 
+test('what was read while a scan was sent without an answer is old', async () => {
+  const { store, sender, service } = await prepared();
+  const task = await store.task(OWNER, 'pickings/1');
+  await scan(store, sender, 1, 'a');
+  service.fault = (at) => {
+    if (at === 'after') {
+      throw new NoAnswer(null);
+    }
+  };
+  /** @type {Promise<string> | undefined} */
+  let sending;
+  const calls = /** @type {any} */ ({
+    read: async (/** @type {string} */ operation) => {
+      sending ??= sender.run();
+      await sending;
+      const data = operation.endsWith('goods') ? { products: [], positions: [] } : { lines: ['a'] };
+      return { body: { data }, etag: null };
+    },
+  });
+  await refreshTask({ calls, store, owner: OWNER }, /** @type {any} */ (task));
+  assert.equal(await sending, 'unanswered');
+  assert.deepEqual((await store.task(OWNER, 'pickings/1'))?.resources, {});
+});
+
 test('a scan of somebody else at the device is not sent', async () => {
   const { device, store, sender, service } = await prepared();
   await scan(store, sender, 1, 'a');
@@ -338,12 +363,12 @@ test('an answer may show all of a task, its head, or some of its lines', () => {
   /** @type {import('../../console/floor/store.js').Task} */
   const task = {
     id: 'counts/3', owner: OWNER, resources: { 'counts/3': before }, etags: { 'counts/3': '"1"' },
-    warehouse: null, answers: 0, goods,
+    warehouse: null, changes: 0, goods,
   };
   const answer = (/** @type {any} */ data) => ({ body: { data }, etag: null });
   const counted = withAnswer(task, 'counts/3', answer({ lines: [{ line_num: 2, qty: 5 }] }));
   assert.deepEqual(counted.resources['counts/3'].lines, [lines[0], { line_num: 2, qty: 5 }]);
-  assert.deepEqual([counted.etags, counted.answers], [{}, 1]);
+  assert.deepEqual([counted.etags, counted.changes], [{}, 1]);
   const finished = withAnswer(counted, 'counts/3', answer({ id: 3, status: 'counted' }));
   assert.equal(finished.resources['counts/3'].status, 'counted');
   assert.equal(finished.resources['counts/3'].lines.length, 2);

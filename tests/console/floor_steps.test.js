@@ -215,6 +215,12 @@ test('goods of one position go to the target of their line, which the device kno
   assert.deepEqual(withEffects(lines, [effect]).map(({ done }) => done), [0, 5]);
 });
 
+test('a text that is longer than any code is unknown, whatever is asked', () => {
+  const entry = { position: 'A-1', product: PAINT, scanned: 1 };
+  const taken = takeScan(COUNT, GOODS, [], entry, readScan('x'.repeat(2000)));
+  assert.deepEqual(taken, { problem: { key: 'unknown_code', values: { code: 'x'.repeat(60) } } });
+});
+
 test('an empty position is done with all of its lines', () => {
   const lines = LINES.map((line) => ({ ...line, qty: 1 }));
   const effect = { item_code: '', position: 'A-2', batch: null, serial: null, qty: 1 };

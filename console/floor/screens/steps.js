@@ -4,6 +4,7 @@ import { fieldLabel } from '../../core/words.js';
 import { useRef, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Lazy } from '../../components/lazy.js';
+import { soundWrong } from '../feedback.js';
 import { qtyOf } from '../goods.js';
 import { kindOf } from '../kinds.js';
 import { entryText, numberText } from '../names.js';
@@ -46,14 +47,19 @@ export function Steps({ task }) {
   const setEntry = (next) => set({ entry: next });
   const [skipped, setSkipped] = useState(/** @type {readonly string[]} */ ([]));
   const [isEnding, setEnding] = useState(false);
-  const all = linesOf(task, own);
+  const [isGoingOn, setGoingOn] = useState(false);
   const isSkipped = (/** @type {Line} */ line) => skipped.includes(nameOf(line));
-  const lines = [...all.filter((line) => !isSkipped(line)), ...all.filter(isSkipped)];
+  const inTheirOrder = (/** @type {readonly Line[]} */ every) => [
+    ...every.filter((line) => !isSkipped(line)),
+    ...every.filter(isSkipped),
+  ];
+  const lines = inTheirOrder(linesOf(task, own));
   const open = lines.filter(({ qty, done }) => done < qty);
   const ask = nextAsk(kind, entry);
   const [line] = candidates(lines, entry);
   const isDone = lines.length > 0 && open.length === 0;
   const isLeft = open.length > 0 && open.every(isSkipped);
+  const isEndShown = isEnding || isLeft || (isDone && !isGoingOn);
   const last = lastScan(task.id);
 
   /** @param {Entry} next */
@@ -89,9 +95,13 @@ export function Steps({ task }) {
   const answer = (given) => press(() => proceed({ ...entry, ...given }));
 
   useScans(async (text) => {
+    if (isEndShown) {
+      soundWrong();
+      return;
+    }
     const latest = taskOf(task.id) ?? task;
     const { own: scanned, entry: begun } = current.current;
-    const next = await entryAfter(latest, linesOf(latest, scanned), begun, text);
+    const next = await entryAfter(latest, inTheirOrder(linesOf(latest, scanned)), begun, text);
     if (typeof next === 'string') {
       wrong(next);
       return;
@@ -100,15 +110,16 @@ export function Steps({ task }) {
     await proceed(next);
   });
 
-  if (isEnding || isDone || isLeft) {
+  if (isEndShown) {
     const onBack = () => {
       setEnding(false);
       setSkipped([]);
+      setGoingOn(true);
     };
     return h(Lazy, {
       load: () => import('./end.js'),
       name: 'End',
-      props: { task, open, isDone, onBack: isDone ? null : onBack },
+      props: { task, open, isDone, onBack: isDone && kind.isBound ? null : onBack }, // a count may find more than it expects
     });
   }
   return [
