@@ -58,13 +58,15 @@ export class Sender {
   }
 
   /**
-   * Send what waits. A refused scan stops the scans of its task behind it, and no others. Only one
-   * page of a device may do this at a time.
+   * Send what waits. A refused scan, and one that the service cannot answer, stop the scans of their
+   * task behind them, and no others. Only one page of a device may do this at a time.
    *
    * @returns {Promise<Outcome>}
    */
   async run() {
-    for (let scan = await this.#next(); scan; scan = await this.#next()) {
+    /** @type {Set<string>} tasks whose next scan has no answer */
+    const held = new Set();
+    for (let scan = await this.#next(held); scan; scan = await this.#next(held)) {
       try {
         await this.#send(scan);
       } catch (error) {
@@ -73,6 +75,10 @@ export class Sender {
         }
         if (error instanceof Refusal && OF_COMPANY.includes(error.code)) {
           return error.code === 'rate_limited' ? 'unanswered' : 'suspended';
+        }
+        if (isUnknown(error) && error instanceof Refusal) {
+          held.add(scan.task);
+          continue;
         }
         if (isUnknown(error) || (error instanceof Refusal && error.status === 401)) {
           return 'unanswered';
@@ -84,14 +90,17 @@ export class Sender {
       }
       this.changed();
     }
-    return 'sent';
+    return held.size > 0 ? 'unanswered' : 'sent';
   }
 
-  /** @returns {Promise<Scan | undefined>} the next scan that may be sent */
-  async #next() {
+  /**
+   * @param {ReadonlySet<string>} held tasks that wait
+   * @returns {Promise<Scan | undefined>} the next scan that may be sent
+   */
+  async #next(held) {
     const scans = await this.store.scans(this.owner);
     const stopped = new Set(scans.filter(({ status }) => status === 'refused').map(({ task }) => task));
-    return scans.find(({ status, task }) => status === 'waiting' && !stopped.has(task));
+    return scans.find(({ status, task }) => status === 'waiting' && !stopped.has(task) && !held.has(task));
   }
 
   /** @param {Scan} scan */

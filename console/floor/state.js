@@ -4,7 +4,7 @@ import { browser, calls, CONSOLE, session } from '../core/app.js';
 import { useStorage } from '../core/browser.js';
 import { timeZone } from '../core/zone.js';
 import { batch, computed, signal } from '../vendor/signals-core.js';
-import { Store } from './store.js';
+import { ownerOf, Store } from './store.js';
 import { Vault } from './vault.js';
 
 /**
@@ -40,9 +40,6 @@ export const waiting = computed(() => scans.value.filter(({ status }) => status 
 export const decisions = computed(() =>
   scans.value.filter(({ status }) => status === 'refused' || status === 'left'),
 );
-
-/** @param {Pick<SignedIn, 'tenant' | 'userId'>} user */
-export const ownerOf = ({ tenant, userId }) => `${tenant}/${userId}`;
 
 /** Name of the lock of the page that sends. */
 const LOCK = 'stowage.floor';
@@ -190,9 +187,7 @@ export async function begin(user) {
 export async function keepSession() {
   const token = browser.storage.getItem(REFRESH_TOKEN);
   const user = session.user.value;
-  // The PIN is that of who works here, not of somebody who signs in instead.
-  const isTheirs = worker.value === null || isSessionOf(worker.value);
-  if (token !== null && user !== null && isTheirs) {
+  if (token !== null && user !== null) {
     await vault.seal(token, user, timeZone.value);
   }
 }

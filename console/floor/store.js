@@ -60,6 +60,12 @@ import { openDB } from '../vendor/idb.js';
 
 const VERSION = 1;
 
+/**
+ * @param {Pick<import('../core/session.js').SignedIn, 'tenant' | 'userId'>} user
+ * @returns {string} as scans and tasks name their owner
+ */
+export const ownerOf = ({ tenant, userId }) => `${tenant}/${userId}`;
+
 /** A scan is written to the disk before it counts. */
 const DURABLE = /** @type {const} */ ({ durability: 'strict' });
 

@@ -4,9 +4,11 @@
  * use elsewhere. After five wrong PINs it is gone, and the person signs in with the password.
  *
  * What this does not do: somebody who controls the browser itself while it is locked can try all PINs,
- * which the derivation of the key makes slow (a fifth of a second each), but not impossible. See
- * "Sessions on devices" in the threat model.
+ * which the derivation of the key makes slow (a fifth of a second each), but not impossible: the threat
+ * model says what to do then.
  */
+
+import { ownerOf } from './store.js';
 
 /**
  * @typedef {import('../core/session.js').SignedIn} SignedIn
@@ -37,6 +39,8 @@ export class Vault {
   /** @type {CryptoKey | null} that of the PIN, while the session is open */
   #pinKey = null;
   #salt = new Uint8Array();
+  /** Whose PIN it is: nobody else's session is kept behind it. */
+  #owner = '';
 
   /** @param {Store} store */
   constructor(store) {
@@ -57,8 +61,10 @@ export class Vault {
    * Use a PIN from now on.
    *
    * @param {string} pin six digits
+   * @param {SignedIn} user whose PIN it is
    */
-  async choose(pin) {
+  async choose(pin, user) {
+    this.#owner = ownerOf(user);
     this.#salt = crypto.getRandomValues(new Uint8Array(16));
     this.#pinKey = await keyOf(pin, this.#salt);
     await this.store.keep(FAILURES, undefined);
@@ -72,7 +78,7 @@ export class Vault {
    * @param {string | undefined} timeZone of the company
    */
   async seal(token, user, timeZone) {
-    if (this.#pinKey === null) {
+    if (this.#pinKey === null || ownerOf(user) !== this.#owner) {
       return;
     }
     const sealed = await this.sealed();
@@ -107,6 +113,7 @@ export class Vault {
       const token = new TextDecoder().decode(await decrypted(pinKey, sealed.nonce, inner));
       this.#pinKey = pinKey;
       this.#salt = sealed.salt;
+      this.#owner = ownerOf(sealed.user);
       await this.store.keep(FAILURES, undefined);
       const user = { ...sealed.user, permissions: new Set(sealed.user.permissions) };
       return { token, user, timeZone: sealed.timeZone };

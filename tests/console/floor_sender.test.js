@@ -346,6 +346,23 @@ test('what was read while a scan was sent without an answer is old', async () =>
   assert.deepEqual((await store.task(OWNER, 'pickings/1'))?.resources, {});
 });
 
+test('a scan that the service cannot answer keeps no other task from going on', async () => {
+  const { store, sender, service } = await prepared();
+  await scan(store, sender, 1, 'a');
+  await scan(store, sender, 1, 'b');
+  await scan(store, sender, 2, 'x');
+  service.fault = (_at, key) => {
+    if (key === 'key-1') {
+      throw refusal('internal_error', 500);
+    }
+  };
+  assert.equal(await sender.run(), 'unanswered');
+  assert.deepEqual(service.picked, { 'pickings/1': [], 'pickings/2': ['x'] });
+  service.fault = () => undefined;
+  assert.equal(await sender.run(), 'sent');
+  assert.deepEqual(service.picked['pickings/1'], ['a', 'b']);
+});
+
 test('a scan of somebody else at the device is not sent', async () => {
   const { device, store, sender, service } = await prepared();
   await scan(store, sender, 1, 'a');

@@ -70,7 +70,7 @@ function ChoosePin({ user }) {
       setFirst('');
       return say('pin_differs');
     }
-    await vault.choose(pin);
+    await vault.choose(pin, user);
     await keepSession();
     await begin(user);
     return null;

@@ -2,10 +2,12 @@
 
 import { calls, newAction } from '../../core/app.js';
 import { fieldLabel, valueLabel } from '../../core/words.js';
-import { useState } from '../../vendor/hooks.js';
+import { useRef, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
+import { qtyOf } from '../goods.js';
 import { unitOf } from '../kinds.js';
+import { wrong } from '../scanning.js';
 import { parts, record, reload } from '../state.js';
 import { refreshTask } from '../take.js';
 import { say } from '../words.js';
@@ -59,15 +61,24 @@ export function Units({ task, unit, onUnit, onClosed }) {
  * @param {() => void} props.onClosed
  */
 function Closing({ task, unit, onClosed }) {
+  const isClosed = useRef(false);
   /** @param {SubmitEvent} event */
   const submit = async (event) => {
     event.preventDefault();
-    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
-    const weight = String(form.get('weight')).replace(',', '.').trim();
+    const written = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get('weight'));
+    const weight = qtyOf(written);
+    if (written.trim() !== '' && !weight) {
+      wrong(say('no_quantity'));
+      return;
+    }
+    if (isClosed.current) {
+      return; // a second tap
+    }
+    isClosed.current = true;
     const request = {
       operation: 'POST /handling-units/{id}/close',
       parameters: { id: unit.id },
-      body: weight === '' ? {} : { weight_kg: Number(weight) },
+      body: weight === null ? {} : { weight_kg: weight },
     };
     await record({ task: task.id, text: say('close_unit', { code: unit.code }), request });
     onClosed();
