@@ -179,6 +179,7 @@ addEventListener('online', sendNow);
  */
 export async function begin(user) {
   worker.value = user;
+  void store.trim(ownerOf(user)).catch(reportError);
   await reload();
   void keepSending(user);
 }

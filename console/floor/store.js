@@ -66,6 +66,9 @@ const VERSION = 1;
  */
 export const ownerOf = ({ tenant, userId }) => `${tenant}/${userId}`;
 
+/** How many scans of a task are kept after they are done: so many can be undone. */
+const KEPT = 20;
+
 /** A scan is written to the disk before it counts. */
 const DURABLE = /** @type {const} */ ({ durability: 'strict' });
 
@@ -211,6 +214,22 @@ export class Store {
     }
     await transaction.done;
     return isDone;
+  }
+
+  /**
+   * Forget the scans that were done long ago. Moves by hand have no end at which all are forgotten.
+   *
+   * @param {string} owner
+   */
+  async trim(owner) {
+    const done = (await this.scans(owner)).filter(({ status }) => status === 'done');
+    const latest = new Map();
+    for (const { task, number } of done.toReversed()) {
+      latest.set(task, [...(latest.get(task) ?? []), number]);
+    }
+    const old = [...latest.values()].flatMap((numbers) => numbers.slice(KEPT));
+    const transaction = this.database.transaction('scans', 'readwrite');
+    await Promise.all([...old.map((number) => transaction.store.delete(number)), transaction.done]);
   }
 
   /**

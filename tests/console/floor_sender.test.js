@@ -363,6 +363,19 @@ test('a scan that the service cannot answer keeps no other task from going on', 
   assert.deepEqual(service.picked['pickings/1'], ['a', 'b']);
 });
 
+test('of what is done, only the last scans of each task are kept', async () => {
+  const { store, sender } = await prepared();
+  for (let number = 0; number < 25; number += 1) {
+    await scan(store, sender, 1, `${number}`);
+  }
+  await scan(store, sender, 2, 'x');
+  await sender.run();
+  await scan(store, sender, 1, 'waits');
+  await store.trim(OWNER);
+  const texts = (await store.scans(OWNER)).map(({ text }) => text);
+  assert.deepEqual(texts, [...Array.from({ length: 20 }, (_, place) => `${place + 5}`), 'x', 'waits']);
+});
+
 test('a scan of somebody else at the device is not sent', async () => {
   const { device, store, sender, service } = await prepared();
   await scan(store, sender, 1, 'a');
