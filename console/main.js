@@ -13,8 +13,11 @@ const root = document.documentElement;
 root.dataset.theme = localStorage.getItem('stowage.theme') ?? '';
 root.lang = chosenLanguage(localStorage, navigator.languages);
 
-await Promise.all([useLanguage(chosenLanguage(localStorage, navigator.languages)), session.claim()]);
-const { shareSession } = await import('./core/tabs.js');
+const [{ claimTab, shareSession }] = await Promise.all([
+  import('./core/tabs.js'),
+  useLanguage(chosenLanguage(localStorage, navigator.languages)),
+]);
+await claimTab(browser);
 const refused = await shareSession(session, browser, () => {
   forgetDrafts(sessionStorage);
   location.assign(CONSOLE); // nothing of the session stays in memory

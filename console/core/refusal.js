@@ -75,16 +75,14 @@ export function isStale(error) {
 }
 
 /**
- * Return whether there is no such list for the person: its module is switched off, the plan lacks it,
- * or the session is restricted.
+ * Return whether the person has no such list: its module is off, or the session is restricted.
  *
  * @param {unknown} error
  */
 export function isNotOffered(error) {
-  return (
-    error instanceof Refusal &&
-    (error.status === 403 || error.status === 404 || error.code === 'feature_not_in_plan')
-  );
+  const is = (/** @type {Refusal} */ { status, code }) =>
+    status === 403 || status === 404 || code === 'feature_not_in_plan';
+  return error instanceof Refusal && is(error);
 }
 
 /**

@@ -23,10 +23,7 @@ import { timeZone } from './zone.js';
 /** Seconds before the end of a token at which it is renewed. */
 const MARGIN = 60;
 
-const STORED = 'stowage.refresh_token';
-
-/** Where a tab keeps its name, which its page holds. */
-const TAB = 'stowage.tab';
+export const STORED = 'stowage.refresh_token';
 
 export class Session {
   /** @type {string | null} */
@@ -36,7 +33,7 @@ export class Session {
   others = null;
   /** @type {Promise<string> | null} */
   #renewal = null;
-  /** How often somebody has signed out: a renewal that was under way then must not sign in again. */
+  /** A renewal under way at a sign-out must not sign in again. */
   #signOuts = 0;
 
   /**
@@ -52,7 +49,7 @@ export class Session {
     this.isEnded = signal(false);
   }
 
-  /** Whose session it is; empty for nobody's. Companies have users with the same ids. */
+  /** The user and the company; empty for nobody. */
   get owner() {
     const { value } = this.user;
     return value === null ? '' : `${value.userId}@${value.tenant}`;
@@ -61,22 +58,6 @@ export class Session {
   /** Whether an earlier page of this tab left a session that can be continued. */
   get canContinue() {
     return this.browser.storage.getItem(STORED) !== null;
-  }
-
-  /**
-   * Leave a session to its tab, if this one is a copy of it: a duplicated tab has the same storage,
-   * and the second use of the refresh token would end the session of both.
-   */
-  async claim() {
-    const { storage } = this.browser;
-    const name = storage.getItem(TAB);
-    if (name !== null && (await this.browser.hold(name))) {
-      return;
-    }
-    storage.removeItem(STORED);
-    const own = this.browser.newKey();
-    storage.setItem(TAB, own);
-    await this.browser.hold(own);
   }
 
   /**

@@ -5,6 +5,7 @@
  * as their access tokens end.
  */
 
+import { STORED } from './session.js';
 import { timeZone } from './zone.js';
 
 /**
@@ -20,6 +21,27 @@ const PATIENCE = 300;
 
 /** As long as a renewal in another tab may take. */
 const RENEWAL = 5000;
+
+/** Where a tab keeps its name, which its page holds. */
+const TAB = 'stowage.tab';
+
+/**
+ * Leave a session to its tab, if this one is a copy of it: a duplicated tab has the same storage, and
+ * the second use of the refresh token would end the session of both.
+ *
+ * @param {import('./browser.js').Browser} browser
+ */
+export async function claimTab(browser) {
+  const { storage } = browser;
+  const name = storage.getItem(TAB);
+  if (name !== null && (await browser.hold(name))) {
+    return;
+  }
+  storage.removeItem(STORED);
+  const own = browser.newKey();
+  storage.setItem(TAB, own);
+  await browser.hold(own);
+}
 
 /**
  * Share the session of a tab with the others, or take part in theirs.

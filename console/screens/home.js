@@ -137,8 +137,8 @@ async function figuresOfWebhooks(signal) {
     const { body } = await calls.read('GET /webhooks', { query: { per_page: 100 }, signal });
     return webhookFigures(body.data);
   } catch (error) {
-    if (error instanceof Refusal && error.status < 500) {
-      return []; // the plan of the company has no webhooks
+    if (isNotOffered(error)) {
+      return [];
     }
     throw error;
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { NoAnswer, SessionEnded } from '../../console/core/refusal.js';
 import { Session } from '../../console/core/session.js';
-import { shareSession } from '../../console/core/tabs.js';
+import { claimTab, shareSession } from '../../console/core/tabs.js';
 import { timeZone } from '../../console/core/zone.js';
 import { answer, BROKEN, FakeBrowser, granted, refused, signedInSession } from './service.js';
 
@@ -69,21 +69,21 @@ test('the page of a tab continues the session of the page before', async () => {
 test('a duplicated tab leaves the session to the first one', async () => {
   const browser = new FakeBrowser(granted('first'), granted('second'));
   const first = new Session(BASE, browser);
-  await first.claim();
+  await claimTab(browser);
   await first.signIn('ana', 'secret');
   const copied = new FakeBrowser();
   copied.stored = new Map(browser.stored);
   copied.held = browser.held;
   copied.keys = browser.keys;
   const copy = new Session(BASE, copied);
-  await copy.claim();
+  await claimTab(copied);
   assert.equal(copy.canContinue, false);
   assert.notEqual(copied.stored.get('stowage.tab'), browser.stored.get('stowage.tab'));
   assert.equal(copied.sent.length, 0);
 
   browser.held.clear(); // the page of the first tab is loaded again
   const next = new Session(BASE, browser);
-  await next.claim();
+  await claimTab(browser);
   assert.equal(next.canContinue, true);
 });
 
