@@ -303,6 +303,9 @@ const CHECKED = /** @type {const} */ (['position', 'product', 'batch', 'serial',
  * @returns {Taken}
  */
 function checked(lines, before, entry) {
+  if (candidates(lines, {}).length === 0) {
+    return refused('all_done');
+  }
   let known = before;
   for (const part of CHECKED) {
     const [expected] = candidates(lines, known);

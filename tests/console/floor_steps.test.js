@@ -221,6 +221,11 @@ test('a text that is longer than any code is unknown, whatever is asked', () => 
   assert.deepEqual(taken, { problem: { key: 'unknown_code', values: { code: 'x'.repeat(60) } } });
 });
 
+test('after everything is done, a scan says so', () => {
+  const lines = LINES.map((line) => ({ ...line, done: line.qty }));
+  assert.deepEqual(scanned(PICK, lines, 'A-1'), { problem: { key: 'all_done', values: {} } });
+});
+
 test('an empty position is done with all of its lines', () => {
   const lines = LINES.map((line) => ({ ...line, qty: 1 }));
   const effect = { item_code: '', position: 'A-2', batch: null, serial: null, qty: 1 };

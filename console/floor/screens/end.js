@@ -24,7 +24,7 @@ function endOf({ id }) {
  * @param {import('../store.js').Task} props.task
  * @param {readonly import('../steps.js').Line[]} props.open
  * @param {boolean} props.isDone
- * @param {(() => void) | null} props.onBack
+ * @param {() => void} props.onBack
  */
 export function End({ task, open, isDone, onBack }) {
   const kind = kindOf(task.id);
@@ -69,7 +69,7 @@ export function End({ task, open, isDone, onBack }) {
       h('label', {}, [say('why_left'), h('input', { name: 'reason', required: true, maxLength: 255 })]),
     h('div', { class: 'buttons' }, [
       kind.end && h('button', { class: 'main' }, say('end_task')),
-      onBack && h('button', { type: 'button', onClick: onBack }, say('back_to_work')),
+      h('button', { type: 'button', onClick: onBack }, say('back_to_work')),
     ]),
   ]);
 }

@@ -119,7 +119,7 @@ export function Steps({ task }) {
     return h(Lazy, {
       load: () => import('./end.js'),
       name: 'End',
-      props: { task, open, isDone, onBack: isDone && kind.isBound ? null : onBack }, // a count may find more than it expects
+      props: { task, open, isDone, onBack }, // also when all is done: to undo, to close a unit, to count more
     });
   }
   return [
