@@ -15,7 +15,7 @@ const words = {
   back_to_work: "Seguir con las líneas",
   begin_again: "Empezar de nuevo",
   camera: "Cámara",
-  carry_out: "Ejecutar la transferencia",
+  carry_out: "Ejecutar el traslado",
   choose_pin: "Elija un PIN para este dispositivo",
   close_camera: "Cerrar la cámara",
   close_unit: "Cerrar {code}",
