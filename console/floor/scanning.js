@@ -1,7 +1,7 @@
 /** Brings each scan, from wherever it comes, to the screen that is shown. */
 
 import { signal } from '../vendor/signals-core.js';
-import { useEffect } from '../vendor/hooks.js';
+import { useLayoutEffect } from '../vendor/hooks.js';
 import { soundRight, soundWrong } from './feedback.js';
 
 /** @typedef {{isRight: boolean, text: string}} Result what a screen says about a scan */
@@ -30,15 +30,15 @@ export function scanned(text) {
 }
 
 /**
- * Take the scans while a screen is shown.
+ * Take the scans while a screen is shown: from its first moment on, so not in an effect after it.
  *
  * @param {(text: string) => void | Promise<void>} take
  */
 export function useScans(take) {
-  useEffect(() => {
+  useLayoutEffect(() => {
     result.value = null;
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     taker = take;
     return () => {
       taker = taker === take ? null : taker;
