@@ -44,6 +44,7 @@ PARTS = (
     Part("mutants", "each condition and write removed in turn", "make mutants"),
     Part("fuzz", "20 rounds of hostile forms", "make fuzz SEED={seed}"),
     Part("soak", "traffic over HTTP with kills", "make soak MINUTES=10 SEED={seed}"),
+    Part("floor", "500 scans of handhelds through cuts and kills", "make floor SEED={seed}"),
     Part("kills", "the local stack killed and started again", "make kills"),
 )
 

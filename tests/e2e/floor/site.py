@@ -7,6 +7,7 @@ from typing import Any, Self
 import httpx
 
 from shared.warehouse.gs1.numbers import check_digit
+from tests.e2e.responses import key
 
 POSITIONS = ("A-1", "A-2", "B-1", "R-1")
 
@@ -42,8 +43,7 @@ class Site:
 
     def post(self, path: str, **body: object) -> Any:
         """Return the data of a response that must be a success."""
-        key = {"Idempotency-Key": f"{self.run} {path} {body}"[:200]}
-        answer = self.client.post(path, json=body, headers=key)
+        answer = self.client.post(path, json=body, headers=key())
         assert answer.is_success, answer.text
         return answer.json()["data"]
 
@@ -74,15 +74,15 @@ class Site:
         named = {"external_ref": f"{self.run} {path}", "type": kind, **draft, **more}
         return int(self.post(path, lines=list(lines), **named)["id"])
 
-    def line(self, name: str, qty: int) -> Mapping[str, object]:
+    def line(self, name: str, qty: float) -> Mapping[str, object]:
         """Return a line of a document."""
         return {"item_code": self.item(name), "qty": qty}
 
-    def quantities(self) -> Mapping[tuple[str, str], float]:
+    def quantities(self, **query: str) -> Mapping[tuple[str, str], float]:
         """Return what lies where: the item without the run, and the position → quantity."""
-        rows = self.get("/stocks", warehouse=self.warehouse, status="in", per_page=100)
+        rows = self.get("/stocks", warehouse=self.warehouse, status="in", per_page=100, **query)
         found: dict[tuple[str, str], float] = {}
         for row in rows:
-            key = row["item_code"].removeprefix(f"{self.run}-"), row["position"]["bin_code"]
-            found[key] = found.get(key, 0) + row["qty"]
+            place = row["item_code"].removeprefix(f"{self.run}-"), row["position"]["bin_code"]
+            found[place] = found.get(place, 0) + row["qty"]
         return found

@@ -132,6 +132,32 @@ def test_goods_are_moved_and_moved_back(handheld: Handheld, site: Site) -> None:
     assert site.quantities() == {("BOLT", "A-1"): 8}
 
 
+def test_buttons_that_are_pressed_twice_do_nothing_twice(handheld: Handheld, site: Site) -> None:
+    site.stock("BOLT", 50)
+    order = site.order("/exit-documents", site.line("BOLT", 9))
+    picking = site.post("/pickings", document_id=order)["id"]
+    handheld.take(f"pickings/{picking}")
+
+    for qty in ("2", "3"):
+        if qty == "2":
+            handheld.scan("A-1")
+        handheld.scan(site.item("BOLT"))
+        handheld.page.get_by_label("Quantity").fill(qty)
+        handheld.press_twice("Confirm")
+        expect(handheld.page.get_by_label("Quantity")).to_be_hidden()
+    handheld.expect_nothing_waits()
+    handheld.press_twice(f"Undo: 3 {TIMES} {site.item('BOLT')}, A-1")
+    expect(handheld.page.get_by_text("2 of 9 units")).to_be_visible()
+    handheld.expect_nothing_waits()
+    assert site.get(f"/pickings/{picking}")["lines"][0]["picked_qty"] == 2
+
+    handheld.press("End the task")
+    handheld.page.get_by_label("Not found").check()
+    handheld.press_twice("End the task")
+    expect(handheld.heading("Tasks")).to_be_visible()
+    expect(handheld.page.get_by_role("link", name="decision")).to_have_count(0)
+
+
 def test_a_pending_transfer_is_carried_out_after_its_last_line(
     handheld: Handheld, site: Site
 ) -> None:
