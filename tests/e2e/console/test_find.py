@@ -12,7 +12,7 @@ GTIN = "04006381333931"
 
 def field(person: Person) -> Locator:
     """Return the field of the search."""
-    return person.page.locator("header").get_by_role("combobox").first
+    return person.page.locator("header input[role=combobox]")
 
 
 def options(person: Person) -> Locator:
