@@ -23,7 +23,8 @@ BARS = (
     # each day of a client without requests.
     Bar(
         _ROUTES,
-        r"GET (?!\S+/error-report|/changes, |/putaway-suggestions|/replenishments|/request-log)",
+        r"GET (?!\S+/(error-report|goods)|/changes, |/putaway-suggestions|/replenishments"
+        r"|/request-log)",
         "round trips",
         most=2,
     ),

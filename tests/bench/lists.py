@@ -45,9 +45,9 @@ PARTS = 2
 PER_PAGE = 25
 _FEW = 100
 """Items that a pair of filters may examine in any case."""
-_LOOKED_UP = {"/stocks": "warehouse"}
-"""Filters by a warehouse code, whose id is looked up first: stock rows are partitioned by the id
-of the warehouse, which does not change with the code."""
+_LOOKED_UP = {"/stocks": "warehouse", "/products": "gtin"}
+"""Filters by a code that is looked up first: a warehouse code, because stock rows are partitioned
+by the id of the warehouse, which does not change with the code; and a GTIN of a packaging."""
 _BESIDE = 2 * SHARDS + len(WAREHOUSE_CODES)
 """Items that a filtered page examines, other than entries: the counters, to choose the smallest of
 several partitions, and the warehouses, in lists that show them."""

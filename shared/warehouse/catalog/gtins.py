@@ -127,9 +127,13 @@ def list_products(store: Store, parameters: ProductParameters) -> Page[StoredPro
     """
     if parameters.gtin is None:
         return repository.list_products(store, parameters)
-    alias = store.get(gtin_key(parameters.gtin))
-    forms = gtin_forms(gtin_14(parameters.gtin))
-    found = [int(alias["id"])] if alias else sorted(ids_by_barcode(store, forms))[:MAX_IDS]
+    key, forms = gtin_key(parameters.gtin), gtin_forms(gtin_14(parameters.gtin))
+    alias, named = run_all(
+        lambda: store.get(key),
+        lambda: map_concurrently(lambda form: ids_by_barcode(store, [form]), forms),
+    )
+    barcodes = sorted(number for numbers in named for number in numbers)
+    found = [int(alias["id"])] if alias else barcodes[:MAX_IDS]
     wanted = parameters.ids
     ids = tuple(one for one in found if wanted is None or one in wanted)
     return repository.list_products(store, parameters.model_copy(update={"ids": ids}))
