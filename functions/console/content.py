@@ -30,7 +30,7 @@ _START, _SUBJECTS = "main.js", "subjects.js"
 _PAGES = {"": ("index.html", _START), FLOOR: ("floor/index.html", "floor/main.js")}
 """First part of the addresses that a page has → its file, and the module that it loads."""
 _OF_FLOOR = ("floor/", "words/", "icon.svg", "style.css")
-"""Beginnings of the files that the floor needs beside the modules that it imports at its start."""
+"""Beginnings of the files that the floor needs beside the modules that these import."""
 _OWN_SCREENS = ("account", "map", "replenishments", "settings")
 _PACKED = "packed.json"
 
@@ -119,8 +119,9 @@ def _described(folder: Path) -> Console:
         total.update(f"{name} {len(content)}\n".encode() + content)
     version = total.hexdigest()[:16]
     subjects = _SUBJECT.findall((folder / _SUBJECTS).read_text())
-    kept = {*loaded_with(folder, _PAGES[FLOOR][1])}
-    kept |= {name for name in files if name.startswith(_OF_FLOOR)}
+    kept = {name for name in files if name.startswith(_OF_FLOOR)}
+    for name in [one for one in kept if one.endswith(".js")]:
+        kept |= {*loaded_with(folder, name)}
     known = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(sorted(kept))};\n"
     return Console(
         version=version,
