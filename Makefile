@@ -116,7 +116,7 @@ floor: build ## Work with five handhelds through cuts and kills against the loca
 	@tools/chromium.sh
 	@export RANDOM_SEED=$${SEED:-$$(date +%s)} RANDOM_FLOOR_SCANS=$(or $(SCANS),500) && \
 		echo "Seed $$RANDOM_SEED; repeat this run with: make floor SEED=$$RANDOM_SEED" && \
-		$(STACK) with $(PORT_OPTION) -- pytest -n0 -rP tests/e2e/floor/test_simulation.py $(ARGS)
+		$(STACK) with $(PORT_OPTION) -- pytest -n0 -rP tests/e2e/console/floor/test_simulation.py $(ARGS)
 
 .PHONY: random
 random: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, DOCUMENTS=1000, EVENTS=300, VERIFY_MINUTES=10, FEED_ROUNDS=35).

@@ -17,8 +17,8 @@ import pytest
 
 from tests.e2e.conftest import Deployed
 from tests.e2e.console.conftest import NewPerson
-from tests.e2e.floor.handheld import PIN, Handheld
-from tests.e2e.floor.records import (
+from tests.e2e.console.floor.handheld import PIN, Handheld
+from tests.e2e.console.floor.records import (
     Movement,
     Records,
     counted_wrong,
@@ -28,9 +28,9 @@ from tests.e2e.floor.records import (
     shown,
     stock_after,
 )
-from tests.e2e.floor.site import Site
-from tests.e2e.floor.weak_network import WeakNetwork
-from tests.e2e.floor.worker import Worker
+from tests.e2e.console.floor.site import Site
+from tests.e2e.console.floor.weak_network import WeakNetwork
+from tests.e2e.console.floor.worker import Worker
 
 SEED = int(os.environ.get("RANDOM_SEED", "1"))
 MOVEMENTS = int(os.environ.get("RANDOM_FLOOR_SCANS", "0"))

@@ -2,9 +2,9 @@
 
 from playwright.sync_api import Route, expect
 
-from tests.e2e.floor.conftest import NewHandheld
-from tests.e2e.floor.handheld import PIN, Handheld
-from tests.e2e.floor.site import Site
+from tests.e2e.console.floor.conftest import NewHandheld
+from tests.e2e.console.floor.handheld import PIN, Handheld
+from tests.e2e.console.floor.site import Site
 
 
 def _picking(site: Site, qty: int) -> int:

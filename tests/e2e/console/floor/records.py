@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.e2e.floor.handheld import TIMES
-from tests.e2e.floor.site import Site
+from tests.e2e.console.floor.handheld import TIMES
+from tests.e2e.console.floor.site import Site
 from tests.e2e.responses import walk
 
 _SIGNS = {"receipt": 1, "pick": 1, "receipt_undone": -1, "pick_undone": -1}

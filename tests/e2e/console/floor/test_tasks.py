@@ -2,9 +2,9 @@
 
 from playwright.sync_api import expect
 
-from tests.e2e.floor.conftest import NewHandheld
-from tests.e2e.floor.handheld import TIMES, Handheld
-from tests.e2e.floor.site import Site
+from tests.e2e.console.floor.conftest import NewHandheld
+from tests.e2e.console.floor.handheld import TIMES, Handheld
+from tests.e2e.console.floor.site import Site
 
 
 def test_goods_are_received_by_scans(handheld: Handheld, site: Site) -> None:

@@ -5,11 +5,8 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from tests.e2e.console.conftest import browser, new_person
-from tests.e2e.floor.handheld import PIN, Handheld
-from tests.e2e.floor.site import Site
-
-__all__ = ["browser", "new_person"]
+from tests.e2e.console.floor.handheld import PIN, Handheld
+from tests.e2e.console.floor.site import Site
 
 type NewHandheld = Callable[..., Handheld]
 

@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.console.conftest import NewPerson
+from tests.e2e.console.floor.handheld import PIN, Handheld
+from tests.e2e.console.floor.site import Site
 from tests.e2e.console.person import violations
-from tests.e2e.floor.handheld import PIN, Handheld
-from tests.e2e.floor.site import Site
 
 _SMALL = """() => [...document.querySelectorAll("button, .button, summary, input, a.card")]
     .map(element => [element, element.getBoundingClientRect()])

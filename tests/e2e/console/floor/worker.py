@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from playwright.sync_api import Locator, expect
 
-from tests.e2e.floor.handheld import PIN, Handheld
-from tests.e2e.floor.records import Movement, Records
-from tests.e2e.floor.weak_network import WeakNetwork
+from tests.e2e.console.floor.handheld import PIN, Handheld
+from tests.e2e.console.floor.records import Movement, Records
+from tests.e2e.console.floor.weak_network import WeakNetwork
 
 _DISCARD, _AGAIN, _LEAVE = "Discard the scan", "Try again", "Leave to the supervisor"
 
