@@ -193,7 +193,7 @@ def test_token_is_replaced_one_minute_before_it_expires(
 
 
 def test_threads_share_one_token() -> None:
-    begun, granted = threading.Barrier(8), list[str]()
+    started, granted = threading.Barrier(8), list[str]()
 
     def answer(request: httpx.Request) -> httpx.Response:
         if request.url.path.endswith("/oauth/token"):
@@ -205,7 +205,7 @@ def test_threads_share_one_token() -> None:
     shared = Stowage(ADDRESS, "erp", "x", http=httpx.Client(transport=httpx.MockTransport(answer)))
 
     def read(_: int) -> str:
-        begun.wait()
+        started.wait()
         token: str = shared.get("/products")
         return token
 
