@@ -38,6 +38,10 @@ _STATIC_IMPORT = re.compile(
     r"""(?:\bfrom ?|^import )['"](\.[^'"]+)['"]""",  # not import('…'), which loads later
     re.MULTILINE,
 )
+_COMMENTS = re.compile(
+    rb"^[ \t]*(?:/\*(?:[^*]|\*(?!/))*\*/|//[^\n]*)[ \t]*$",  # with whole lines, not beside code
+    re.MULTILINE,
+)
 _SUBJECT = re.compile(r"^ {4}name: '([a-z-]+)',$", re.MULTILINE)
 _LINK = re.compile(r'(src|href)="')
 
@@ -69,7 +73,17 @@ def compressed(folder: Path, name: str) -> bytes:
     packed = folder / f"{name}.gz"
     if packed.exists():
         return packed.read_bytes()
-    return gzip.compress((folder / name).read_bytes(), mtime=0)
+    return gzip.compress(_served(name, (folder / name).read_bytes()), mtime=0)
+
+
+def _served(name: str, data: bytes) -> bytes:
+    """Return what browsers get of a file: empty lines in place of comments.
+
+    So lines keep their numbers. Files of others stay as they are.
+    """
+    if name.startswith("vendor/") or not name.endswith((".js", ".css")):
+        return data
+    return _COMMENTS.sub(lambda found: b"\n" * found[0].count(b"\n"), data)
 
 
 def pack(folder: Path) -> None:

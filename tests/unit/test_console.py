@@ -1,5 +1,6 @@
 """The web console: which files it consists of, and how the function serves them."""
 
+import gzip
 import json
 import re
 import shutil
@@ -135,6 +136,35 @@ def test_a_visit_downloads_little() -> None:
         assert size <= 20_000, name
 
 
+def test_browsers_get_the_code_without_its_comments_on_the_same_lines(tmp_path: Path) -> None:
+    code = """/** A module. */
+// for the test
+const one = /** @type {any} */ (2); // two
+/*
+ * Several lines *,
+ */
+const two = { [`//${one}`]: '/* text */' }; /** @type {any} */
+    """
+    (tmp_path / "vendor").mkdir()
+    for name in ("a.js", "a.css", "a.svg", "vendor/a.js"):
+        (tmp_path / name).write_text(code)
+    read = {
+        name: gzip.decompress(content.compressed(tmp_path, name)).decode()
+        for name in ("a.js", "a.css", "a.svg", "vendor/a.js")
+    }
+    lines = code.splitlines(keepends=True)
+    assert read["a.js"] == read["a.css"] == "".join(["\n\n", lines[2], "\n\n\n", *lines[6:]])
+    assert read["a.svg"] == read["vendor/a.js"] == code
+
+
+def test_no_text_of_the_code_has_several_lines() -> None:
+    """A line of it could look like a comment."""
+    for name in TREE.files:
+        if name.endswith(".js") and not name.startswith("vendor/"):
+            served = gzip.decompress(content.compressed(CONSOLE, name)).decode()
+            assert not [one for one in served.splitlines() if one.count("`") % 2], name
+
+
 def test_every_list_of_the_interface_has_an_address() -> None:
     listed = {
         path.split("/")[1]
@@ -261,7 +291,7 @@ def test_files_are_compressed_and_kept_for_good(reader: Erp, name: str) -> None:
     for headers in ({}, {"Accept-Encoding": "identity"}):
         answer = reader.get(f"{FILES}/{name}", headers=headers)
         assert answer.status == 200
-        assert answer.content == (CONSOLE / name).read_bytes()
+        assert answer.content == gzip.decompress(content.compressed(CONSOLE, name))
         assert answer.sent_bytes
         assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         suffix = name.rpartition(".")[2]
