@@ -5,6 +5,7 @@ pinned, and a patch that does not fit another version fails when the emulator st
 code does not depend on the bridges.
 """
 
+import contextvars
 import functools
 import hashlib
 import json
@@ -51,6 +52,7 @@ def install() -> None:
     assume_json_without_media_type()
     retry_failed_stream_batches()
     reset_stream_positions()
+    pass_context_to_gateway_responses()
 
 
 def import_complete_definition() -> None:
@@ -286,3 +288,32 @@ def reset_stream_positions() -> None:
         restore({**(data or {}), "dynamodb_stream_positions": {}})
 
     lambda_svc._restore_state = restore_state
+
+
+def pass_context_to_gateway_responses() -> None:
+    """Gap: `$context.authorizer` stays as it is in the gateway response of a denied request."""
+    remember, evaluate, respond = (
+        gateway._cache_authorizer_result,
+        gateway._evaluate_policy,
+        gateway._gateway_error_response,
+    )
+    context: contextvars.ContextVar[Spec] = contextvars.ContextVar("context of the authorizer")
+
+    def cache_authorizer_result(key: Any, expires: float, policy: Spec, of_policy: Spec) -> None:
+        policy["context"] = of_policy
+        remember(key, expires, policy, of_policy)
+
+    def evaluate_policy(policy: Spec, arn: str) -> str:
+        context.set(policy.get("context", {}))
+        effect: str = evaluate(policy, arn)
+        return effect
+
+    def gateway_error_response(error: Any, request: Spec) -> tuple[int, Any, bytes]:
+        status, headers, body = respond(error, request)
+        for name, value in context.get({}).items():
+            body = body.replace(f"$context.authorizer.{name}".encode(), value.encode())
+        return status, headers, body
+
+    gateway._cache_authorizer_result = cache_authorizer_result
+    gateway._evaluate_policy = evaluate_policy
+    gateway._gateway_error_response = gateway_error_response

@@ -194,8 +194,8 @@ class Gateway:
             if not all(lower.get(name) for name in self.template.identity_headers()):
                 return self._own_answer("UNAUTHORIZED", request_id)
             context = self._authorize(proxy)
-            if isinstance(context, str):
-                return self._own_answer(context, request_id)
+            if isinstance(context, Response):
+                return context
             proxy["requestContext"]["authorizer"] = context
         if len(json.dumps(proxy).encode()) > LAMBDA_LIMIT:
             return self._own_answer("REQUEST_TOO_LARGE", request_id)
@@ -207,22 +207,23 @@ class Gateway:
         # A response to HEAD has no content, whatever the function returns.
         return replace(response, text="", content=b"") if method == "HEAD" else response
 
-    def _authorize(self, proxy: Mapping[str, Any]) -> Mapping[str, Any] | str:
-        """Call the authorizer; return its context, or the type of the gateway response."""
+    def _authorize(self, proxy: Mapping[str, Any]) -> Mapping[str, Any] | Response:
+        """Call the authorizer; return its context, or the gateway response if it refuses."""
+        request_id = proxy["requestContext"]["requestId"]
         arn = f"arn:aws:execute-api:eu-west-1:123456789012:api/{STAGE}/GET/v1"
         request = {**proxy, "type": "REQUEST", "methodArn": arn}
         try:
             verdict = _function(self.template.authorizer_handler())(request, LambdaContext())
         except (ServiceError, BotoCoreError, ClientError):
-            return "AUTHORIZER_FAILURE"
+            return self._own_answer("AUTHORIZER_FAILURE", request_id)
         except Exception as refusal:
             if str(refusal) != "Unauthorized":
                 raise
-            return "UNAUTHORIZED"
+            return self._own_answer("UNAUTHORIZED", request_id)
         (statement,) = verdict["policyDocument"]["Statement"]
-        if statement["Effect"] == "Deny":
-            return "ACCESS_DENIED"
         context: Mapping[str, Any] = verdict["context"]
+        if statement["Effect"] == "Deny":
+            return self._own_answer("ACCESS_DENIED", request_id, context["refusal"])
         assert all(isinstance(value, str) for value in context.values()), "context must be flat"
         return {**context, "principalId": verdict["principalId"]}
 
@@ -264,13 +265,14 @@ class Gateway:
             "isBase64Encoded": text is not None,
         }
 
-    def _own_answer(self, kind: str, request_id: str) -> Response:
+    def _own_answer(self, kind: str, request_id: str, refusal: str = "") -> Response:
         declared = self.template.gateway_response(kind)
         headers = {
             name: value.replace("$context.requestId", request_id)
             for name, value in declared.headers.items()
         }
         body = declared.body.replace("$context.requestId", request_id)
+        body = body.replace("$context.authorizer.refusal", refusal)
         return Response(declared.status, Headers(headers), body)
 
 

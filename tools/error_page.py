@@ -69,9 +69,9 @@ ADVICE = {
     ),
     "unauthenticated": Advice(
         "The header Authorization is missing, the token has expired (after one hour), it was "
-        "revoked, or its client or user was. The message says whether a token was sent, and "
-        "whether it was revoked.",
-        "The access token has expired or is unknown; get a new one.",
+        "revoked, or its client or user was. The message says which: no token was sent, it has "
+        "expired, it was revoked, or it is unknown.",
+        "The access token has expired; get a new one.",
         "Request a new token at `POST /oauth/token` and repeat the request once.",
     ),
     "feature_not_in_plan": Advice(

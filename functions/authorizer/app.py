@@ -16,8 +16,9 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     """Verify the access token of a request (authorizer of type REQUEST).
 
     Returns:
-        A policy for all methods of the stage, because the gateway caches one policy for all. It
-        denies them if the token is not valid; the gateway turns that into ACCESS_DENIED.
+        A policy for all methods of the stage, because the gateway caches one policy for all, and
+        the caller as context. If the token is not valid, it denies them, and the context has the
+        message; the gateway turns that into ACCESS_DENIED.
 
     Raises:
         Exception: The request has no bearer token, or one whose key may become known within
@@ -38,7 +39,8 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
         raise _unauthorized() from None
     except InvalidToken as error:
         logger.info("token rejected", extra={"reason": str(error)})
-        return _policy("Deny", resource, principal="unknown")
+        denied = _policy("Deny", resource, principal="unknown")
+        return {**denied, "context": {"refusal": error.message}}
     allowed = _policy("Allow", resource, principal=f"{caller.tenant}/{caller.subject}")
     return {**allowed, "context": caller.to_context()}
 

@@ -24,8 +24,8 @@ def _identify(event: Mapping[str, Any]) -> Caller:
         raise NotFound(f"The path {path_of(event)}")
     try:
         return authenticate(token, headers.get("host", ""))
-    except InvalidToken:
-        raise Unauthenticated from None
+    except InvalidToken as error:
+        raise Unauthenticated(error.message) from None
 
 
 lambda_handler = ApiHandler(identify=_identify)

@@ -194,7 +194,8 @@ class Unauthenticated(ServiceError):
     """401 unauthenticated: the token that was sent is not valid (RFC 6750, 3.1)."""
 
     code = "unauthenticated"
-    message = "The access token has expired or is unknown; get a new one."
+    message = "The access token is unknown; get a new one."
+    expired = "The access token has expired; get a new one."
     headers = MappingProxyType({"WWW-Authenticate": 'Bearer error="invalid_token"'})
 
 

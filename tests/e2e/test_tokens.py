@@ -183,6 +183,8 @@ def test_invalid_token_is_401_in_the_envelope(stack: Deployed, fault: str) -> No
         for answer in (caller.get("/products/1"), caller.post("/products", json={})):
             refused(answer, 401, "unauthenticated")
             assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
+            state = "has expired" if fault == "expired" else "is unknown"
+            assert answer.json()["message"] == f"The access token {state}; get a new one."
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": ""}, {"Authorization": "Basic YTpi"}])

@@ -8,7 +8,7 @@ from samtranslator.model import apigateway
 
 from shared.http.envelope import SECURITY_HEADERS
 from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
-from shared.kernel.errors import CODES, Unauthenticated
+from shared.kernel.errors import CODES
 from tests.cases import each_case
 from tests.expanded_template import expanded_of
 from tests.template import Template
@@ -59,8 +59,8 @@ _NO_TOKEN = "Send an access token in the header Authorization, after the word Be
 _MESSAGE_OF_TYPE = {
     "UNAUTHORIZED": _NO_TOKEN,
     "INVALID_SIGNATURE": _NO_TOKEN,
-    "ACCESS_DENIED": Unauthenticated.message,
-    "EXPIRED_TOKEN": Unauthenticated.message,
+    "ACCESS_DENIED": "$context.authorizer.refusal",
+    "EXPIRED_TOKEN": _NO_TOKEN,
 }
 """Messages of 401, which say whether a token was sent."""
 
@@ -68,7 +68,7 @@ _CHALLENGE_OF_TYPE = {
     "UNAUTHORIZED": "Bearer",
     "INVALID_SIGNATURE": "Bearer",
     "ACCESS_DENIED": 'Bearer error="invalid_token"',
-    "EXPIRED_TOKEN": 'Bearer error="invalid_token"',
+    "EXPIRED_TOKEN": "Bearer",
 }
 
 _RETRY_AFTER_OF_TYPE = {"THROTTLED": "1", "QUOTA_EXCEEDED": "60"} | {

@@ -15,7 +15,7 @@ def ensure_not_revoked(tenant: Tenant, caller: Caller) -> None:
     The tenant must have been read at most 10 s ago.
     """
     if time.time() >= caller.expires_at:
-        raise Unauthenticated("The access token has expired; get a new one.")
+        raise Unauthenticated(Unauthenticated.expired)
     revoked = tenant.revoked
     if revoked and any(caller.expires_at <= revoked.get(key, 0) for key in revocation_keys(caller)):
         raise Unauthenticated("The access token was revoked.")

@@ -19,6 +19,7 @@ from shared.identity.auth.key_ring import KeysOutdated, key_ring
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
+from shared.kernel.errors import Unauthenticated
 
 LIFETIME = revocations.TOKEN_LIFETIME
 """Seconds that an access token is valid."""
@@ -44,6 +45,15 @@ _MAX_IAT_AHEAD = 40
 
 class InvalidToken(Exception):
     """The token is invalid or expired. The text is for the log, not for callers."""
+
+    message = Unauthenticated.message
+    """What the caller learns; why a token is unknown would help an attacker."""
+
+
+class ExpiredToken(InvalidToken):
+    """The time in the token is over. Its signature was not checked."""
+
+    message = Unauthenticated.expired
 
 
 class UnknownKey(InvalidToken):
@@ -136,6 +146,7 @@ def verify(token: str) -> tuple[Caller, str]:
 
     Raises:
         InvalidToken: The token is not valid.
+        ExpiredToken: The same; its time is over.
         UnknownKey: The same; it may be valid once the keys can be read again.
     """
     form = _TOKEN_PATTERN.fullmatch(token) if len(token) <= _MAX_LENGTH else None
@@ -183,10 +194,12 @@ def _check_claims(claims: Mapping[str, Any], now: float) -> None:
     issued_at, expires_at = claims.get("iat"), claims.get("exp")
     if type(issued_at) is not int or type(expires_at) is not int:
         raise InvalidToken("times")
-    if not issued_at - _MAX_IAT_AHEAD <= now < expires_at <= issued_at + LIFETIME:
+    if not issued_at - _MAX_IAT_AHEAD <= now or expires_at > issued_at + LIFETIME:
         raise InvalidToken("times")
     if "nbf" in claims or claims["aud"] != claims["iss"] or claims["kind"] not in _KINDS:
         raise InvalidToken("claims")
+    if now >= expires_at:
+        raise ExpiredToken("expired")
 
 
 def _check_signature(token: str, kms_key: str, audience: str) -> None:

@@ -126,7 +126,7 @@ def authorize(token: str, host: str = "api.stowage.test", scheme: str = "Bearer"
 
 def is_denied(verdict: dict[str, Any]) -> bool:
     (statement,) = verdict["policyDocument"]["Statement"]
-    return statement["Effect"] == "Deny" and "context" not in verdict
+    return statement["Effect"] == "Deny" and [*verdict["context"]] == ["refusal"]
 
 
 def with_changed_signature(token: str) -> str:
@@ -280,7 +280,10 @@ def test_genuine_user_token_is_accepted(forge: TokenForger) -> None:
 
 @each_case("attack", ATTACKS)
 def test_forged_token_is_rejected(attack: str, forge: TokenForger) -> None:
-    assert is_denied(authorize(ATTACKS[attack](forge)))
+    verdict = authorize(ATTACKS[attack](forge))
+    assert is_denied(verdict)
+    word = "expired" if attack == "exp past" else "unknown"
+    assert word in verdict["context"]["refusal"]
 
 
 @pytest.mark.parametrize("scheme", ["Basic", "", "Token", "Bearer,Bearer"])

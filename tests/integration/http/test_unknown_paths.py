@@ -55,6 +55,7 @@ def test_unknown_path_with_an_invalid_token_is_401(stack: Stack, path: str) -> N
         answer = Erp(stack.gateway, token).get(path)
         assert (answer.status, answer.code) == (401, "unauthenticated")
         assert "RateLimit-Limit" not in answer.headers
+    assert "has expired" in answer.json()["message"]
 
 
 def test_unknown_path_of_a_revoked_client_is_401(stack: Stack) -> None:
