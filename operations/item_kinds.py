@@ -181,6 +181,8 @@ class _Batch(Attributes):
 
 class _Holds(Attributes):
     holds: fields.Difference
+    arrivals: fields.Version | None = None
+    stocked: fields.Ids | None = None
 
 
 class _LevelMark(Attributes):

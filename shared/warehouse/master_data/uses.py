@@ -28,6 +28,9 @@ _ASSIGNMENT = "FACE#"
 ASSIGNED = "assigned"
 """Attribute of a position's alias: the set of ids of the products assigned to the position."""
 
+NAMED_ROWS = "stocked"
+"""Attribute of the item of a position: the rows that had stock after the last arrival that was
+checked, so far as it names them."""
 _MAX_IDS = 300
 """Most ids of rows in the item of a position, so that it stays small."""
 
@@ -76,7 +79,7 @@ def position_counts(store: Store, position_ids: Iterable[int]) -> dict[int, Posi
 
 def _position_count(item: Item) -> PositionCount:
     arrivals = item.get("arrivals")
-    ids = frozenset(int(number) for number in item.get("stocked", ()))
+    ids = frozenset(int(number) for number in item.get(NAMED_ROWS, ()))
     return PositionCount(
         int(item.get("holds", 0)), None if arrivals is None else int(arrivals), ids
     )
@@ -101,9 +104,9 @@ def record_arrival(
         tx.update(key, expression, values=values)
         return
     if len(ids) <= _MAX_IDS:
-        expression, values = f"{expression} SET stocked = :ids", {**values, ":ids": {*ids}}
+        expression, values = f"{expression} SET {NAMED_ROWS} = :ids", {**values, ":ids": {*ids}}
     else:
-        expression += " REMOVE stocked"
+        expression += f" REMOVE {NAMED_ROWS}"
     condition = "attribute_not_exists(arrivals)"
     if seen.arrivals is not None:
         condition, values = "arrivals = :seen", {**values, ":seen": seen.arrivals}

@@ -317,5 +317,9 @@ _ROWS: tuple[tuple[str, str, Change], ...] = (
     *((f"holds_of_{kind}", f"{name}.held",
        edit(kind, number, holds=[(4_000_000_000_000, Decimal(3))]))
       for kind, name, number in (("level", "level", LEVEL), ("level_total", "total", BRICK))),
+
+    # Rows that positions name
+    ("row_of_another_position_at_a_position", "held.rows",
+     change(stock_count_key(2), arrivals=3, stocked={2, UNKNOWN})),
 )  # fmt: skip
 PLANTS = [_plant(*row) for row in _ROWS]

@@ -53,6 +53,22 @@ def test_picking_without_goods_for_one_of_its_documents_stays_with_the_others(er
     assert _drifts_of_documents() == []
 
 
+@pytest.mark.usefixtures("clock")
+def test_position_names_goods_that_have_left_it(erp: Erp) -> None:
+    yard = WarehouseScenario.with_master_data(erp, "YARD")
+    [shelf] = erp.get("/warehouse-positions", query={"bin_code": "B-01"}).data
+    erp.patch(f"/warehouse-positions/{shelf['id']}", {"capacity_units": 10}).ok()
+    yard.change_settings(capacity="enforce")
+    yard.stock("BRICK", 5)
+    for start, end in (("A-01", "B-01"), ("B-01", "A-01")):
+        line = {"item_code": "BRICK", "qty": 5, "from_bin": start, "to_bin": end}
+        whole = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [line]}
+        erp.post("/transfers", whole).ok(201)
+
+    drifts = verify_tenant("acme").listed
+    assert not [one for one in drifts if one.kind.startswith("held")]
+
+
 def _drifts_of_documents() -> list[str]:
     found = verify_tenant("acme").listed
     return [one.field for one in found if one.kind.startswith("document")]
