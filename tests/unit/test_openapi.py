@@ -20,7 +20,7 @@ from shared.kernel.validation import check, problems_of
 from tests.cases import each_case
 from tests.openapi import generated_texts, objects
 from tools.openapi import declared
-from tools.openapi.document import example
+from tools.openapi.examples import example
 from tools.openapi.schemas import component_schemas, query_parameters
 
 ROOT = Path(__file__).parents[2]

@@ -14,8 +14,8 @@ from tests.import_graph import imports_below
 from tests.unit.imports.layouts import LAYOUTS
 from tools import words
 from tools.generated import ROOT
-from tools.openapi import document
 from tools.openapi.declared import operations
+from tools.openapi.examples import example
 from tools.words.__main__ import texts
 
 
@@ -45,9 +45,7 @@ def test_every_column_of_the_words_is_in_a_file_and_has_words() -> None:
 
 def test_every_example_of_the_words_is_in_a_response() -> None:
     responses = [one.response for one in operations() if not isinstance(one.response, str)]
-    shown = {
-        name for one in responses for name in one.model_fields if name not in document.example(one)
-    }
+    shown = {name for one in responses for name in one.model_fields if name not in example(one)}
     given = {name for name, entry in words.words()["fields"].items() if "example" in entry}
     assert given >= {"created_at", "source"}
     assert given <= shown
