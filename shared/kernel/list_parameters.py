@@ -30,7 +30,7 @@ from shared.kernel.db.lists.listing import read_page
 from shared.kernel.db.lists.page import Page
 from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.records import Record
-from shared.kernel.db.search import MAX_WORDS, SEARCH, words_of
+from shared.kernel.db.search import MAX_WORDS, SEARCH, first_beginnings, words_of
 from shared.kernel.db.store import Store
 from shared.kernel.fields import MAX_ID, Day, Moment, Stored, Term
 
@@ -52,8 +52,12 @@ type Search = Annotated[Term, AfterValidator(_searched)]
 """A filter by parts of a code or name, all of its words, without case and accents."""
 
 
+type Beginnings = Annotated[Search, AfterValidator(first_beginnings)]
+"""A filter by words of a collection with entries at BEGINNINGS."""
+
+
 def begins_with(fields: str) -> FieldInfo:
-    """Return the description of a search in a collection with entries at BEGINNINGS."""
+    """Return the description of such a filter."""
     found: FieldInfo = Field(
         description=f"Words that each begin a word or number of {fields}, in any order,"
         " ignoring case, accents and leading zeros: `123` finds EX-123, and `23` does not."

@@ -96,6 +96,14 @@ def marked_text(*fields: str | None) -> str:
     return " ".join(parts)[:MARKED_LENGTH]
 
 
+def first_beginnings(text: str) -> str:
+    """Return what a search compares of a text: as much as a field with this text would have.
+
+    So a name of many words is found by all of them.
+    """
+    return _first_beginnings(text).replace(SEPARATOR, "")
+
+
 def _first_beginnings(field: str) -> str:
     marked = " ".join(_marked(word) for word in _WORD.findall(base_letters(field)))
     return SEPARATOR.join(marked.split(SEPARATOR)[: MOST_BEGINNINGS + 1]).rstrip()

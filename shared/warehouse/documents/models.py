@@ -25,7 +25,7 @@ from shared.kernel.fields import (
     StoredDay,
     Timestamp,
 )
-from shared.kernel.list_parameters import KeyedParameters, OneOf, Search, Text, begins_with
+from shared.kernel.list_parameters import Beginnings, KeyedParameters, OneOf, Text, begins_with
 from shared.kernel.metadata import (
     LineMetadata,
     LineMetadataChange,
@@ -354,7 +354,7 @@ class ExitDocumentDetail(ExitDocument):
 
 class _DocumentParameters(KeyedParameters):
     search: Annotated[
-        Search | None, begins_with("`doc_num`, `external_ref`, `card_code` or `card_name`")
+        Beginnings | None, begins_with("`doc_num`, `external_ref`, `card_code` or `card_name`")
     ] = None
     external_ref: Text | None = None
     type: str | None = None

@@ -20,7 +20,7 @@ from shared.kernel.fields import (
     StoredDay,
     exactly_one_of,
 )
-from shared.kernel.list_parameters import Search, begins_with
+from shared.kernel.list_parameters import Beginnings, begins_with
 from shared.warehouse.catalog.models import GoodsDraft, OptionalGoods
 from shared.warehouse.catalog.several_lines import MAX_LINES
 from shared.warehouse.work.models import (
@@ -195,7 +195,7 @@ class PickingParameters(WorkParameters):
         "finalized_at", "-finalized_at", "priority", "-priority",
     ] = "-created_at"  # fmt: skip
     search: Annotated[
-        Search | None, begins_with("`code`, or of `doc_num` or `external_ref` of its documents")
+        Beginnings | None, begins_with("`code`, or of `doc_num` or `external_ref` of its documents")
     ] = None
     has_shortage: bool | None = None
 

@@ -19,7 +19,7 @@ from shared.kernel.fields import (
     StoredDay,
     Timestamp,
 )
-from shared.kernel.list_parameters import Search, begins_with
+from shared.kernel.list_parameters import Beginnings, begins_with
 from shared.warehouse.approvals.models import Approver
 from shared.warehouse.catalog.models import GoodsDraft, OptionalGoods
 from shared.warehouse.catalog.several_lines import MAX_LINES as MAX_REQUEST_LINES
@@ -126,9 +126,9 @@ class ReceiptParameters(WorkParameters):
         "created_at", "-created_at", "updated_at", "-updated_at",
         "finalized_at", "-finalized_at",
     ] = "-created_at"  # fmt: skip
-    search: Annotated[Search | None, begins_with("`doc_num` or `external_ref` of its document")] = (
-        None
-    )
+    search: Annotated[
+        Beginnings | None, begins_with("`doc_num` or `external_ref` of its document")
+    ] = None
 
 
 MAX_SERIALS = 20

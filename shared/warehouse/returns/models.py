@@ -21,10 +21,10 @@ from shared.kernel.fields import (
     Timestamp,
 )
 from shared.kernel.list_parameters import (
+    Beginnings,
     IdParameter,
     OneOf,
     PeriodParameters,
-    Search,
     Text,
     begins_with,
 )
@@ -318,7 +318,7 @@ class ReturnParameters(PeriodParameters):
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
     search: Annotated[
-        Search | None, begins_with("`code`, `external_ref`, `card_code` or `card_name`")
+        Beginnings | None, begins_with("`code`, `external_ref`, `card_code` or `card_name`")
     ] = None
     status: OneOf[ReturnStatus] | None = None
     warehouse: Text | None = Field(

@@ -22,7 +22,7 @@ from shared.kernel.fields import (
     Timestamp,
     Word,
 )
-from shared.kernel.list_parameters import OneOf, PeriodParameters, Search, Text, begins_with
+from shared.kernel.list_parameters import Beginnings, OneOf, PeriodParameters, Text, begins_with
 from shared.kernel.metadata import LineMetadata, Metadata, stored_metadata
 from shared.warehouse.catalog.models import CountedLine, UnitGoods
 from shared.warehouse.stock.models import ShelfStatus
@@ -290,7 +290,7 @@ class TransferOrderParameters(PeriodParameters):
     """Parameters of the list of transfer orders."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    search: Annotated[Search | None, begins_with("`code` or `external_ref`")] = None
+    search: Annotated[Beginnings | None, begins_with("`code` or `external_ref`")] = None
     status: OneOf[OrderStatus] | None = None
     from_warehouse: Text | None = None
     to_warehouse: Text | None = None

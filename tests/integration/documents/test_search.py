@@ -56,6 +56,10 @@ def test_document_is_found_by_number_reference_and_partner(yard: WarehouseScenar
     assert _found(erp, "/exit-documents", "central", status="closed") == []
     assert _found(erp, "/exit-documents", "central", sort="-priority") == [first, second]
     assert _found(erp, "/exit-documents", "YARD") == []
+    long = "00017 Construcciones-Reformas del Norte y Sur de España S.L."
+    third = _exit(erp, "B-0078", partner_name=long)
+    assert _found(erp, "/exit-documents", long) == [third]
+    assert _found(erp, "/exit-documents", long.replace("Norte", "Oeste")) == []
     assert _found(erp, "/entry-documents", "central") == []
     entry = erp.post("/entry-documents", document_body(external_ref="PO-900"), key="po").id
     assert _found(erp, "/entry-documents", "po-900") == [entry]

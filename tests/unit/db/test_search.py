@@ -22,6 +22,7 @@ from shared.kernel.db.search import (
     SEARCH,
     SearchEntries,
     count_search_items,
+    first_beginnings,
     indexed_parts,
     marked_text,
     prefix_of,
@@ -134,6 +135,9 @@ def test_only_the_first_beginnings_of_a_field_are_found() -> None:
     found = [word for word in (*words, "other") if BEGINNINGS.compared([word])[0] in text]
     assert found == [*words[:-1], "other"]
     assert len(marked_text(*(f"number{at}" for at in range(100)))) == MARKED_LENGTH
+    compared = BEGINNINGS.compared(words_of(first_beginnings(" ".join(words))))
+    assert len(compared) == MOST_BEGINNINGS
+    assert all(word in text for word in compared)
 
 
 def test_a_reference_of_many_numbers_is_found_as_it_is() -> None:
