@@ -39,7 +39,7 @@ export function Found({ input, subjects, written, isEntered, onClose }) {
       go(href([hit.subject.name, hit.row.id]));
     }
   }, [isDone, isEntered, found]);
-  const groups = written.trim() ? found.flatMap((hits) => groupOf(hits) ?? []) : recent();
+  const groups = written.trim() ? groupsOf(found) : recent();
   const choices = groups.flatMap((group) => group.choices);
   useEffect(() => {
     /** @param {KeyboardEvent} event */
@@ -170,16 +170,30 @@ function distinct(found) {
 }
 
 /**
- * @param {Hits} hits
- * @returns {{label: string, choices: Choice[]} | null}
+ * Return the choices by subject: several questions may be about one.
+ *
+ * @param {readonly Hits[]} found
  */
-function groupOf({ question: { subject, query, isList }, rows, total }) {
-  const label = subjectLabel(subject.name);
+function groupsOf(found) {
+  /** @type {Map<string, Choice[]>} */
+  const groups = new Map();
+  for (const hits of found) {
+    const label = subjectLabel(hits.question.subject.name);
+    groups.set(label, [...(groups.get(label) ?? []), ...choicesOf(hits)]);
+  }
+  return [...groups].map(([label, choices]) => ({ label, choices }));
+}
+
+/**
+ * @param {Hits} hits
+ * @returns {Choice[]}
+ */
+function choicesOf({ question: { subject, query, isList }, rows, total }) {
   const { per_page, ...asked } = query;
   const all = href([subject.name], /** @type {Record<string, string>} */ (asked));
   if (isList) {
     const [[filter, value] = ['', '']] = Object.entries(asked);
-    return { label, choices: [{ to: all, title: `${fieldLabel(filter)} ${value}`, more: '' }] };
+    return [{ to: all, title: `${fieldLabel(filter)} ${value}`, more: '' }];
   }
   const choices = rows.map((row) => ({
     to: href([subject.name, row.id]),
@@ -189,7 +203,7 @@ function groupOf({ question: { subject, query, isList }, rows, total }) {
   if (total > MOST) {
     choices.push({ to: all, title: text('found_all', { count: total }), more: '' });
   }
-  return { label, choices };
+  return choices;
 }
 
 /** What was opened last. */

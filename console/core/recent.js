@@ -13,7 +13,11 @@ export function rememberOpened(storage, owner, opened) {
   const others = lastOpened(storage, owner).filter(
     ({ subject, id }) => subject !== opened.subject || id !== opened.id,
   );
-  storage[`${PREFIX}${owner} opened`] = JSON.stringify([opened, ...others.slice(0, 9)]);
+  try {
+    storage[`${PREFIX}${owner} opened`] = JSON.stringify([opened, ...others.slice(0, 9)]);
+  } catch {
+    // the storage of the tab is full: the screen is shown without
+  }
 }
 
 /**

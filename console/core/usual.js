@@ -9,7 +9,11 @@ const key = () => `stowage.warehouse ${session.user.value?.tenant}`;
 
 /** @param {string} code */
 export function rememberWarehouse(code) {
-  localStorage.setItem(key(), code);
+  try {
+    localStorage.setItem(key(), code);
+  } catch {
+    // the storage of the browser is full: the form is saved without
+  }
 }
 
 /**

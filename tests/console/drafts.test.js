@@ -38,6 +38,12 @@ test('the last ten that were opened are kept for their user, each once', () => {
   assert.deepEqual(lastOpened(tab, '7'), []);
 });
 
+test('a full storage does not keep a screen from being shown', () => {
+  const full = new Proxy({}, { set: () => { throw new Error('QuotaExceededError'); } });
+  rememberOpened(full, '7', { subject: 'receipts', id: '1', title: 'Receipt 1' });
+  assert.deepEqual(lastOpened(full, '7'), []);
+});
+
 test('a sign-out forgets all drafts and nothing else, and a full storage keeps none', () => {
   const tab = storage();
   tab.setItem('stowage.tab', 'x');

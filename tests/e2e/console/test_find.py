@@ -82,6 +82,26 @@ def test_scan_opens_what_it_names_and_a_slash_in_a_field_is_text(
     expect(person.page.locator(".found")).to_contain_text("Nothing matches.")
 
 
+def test_batch_and_serial_number_of_the_same_digits_are_in_one_group(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    place = {"warehouse": f"W-{goods}", "bin_code": "A-1", "reason": "count"}
+    for name, managed, counted in (
+        ("batch", "man_btch_num", {"batch": goods, "counted_qty": 3}),
+        ("serial", "man_ser_num", {"serial": goods, "counted_qty": 1}),
+    ):
+        code = f"{name}-{goods}"
+        acme.post("/products", json={"item_code": code, "name": code, managed: True})
+        stock = {"item_code": code, **place, **counted}
+        acme.post("/stock-adjustments", json=stock).raise_for_status()
+    person.start()
+    field(person).fill(goods)
+    field(person).press("Enter")
+    stocks = person.page.get_by_role("listbox").get_by_role("group", name="Stock", exact=True)
+    expect(stocks).to_have_count(1)
+    expect(stocks.get_by_role("option")).to_have_count(2)
+
+
 @pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])
 def test_results_are_accessible(
     new_person: NewPerson, run: str, crates: list[int], language: str, theme: str
