@@ -74,10 +74,15 @@ class Stored(BaseModel):
         return cls.model_validate_json(text, extra="allow")
 
     def to_json(self) -> str:
-        """Return the JSON to store, with the fields that only another release knows."""
+        """Return the JSON to store, with the fields that only another release knows.
+
+        Fields that have their default are left out: a fifth of the bytes, which are billed by the
+        KB. So the default of a stored field never changes.
+        """
         if not _has_unknown(self):
-            return self.model_dump_json()
-        return to_json(_with_unknown(self, self.model_dump(mode="json"))).decode()
+            return self.model_dump_json(exclude_defaults=True)
+        dumped = self.model_dump(mode="json", exclude_defaults=True)
+        return to_json(_with_unknown(self, dumped)).decode()
 
     def in_place_of(self, former: "Stored") -> Self:
         """Return the entity or part with the fields of `former` that only another release knows."""
@@ -131,9 +136,9 @@ def _has_unknown(entity: Stored) -> bool:
 def _with_unknown(entity: Stored, dumped: dict[str, Any]) -> dict[str, Any]:
     """Return the dump of an entity with the unknown fields of the entity and of its parts."""
     for name, in_json in _part_names(type(entity)).items():
-        shown = dumped.get(in_json)  # a field that is None may be left out
-        for part, one in zip(_parts(entity, name), _listed(shown), strict=True):
-            _with_unknown(part, one)
+        if in_json in dumped:  # a part that is left out has no unknown fields
+            for part, one in zip(_parts(entity, name), _listed(dumped[in_json]), strict=True):
+                _with_unknown(part, one)
     dumped.update(entity.__pydantic_extra__ or {})
     return dumped
 

@@ -288,3 +288,31 @@ def test_response_shows_the_fields_that_it_shares_with_an_entity() -> None:
     kept = _Kept(id=1, note="a", secret="b")
     assert dict(_Shown.from_stored(kept, code="X-1")) == {"id": 1, "code": "X-1", "note": "a"}
     assert _Shown.from_stored(kept, code="X-1", note=None).note is None
+
+
+# Stored entities
+
+
+class _Sums(Stored):
+    lines: int = 0
+
+
+class _Work(Stored):
+    id: int
+    note: str | None
+    status: str = "open"
+    batches: tuple[str, ...] = ()
+    sums: _Sums = _Sums()
+
+
+def test_stored_json_leaves_out_what_has_its_default() -> None:
+    work = _Work(id=1, note=None)
+    assert loads(work.to_json()) == {"id": 1, "note": None}
+    assert _Work.from_json(work.to_json()) == work
+
+
+def test_part_that_is_left_out_does_not_lose_unknown_fields() -> None:
+    work = _Work.from_json('{"id": 1, "note": null, "new": 7}')
+    assert loads(work.to_json()) == {"id": 1, "note": None, "new": 7}
+    part = _Work.from_json('{"id": 1, "note": null, "sums": {"new": 7}}')
+    assert loads(part.to_json()) == {"id": 1, "note": None, "sums": {"new": 7}}

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from shared.kernel.db.dictionary import DICTIONARY
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 
 type Item = dict[str, Any]
@@ -108,11 +109,18 @@ def _value_size(attribute: Mapping[str, Any]) -> int:
             return len(value) + 1
 
 
-def pack(text: str) -> list[bytes]:
+def pack(text: str, dictionary: bytes = b"") -> list[bytes]:
     """Return the `data` of one or more items for the JSON text of an entity."""
     raw = text.encode()
-    packed = zlib.compress(raw, 6) if len(raw) >= _COMPRESS_FROM else raw
+    packed = _deflated(raw, dictionary) if len(raw) >= _COMPRESS_FROM else raw
     return [packed[at : at + PART_SIZE] for at in range(0, len(packed), PART_SIZE)]
+
+
+def _deflated(raw: bytes, dictionary: bytes) -> bytes:
+    if not dictionary:
+        return zlib.compress(raw, 6)
+    stream = zlib.compressobj(6, zdict=dictionary)
+    return stream.compress(raw) + stream.flush()
 
 
 def unpack(parts: Sequence[bytes], most: int = MAX_TEXT) -> bytes:
@@ -136,7 +144,7 @@ def inflate(data: bytes, most: int = MAX_TEXT) -> bytes:
     Raises:
         ValueError: There are more than `most` bytes, or the data is damaged.
     """
-    stream = zlib.decompressobj(zlib.MAX_WBITS | _ZLIB_OR_GZIP)
+    stream = zlib.decompressobj(zlib.MAX_WBITS | _ZLIB_OR_GZIP, zdict=DICTIONARY)
     try:
         text = stream.decompress(data, most + 1)
     except zlib.error as error:

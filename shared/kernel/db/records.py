@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shared.kernel.db.actions import Cost
+from shared.kernel.db.dictionary import DICTIONARY, DICTIONARY_SINCE
 from shared.kernel.db.items import MAX_TEXT, PART_SIZE, Item, Key, item_at, pack, unpack
 from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
@@ -95,7 +96,7 @@ def encode_entity[E: Stored](
     # A character has up to 4 bytes: most texts are not encoded twice.
     if len(text) > MAX_TEXT // 4 and (length := len(text.encode())) > MAX_TEXT:
         raise Conflict(f"{name} is too large: it has {length} bytes, the limit is {MAX_TEXT}.")
-    data = pack(text)
+    data = pack(text, DICTIONARY if record.schema >= DICTIONARY_SINCE else b"")
     parts, size = len(data), sum(map(len, data))
     if parts > MAX_PARTS:
         raise Conflict(

@@ -3,7 +3,6 @@
 import base64
 import itertools
 import json
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +18,7 @@ from shared.integration.webhooks.repository import (
 )
 from shared.kernel.clock import milliseconds_of
 from shared.kernel.config import config
-from shared.kernel.db.items import Item, Key, from_attributes, unpack
+from shared.kernel.db.items import Item, Key, from_attributes, inflate, unpack
 from shared.kernel.db.records import HEAD
 from shared.kernel.events.outbox import OutboxEntry, parse_entry
 from tests.snapshot import stored_items
@@ -215,5 +214,5 @@ def _plain_text(item: Mapping[str, Any]) -> str:
 
 
 def _plain(value: bytes) -> str:
-    raw = zlib.decompress(value) if value[:1] == b"\x78" else value
+    raw = inflate(value) if value[:1] == b"\x78" else value
     return raw.decode(errors="replace")

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.kernel.db.dictionary import DICTIONARY, DICTIONARY_SINCE
 from shared.kernel.db.items import (
     MAX_TEXT,
     PART_SIZE,
@@ -22,9 +23,21 @@ from shared.kernel.db.items import (
     to_attributes,
     unpack,
 )
+from shared.kernel.db.records import HEAD, Record, encode_entity
+from shared.kernel.fields import Stored
 from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
+
+CHECKSUM = 1911055258
+"""The checksum of the dictionary in what is stored; it never changes."""
+
+
+class _Work(Stored):
+    note: str
+    whs_code: str
+    external_ref: str
+
 
 _VALUES = (
     st.text()
@@ -61,6 +74,21 @@ def test_whole_numbers_are_read_as_integers() -> None:
 @given(st.text(max_size=3000).map(lambda text: f'{{"comments":"{text}"}}'))
 def test_packed_entity_round_trips(text: str) -> None:
     assert unpack(pack(text)).decode() == text
+    assert unpack(pack(text, DICTIONARY)).decode() == text
+
+
+def test_dictionary_is_the_one_that_stored_data_names() -> None:
+    assert zlib.adler32(DICTIONARY) == CHECKSUM
+
+
+def test_dictionary_is_used_from_its_version_of_the_schema_on() -> None:
+    entity = _Work(note="x" * 300, whs_code="YARD", external_ref="SO-1")
+    sizes = []
+    for schema in (DICTIONARY_SINCE - 1, DICTIONARY_SINCE):
+        _, head, _ = encode_entity(("work#1", HEAD), "Work 1", Record(1, 1, entity, schema=schema))
+        assert _Work.from_json(unpack([head["data"]])) == entity
+        sizes.append(len(head["data"]))
+    assert sizes[0] == len(pack(entity.to_json())[0]) > sizes[1]
 
 
 @each_case(
@@ -70,6 +98,7 @@ def test_packed_entity_round_trips(text: str) -> None:
         (gzip.compress(bytes(MAX_TEXT + 1), 1), "has more than 33554432 bytes"),
         (zlib.compress(b"{}" * 300)[:-3], "is truncated"),
         (b"\x78\x9c" + b"\xff" * 20, "Error -3"),
+        (pack("x" * 300, b"another dictionary")[0], "Error"),
     ],
 )
 def test_compressed_data_is_read_up_to_a_bound(data: bytes, message: str) -> None:
