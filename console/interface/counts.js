@@ -49,14 +49,7 @@ const subject = {
     {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "line_num", "type": "integer"}, {"name": "status", "type": "choice", "choices": ["open", "counted", "recount"]}, {"name": "bin_code", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "product_name", "type": "text"}, {"name": "batch_num", "type": "text"}, {"name": "serial_number", "type": "text"}, {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"]}, {"name": "expected_qty", "type": "number"}, {"name": "counted_qty", "type": "number"}, {"name": "difference", "type": "number"}, {"name": "counted_by", "type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "name", "type": "text"}]}, {"name": "counted_at", "type": "date-time"}, {"name": "movement_id", "type": "integer"}]}}
    ]
   },
-  "/counts/{id}/goods": {
-   "permission": null,
-   "fields": [
-    {"name": "whs_code", "type": "text"},
-    {"name": "products", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "name", "type": "text"}, {"name": "barcode", "type": "text"}, {"name": "man_btch_num", "type": "boolean"}, {"name": "man_ser_num", "type": "boolean"}, {"name": "gtins", "type": "array", "items": {"type": "object", "fields": [{"name": "gtin", "type": "text"}, {"name": "units", "type": "integer"}, {"name": "unit", "type": "text"}]}}]}},
-    {"name": "positions", "type": "array", "items": {"type": "object", "fields": [{"name": "bin_code", "type": "text"}, {"name": "pick_sequence", "type": "integer"}]}}
-   ]
-  }
+  "/counts/{id}/goods": {"permission": null, "fields": []}
  },
  "actions": {
   "POST /counts": {

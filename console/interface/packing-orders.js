@@ -64,14 +64,7 @@ const subject = {
     {"name": "handling_units", "type": "array", "items": {"type": "object", "fields": [{"name": "object", "type": "text"}, {"name": "id", "type": "integer"}, {"name": "code", "type": "text"}, {"name": "sscc", "type": "text"}, {"name": "type", "type": "choice", "choices": ["carton", "pallet", "tote", "other"]}, {"name": "status", "type": "choice", "choices": ["open", "closed", "dispatched"]}, {"name": "parent_id", "type": "integer"}, {"name": "packing_order_id", "type": "integer"}, {"name": "warehouse_code", "type": "text"}, {"name": "contents", "type": "array", "items": {"type": "object", "fields": [{"name": "item_code", "type": "text"}, {"name": "product_name", "type": "text"}, {"name": "batch_num", "type": "text"}, {"name": "serial_numbers", "type": "array", "items": {"type": "text"}}, {"name": "qty", "type": "number"}]}}, {"name": "weight_kg", "type": "number"}, {"name": "length_mm", "type": "integer"}, {"name": "width_mm", "type": "integer"}, {"name": "height_mm", "type": "integer"}, {"name": "tare_kg", "type": "number"}, {"name": "tracking_number", "type": "text"}, {"name": "carrier_code", "type": "text"}, {"name": "created_at", "type": "date-time"}, {"name": "updated_at", "type": "date-time"}]}}
    ]
   },
-  "/packing-orders/{id}/goods": {
-   "permission": null,
-   "fields": [
-    {"name": "whs_code", "type": "text"},
-    {"name": "products", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "name", "type": "text"}, {"name": "barcode", "type": "text"}, {"name": "man_btch_num", "type": "boolean"}, {"name": "man_ser_num", "type": "boolean"}, {"name": "gtins", "type": "array", "items": {"type": "object", "fields": [{"name": "gtin", "type": "text"}, {"name": "units", "type": "integer"}, {"name": "unit", "type": "text"}]}}]}},
-    {"name": "positions", "type": "array", "items": {"type": "object", "fields": [{"name": "bin_code", "type": "text"}, {"name": "pick_sequence", "type": "integer"}]}}
-   ]
-  }
+  "/packing-orders/{id}/goods": {"permission": null, "fields": []}
  },
  "actions": {
   "POST /packing-orders": {

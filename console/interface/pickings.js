@@ -19,6 +19,8 @@ const subject = {
     {"name": "updated_at", "type": "date-time"},
     {"name": "code", "type": "text"},
     {"name": "priority", "type": "integer"},
+    {"name": "due_date", "type": "date"},
+    {"name": "wave_id", "type": "integer"},
     {"name": "has_shortage", "type": "boolean"}
    ],
    "filters": [
@@ -53,19 +55,14 @@ const subject = {
     {"name": "updated_at", "type": "date-time"},
     {"name": "code", "type": "text"},
     {"name": "priority", "type": "integer"},
+    {"name": "due_date", "type": "date"},
+    {"name": "wave_id", "type": "integer"},
     {"name": "has_shortage", "type": "boolean"},
     {"name": "carrier_code", "type": "text"},
     {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "picked_qty", "type": "number"}, {"name": "bin_code", "type": "text"}, {"name": "batch_num", "type": "text"}, {"name": "serials", "type": "array", "items": {"type": "text"}}, {"name": "status", "type": "choice", "choices": ["open", "partial", "picked", "short"]}, {"name": "fills", "type": "array", "items": {"type": "object", "fields": [{"name": "document_id", "type": "integer"}, {"name": "line_num", "type": "integer"}, {"name": "external_ref", "type": "text"}, {"name": "qty", "type": "number"}]}}]}}
    ]
   },
-  "/pickings/{id}/goods": {
-   "permission": null,
-   "fields": [
-    {"name": "whs_code", "type": "text"},
-    {"name": "products", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "name", "type": "text"}, {"name": "barcode", "type": "text"}, {"name": "man_btch_num", "type": "boolean"}, {"name": "man_ser_num", "type": "boolean"}, {"name": "gtins", "type": "array", "items": {"type": "object", "fields": [{"name": "gtin", "type": "text"}, {"name": "units", "type": "integer"}, {"name": "unit", "type": "text"}]}}]}},
-    {"name": "positions", "type": "array", "items": {"type": "object", "fields": [{"name": "bin_code", "type": "text"}, {"name": "pick_sequence", "type": "integer"}]}}
-   ]
-  }
+  "/pickings/{id}/goods": {"permission": null, "fields": []}
  },
  "actions": {
   "POST /pickings": {

@@ -52,14 +52,7 @@ const subject = {
     {"name": "approvals", "type": "array", "items": {"type": "object", "fields": [{"name": "code", "type": "text"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "ordered_qty", "type": "number"}, {"name": "allowed_qty", "type": "number"}, {"name": "received_qty", "type": "number"}, {"name": "decided_by", "type": "object", "fields": [{"name": "user_id", "type": "integer"}, {"name": "name", "type": "text"}]}, {"name": "decided_at", "type": "date-time"}]}}
    ]
   },
-  "/receipts/{id}/goods": {
-   "permission": null,
-   "fields": [
-    {"name": "whs_code", "type": "text"},
-    {"name": "products", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "name", "type": "text"}, {"name": "barcode", "type": "text"}, {"name": "man_btch_num", "type": "boolean"}, {"name": "man_ser_num", "type": "boolean"}, {"name": "gtins", "type": "array", "items": {"type": "object", "fields": [{"name": "gtin", "type": "text"}, {"name": "units", "type": "integer"}, {"name": "unit", "type": "text"}]}}]}},
-    {"name": "positions", "type": "array", "items": {"type": "object", "fields": [{"name": "bin_code", "type": "text"}, {"name": "pick_sequence", "type": "integer"}]}}
-   ]
-  }
+  "/receipts/{id}/goods": {"permission": null, "fields": []}
  },
  "actions": {
   "POST /receipts": {

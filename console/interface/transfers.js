@@ -49,14 +49,7 @@ const subject = {
     {"name": "lines", "type": "array", "items": {"type": "object", "fields": [{"name": "product_id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "qty", "type": "number"}, {"name": "batch_num", "type": "text"}, {"name": "serials", "type": "array", "items": {"type": "text"}}, {"name": "from_bin", "type": "text"}, {"name": "to_bin", "type": "text"}, {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"]}]}}
    ]
   },
-  "/transfers/{id}/goods": {
-   "permission": null,
-   "fields": [
-    {"name": "whs_code", "type": "text"},
-    {"name": "products", "type": "array", "items": {"type": "object", "fields": [{"name": "id", "type": "integer"}, {"name": "item_code", "type": "text"}, {"name": "name", "type": "text"}, {"name": "barcode", "type": "text"}, {"name": "man_btch_num", "type": "boolean"}, {"name": "man_ser_num", "type": "boolean"}, {"name": "gtins", "type": "array", "items": {"type": "object", "fields": [{"name": "gtin", "type": "text"}, {"name": "units", "type": "integer"}, {"name": "unit", "type": "text"}]}}]}},
-    {"name": "positions", "type": "array", "items": {"type": "object", "fields": [{"name": "bin_code", "type": "text"}, {"name": "pick_sequence", "type": "integer"}]}}
-   ]
-  }
+  "/transfers/{id}/goods": {"permission": null, "fields": []}
  },
  "actions": {
   "POST /transfers": {

@@ -458,6 +458,7 @@ const words = {
     vehicle_plate: "Number plate",
     w: "Width (m)",
     warehouse_code: "Warehouse",
+    wave_id: "Wave",
     weight_kg: "Weight (kg)",
     whs_code: "Warehouse",
     width_m: "Width (m)",

@@ -13,12 +13,14 @@ from shared.warehouse.picking.models import (
     PickingDetail,
     PickingDraft,
     PickingEnd,
+    PickingGoods,
     PickingParameters,
     PicksDraft,
     StoredPicking,
 )
-from shared.warehouse.scanning.models import GOODS_TEXT, WorkGoods
+from shared.warehouse.scanning.models import GOODS_TEXT
 from shared.warehouse.scanning.service import goods_of
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.waves.picking_status import record_in_wave
 
 routes = Routes()
@@ -52,16 +54,18 @@ def get_picking(store: Store, request: Request) -> ResourceResponse:
     "/pickings/{id}/goods",
     "Get the goods of a picking",
     scope="pickings:read",
-    response=WorkGoods,
-    description=GOODS_TEXT,
+    response=PickingGoods,
+    description=f"{GOODS_TEXT} `pick_substitution` is the setting of the company.",
 )
 def get_picking_goods(store: Store, request: Request) -> ResourceResponse:
-    """Return what names the goods of one picking on labels."""
+    """Return what names the goods of one picking on labels, and what may be picked instead."""
     record = service.get_picking(store, request.id)
     lines = views.picking_in_detail(record).lines
     products = (line["product_id"] for line in lines)
     bins = (line["bin_code"] for line in lines)
-    return ResourceResponse(goods_of(store, products, record.entity.whs_code, bins))
+    goods = goods_of(store, products, record.entity.whs_code, bins)
+    setting = settings_of(store.company).pick_substitution
+    return ResourceResponse(PickingGoods(**dict(goods), pick_substitution=setting))
 
 
 _WRITE: OperationOptions = {

@@ -66,6 +66,8 @@ def _picking(number: int, times: spec.Times) -> StoredPicking:
         {
             **_work(number, times),
             "priority": spec.unless(number, 4, number % 3 + 1),
+            "due_date": spec.unless(number, 3, f"2026-04-{number % 20 + 10}"),
+            "wave_id": spec.unless(number, 2, number % 5 + 1),
             "has_shortage": number % 5 == 0,
             "documents": documents,
             "warehouse_id": warehouse_of(number),
@@ -151,7 +153,8 @@ PICKING_LIST = spec.Listed(
     make=_picking,
     period=True,
     fields=spec.fields(
-        f"{_FIELDS}object: document?\nstring: code\ninteger: priority?\nboolean: has_shortage"
+        f"{_FIELDS}object: document?\nstring: code\ninteger: priority? wave_id?\n"
+        "date: due_date?\nboolean: has_shortage"
     ),
     filters={
         **_FILTERS,

@@ -187,6 +187,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "warehouse": ("Warehouse", "Almacén"),
     "warehouse_code": ("Warehouse", "Almacén"),
     "warehouse_id": ("Warehouse id", "Id de almacén"),
+    "wave_id": ("Wave", "Ola"),
     "weight_kg": ("Weight (kg)", "Peso (kg)"),
     "whs_code": ("Warehouse", "Almacén"),
     "width_mm": ("Width (mm)", "Ancho (mm)"),

@@ -23,6 +23,8 @@ from shared.kernel.fields import (
 from shared.kernel.list_parameters import Beginnings, begins_with
 from shared.warehouse.catalog.models import GoodsDraft, OptionalGoods
 from shared.warehouse.catalog.several_lines import MAX_LINES
+from shared.warehouse.scanning.models import WorkGoods
+from shared.warehouse.settings.values import Substitution
 from shared.warehouse.work.models import (
     DocumentReference,
     Fill,
@@ -162,6 +164,8 @@ class Picking(WorkView):
 
     code: str
     priority: int | None
+    due_date: StoredDay | None
+    wave_id: int | None
     has_shortage: bool
 
 
@@ -185,6 +189,12 @@ class PickingDetail(Picking):
     carrier_code: str | None
     lines: list[PickingLine]
     actions: list[str]
+
+
+class PickingGoods(WorkGoods):
+    """The goods of a picking, and what may be picked instead of the allocated stock."""
+
+    pick_substitution: Substitution
 
 
 class PickingParameters(WorkParameters):

@@ -53,6 +53,9 @@ def test_picking_names_its_positions_with_their_places(scenario: ReceivingScenar
     assert [one["item_code"] for one in goods["products"]] == ["BRICK"]
     places = {one["bin_code"]: one["pick_sequence"] for one in goods["positions"]}
     assert places == {"A-01": 7, "F-01": None}
+    assert goods["pick_substitution"] == "none"
+    yard.change_settings(pick_substitution="batch")
+    assert _goods(scenario, f"/pickings/{number}")["pick_substitution"] == "batch"
 
 
 def test_count_with_an_empty_position(scenario: ReceivingScenario) -> None:
