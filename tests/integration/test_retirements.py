@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.validation import check
+from shared.warehouse.counts import service
+from shared.warehouse.counts.models import GoodsCount
 from shared.warehouse.master_data.uses import REFERENCING_KINDS
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, Recording, stuck_after
@@ -218,6 +223,24 @@ def test_creation_that_commits_within_a_retirement_never_survives_it(
         pytest.fail("a retirement makes more calls than that")
     assert set(outcomes) == {True, False}
     assert outcomes == sorted(outcomes, reverse=True), "first creations, then retirements succeed"
+
+
+def test_row_of_a_file_is_not_counted_when_its_product_is_deleted_meanwhile(
+    master_data: Erp, aws_faults: AwsFaults
+) -> None:
+    # Without a creation behind it, the retirement is complete when the rows are committed.
+    between = _RetirementBeforeCommit(master_data, _RETIREMENTS["product is deleted"], _MOST_CALLS)
+    body = check(GoodsCount, {**_COUNTED, "bin_code": "A-01"})
+
+    with aws_faults.faulty(between):
+        [problems] = run_transaction(
+            operator_store("acme"), lambda tx: service.count_rows(tx, 1, [body])
+        )
+
+    assert between.answer is not None
+    assert between.answer.status == 200
+    assert [problem.field for problem in problems] == ["item_code"]
+    assert not master_data.get("/counts/1").data["lines"][0]["item_code"]
 
 
 @pytest.mark.parametrize("retirement", _RETIREMENTS)

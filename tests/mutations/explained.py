@@ -21,6 +21,10 @@ EXPLAINED: dict[str, str] = {
     " tx.store.get_many(NamedCodes(positions=places).keys)": (
         "It reads ahead, in one call for all lines: what uses the positions reads them otherwise."
     ),
+    "warehouse/counts/counting.py count_rows: without"
+    " _read_ahead(tx, count, list(valid.values()), known)": (
+        "It reads ahead, in one call for all rows: what counts each of them reads them otherwise."
+    ),
     "warehouse/stock/renames.py _move_rows: put instead of insert in"
     " tx.insert(item_at(new, id=record.id))": (
         "The same transaction reserves the code of the position, so nobody else adds rows with it."

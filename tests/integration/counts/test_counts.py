@@ -151,6 +151,23 @@ def test_stock_that_nobody_expected_takes_the_line_of_the_empty_position(
     assert (_qty(yard), _qty(yard, bin_code="B-01"), _qty(yard, "CEMENT", "B-01")) == (8, 2, 1)
 
 
+def test_stock_that_nobody_expected_is_counted_again_in_its_line(
+    yard: WarehouseScenario, counts: CountScenario
+) -> None:
+    yard.stock("BRICK", 10)
+    number = counts.create(positions=["A-01"]).id
+
+    for qty in (1, 3):
+        counts.count(number, item_code="CEMENT", batch="L9", qty=qty)
+
+    assert counts.lines(number) == [
+        (1, "A-01", "BRICK", "open", 10, None), (2, "A-01", "CEMENT", "counted", 0, 3),
+    ]  # fmt: skip
+    other = counts.create(positions=["B-01"]).id
+    with pytest.raises(Conflict, match="CEMENT batch L9 at A-01 is in CN-1"):
+        counts.count(other, item_code="CEMENT", batch="L9", qty=1)
+
+
 @pytest.mark.usefixtures("small_steps")
 def test_empty_position_counts_all_of_its_stock_as_missing(
     yard: WarehouseScenario, counts: CountScenario
