@@ -8,13 +8,13 @@ from functools import partial
 
 import pytest
 
-from shared.kernel.errors import Conflict, ServiceError
+from shared.kernel.errors import Conflict, ServiceError, StaleState
 from shared.warehouse.counts.models import StoredCount
 from shared.warehouse.counts.repository import read_sums
 from shared.warehouse.stock.models import StockRow
 from tests.concurrency import run_concurrently
 from tests.count_scenario import CountScenario
-from tests.faults import AwsFaults
+from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.integration.call_faults import at_calls, die
 from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, each_seed
 from tests.stack import Stack
@@ -171,7 +171,7 @@ def _assert_sums(stack: Stack, counts: CountScenario, number: int) -> None:
     assert read_sums(stack.store(), [number])[number] == counts.get(number).sums
 
 
-def test_counting_beside_finishing_or_cancelling_is_before_it_or_refused(
+def test_counting_beside_finishing_is_before_it_or_refused(
     stack: Stack, counts: CountScenario, scheduler: Scheduler
 ) -> None:
     yard = WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
@@ -207,6 +207,28 @@ def test_counting_beside_finishing_or_cancelling_is_before_it_or_refused(
 
 
 @pytest.mark.usefixtures("small_steps")
+def test_line_is_not_counted_when_its_count_is_cancelled_meanwhile(
+    stack: Stack, counts: CountScenario, aws_faults: AwsFaults
+) -> None:
+    yard = WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
+    yard.stock("BRICK", 10)
+    number = counts.create(positions=["A-01"]).id
+    counts.count(number, item_code="BRICK", qty=9)
+    cancelled = list[str]()
+
+    def cancel_before_the_commit(call: Call, forward: Forward) -> Answer:
+        if call.operation == "TransactWriteItems" and not cancelled:
+            cancelled.append("begun")
+            cancelled.append(counts.cancel(number).status)
+        return forward()
+
+    with aws_faults.faulty(cancel_before_the_commit), pytest.raises(StaleState):
+        counts.count(number, item_code="BRICK", qty=8)
+
+    assert cancelled == ["begun", "cancelled"]
+    assert [line.counted_qty for line in counts.get(number).lines] == [9]
+
+
 def test_twenty_requests_at_once_create_one_count_and_post_it_once(
     stack: Stack, counts: CountScenario
 ) -> None:

@@ -304,9 +304,14 @@ def test_movements_after_a_line_was_counted_are_no_difference(
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("lines_per_step", [1, 2])
 def test_line_that_contradicts_the_movements_is_counted_again(
-    yard: WarehouseScenario, counts: CountScenario
+    lines_per_step: int,
+    yard: WarehouseScenario,
+    counts: CountScenario,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("shared.warehouse.counts.posting._LINES_PER_STEP", lines_per_step)
     yard.stock("BRICK", 10)
     yard.stock("CEMENT", 4, batch="L1")
     number = counts.create(positions=["A-01"]).id
