@@ -9,7 +9,7 @@ import { h } from '../vendor/preact.js';
 /**
  * @param {object} props
  * @param {string} props.title
- * @param {() => void} props.onClose also when the Escape key is pressed
+ * @param {() => unknown} props.onClose also when the Escape key is pressed; false if it stays open
  * @param {boolean} [props.isFixed] stays open until what is inside closes it
  * @param {import('../vendor/preact.js').ComponentChildren} [props.children]
  */
@@ -37,10 +37,8 @@ export function Dialog({ title, onClose, isFixed = false, children }) {
       },
       onClose: () => {
         // browsers let nobody keep a dialog open who presses Escape repeatedly
-        if (isFixed) {
+        if (isFixed || onClose() === false) {
           element.current?.showModal();
-        } else {
-          onClose();
         }
       },
     },

@@ -5,10 +5,13 @@
  * `bodyOf` makes the body of it.
  */
 
-import { useId, useState } from '../vendor/hooks.js';
+import { address } from '../core/address.js';
+import { say } from '../core/app.js';
+import { sourcesOf } from '../core/sources.js';
 import { fieldHint, fieldLabel, text, valueLabel } from '../core/words.js';
-import { h } from '../vendor/preact.js';
-import { hasSuggestions, Suggestions } from './suggestions.js';
+import { useContext, useEffect, useId, useRef, useState } from '../vendor/hooks.js';
+import { createContext, h } from '../vendor/preact.js';
+import { Suggestions, useChoices, useNames } from './suggestions.js';
 
 /**
  * @typedef {import('../core/subject.js').Field} Field
@@ -20,6 +23,15 @@ import { hasSuggestions, Suggestions } from './suggestions.js';
 /** Characters from which on a text gets several lines. */
 const LONG = 1000;
 
+/** What inputs know beside their object: the draft of the whole form, and what it is about. */
+const Around = createContext(/** @type {import('../core/sources.js').Around} */ ({ draft: {}, resource: {} }));
+
+/** Fields in which a product is scanned. */
+const SCANNED = new Set(['item_code', 'gtin']);
+
+/** Characters of the longest scan: an element string has more than the code of a product. */
+const LONGEST_SCAN = 255;
+
 /**
  * @param {object} props
  * @param {readonly Field[]} props.fields
@@ -30,20 +42,61 @@ const LONG = 1000;
  * @param {(field: Field) => (props: InputProps) => any} [props.inputOf] chooses the input of a field;
  *   a filter has one for a value
  * @param {(row: Draft) => any} [props.noteOf] returns what is shown below each row of the fields
+ * @param {Record<string, any>} [props.resource] that a form is about
+ * @param {(input: any, field: Field) => any} [props.placed] puts an input into a table, whose head has
+ *   its label; false if it is not shown
  */
-export function Fields({ fields, draft, onChange, problems, path = '', inputOf = () => PlainInput, noteOf }) {
-  return fields.map((field) =>
-    h(inputOf(field), {
-      key: field.name,
+export function Fields({ fields, draft, onChange, problems, path = '', ...props }) {
+  const { inputOf = () => PlainInput, noteOf, resource = {}, placed } = props;
+  const latest = useRef({ draft, onChange });
+  latest.current = { draft, onChange };
+  /** @param {Draft} changes of fields that there are */
+  const fill = (changes) => {
+    const known = Object.entries(changes).filter(([name]) => fields.some((field) => field.name === name));
+    latest.current.onChange({ ...latest.current.draft, ...Object.fromEntries(known) });
+  };
+  const isProduct = fields.some(({ name }) => name === 'barcode'); // its code is its own
+  /** @param {string} name */
+  const scanner = (name) => async (/** @type {HTMLInputElement} */ input) => {
+    try {
+      const { takeScan } = await import('./scan.js');
+      await takeScan({ input, name, path, fields, draftNow: () => latest.current.draft, fill });
+    } catch {
+      say(text('no_answer'));
+    }
+  };
+  const inputs = fields.map(withChoices).map((field) => {
+    const { name } = field;
+    const input = h(inputOf(field), {
+      key: name,
       field,
-      entry: draft[field.name],
-      onChange: (/** @type {Entry} */ entry) => onChange({ ...draft, [field.name]: entry }),
+      entry: draft[name],
+      onChange: (/** @type {Entry} */ entry) => onChange({ ...draft, [name]: entry }),
       problems,
-      path: path + field.name,
+      path: path + name,
       draft,
       noteOf,
-    }),
-  );
+      inputOf,
+      isInCell: placed !== undefined,
+      onFill: fill,
+      onScan: SCANNED.has(name) && !isProduct ? scanner(name) : undefined,
+    });
+    return placed ? placed(input, field) : input;
+  });
+  return path === '' ? h(Around.Provider, { value: { draft, resource }, children: inputs }) : inputs;
+}
+
+/** The priorities that a person chooses from; the service admits other numbers, too. */
+const PRIORITIES = [1, 2, 3];
+
+/**
+ * Return a field, of which the priority is chosen by words where it is a number.
+ *
+ * @param {Field} field
+ * @returns {Field}
+ */
+function withChoices(field) {
+  return field.name === 'priority' && field.type === 'integer' ? { ...field, type: 'choice', choices: PRIORITIES } : field;
 }
 
 /**
@@ -55,10 +108,14 @@ export function Fields({ fields, draft, onChange, problems, path = '', inputOf =
  * @property {string} path
  * @property {Draft} [draft] with the fields beside it
  * @property {(row: Draft) => any} [noteOf]
+ * @property {(field: Field) => (props: InputProps) => any} [inputOf] of the fields in it
+ * @property {boolean} [isInCell] of a table, whose head has the label
+ * @property {(changes: Draft) => void} [onFill] writes into the fields beside it
+ * @property {(input: HTMLInputElement) => void} [onScan] takes what was scanned into it
  */
 
 /** @param {InputProps} props */
-export function PlainInput({ field, entry, onChange, problems, path }) {
+export function PlainInput({ field, entry, onChange, problems, path, draft, isInCell, onFill, onScan }) {
   const id = useId();
   const own = problems.filter((one) => one.field === path || one.field.startsWith(`${path}.`));
   const isLines = field.type === 'array';
@@ -68,31 +125,61 @@ export function PlainInput({ field, entry, onChange, problems, path }) {
     ...(isLines ? [text('one_per_line')] : []),
     ...(hint === null ? [] : [hint]),
   ];
-  const [isFocused, setFocused] = useState(false);
-  const written = writtenOf(entry);
-  const isSuggested = isFocused && hasSuggestions(field.name) && !isLines;
+  const around = useContext(Around);
+  const [isUsed, setUsed] = useState(false);
+  const [isHere, setHere] = useState(false);
+  const [typed, setTyped] = useState(/** @type {string | null} */ (null)); // shown until the input is left
+  const sources = isLines ? [] : sourcesOf(field.name, draft, around, address.value.path);
+  const value = writtenOf(entry);
+  const { choices } = useChoices(isUsed ? sources : [], typed ?? value);
+  const names = useNames(sources[0], [value], choices);
+  const shown = (isHere ? typed : null) ?? names.get(value) ?? value;
+  const wanted = (typed ?? '').trim().toLowerCase();
+  const match = choices.find(({ name }) => name.toLowerCase() === wanted);
+  useEffect(() => {
+    if (match?.fills) {
+      onFill?.(match.fills);
+    } else if (match && match.value !== value && sources[0]?.isById) {
+      onChange(match.value);
+    }
+  }, [match?.value, value]);
   const common = {
     id,
-    list: isSuggested ? `${id}-list` : undefined,
-    onFocus: () => setFocused(true),
-    onBlur: () => setFocused(false),
+    list: isUsed && sources.length > 0 ? `${id}-list` : undefined,
+    onFocus: () => {
+      setUsed(true);
+      setHere(true);
+    },
+    onBlur: () => setHere(false),
     name: path,
     required: field.isRequired === true && field.type !== 'boolean',
+    'aria-label': isInCell ? fieldLabel(field.name) : undefined,
     'aria-invalid': own.length > 0,
     'aria-describedby': notes.length > 0 ? `${id}-notes` : undefined,
-    onInput: (/** @type {any} */ { target }) => onChange(target.files?.[0] ?? entered(target)),
+    onInput: (/** @type {any} */ { target }) => {
+      setTyped(sources.length > 0 ? target.value : null);
+      onChange(target.files?.[0] ?? entered(target));
+    },
+    onKeyDown: (/** @type {KeyboardEvent} */ event) => {
+      const { key, ctrlKey, metaKey, target } = event;
+      if (onScan && key === 'Enter' && !ctrlKey && !metaKey && shown.trim() !== '') {
+        event.preventDefault();
+        setTyped(null);
+        onScan(/** @type {HTMLInputElement} */ (target));
+      }
+    },
   };
   return h('div', { class: `field ${field.type}` }, [
-    h('label', { for: id }, [
-      fieldLabel(field.name),
-      field.isRequired && h(Required, {}),
-    ]),
-    input(field, entry, common),
+    !isInCell && h('label', { for: id }, [fieldLabel(field.name), field.isRequired && h(Required, {})]),
+    input(onScan ? { ...field, maxLength: LONGEST_SCAN } : field, shown, common),
     field.suggested && h(Suggested, { suggested: field.suggested, onChange }),
-    isSuggested &&
-      h(Suggestions, { id: `${id}-list`, field: field.name, written }),
+    common.list && h(Suggestions, { id: common.list, choices }),
     notes.length > 0 &&
-      h('p', { id: `${id}-notes`, class: own.length > 0 ? 'problem' : 'quiet' }, notes.join(' ')),
+      h(
+        'p',
+        { id: `${id}-notes`, class: own.length > 0 ? 'problem' : isInCell ? 'hidden' : 'quiet' },
+        notes.join(' '),
+      ),
   ]);
 }
 
@@ -122,11 +209,10 @@ function writtenOf(entry) {
 
 /**
  * @param {Field} field
- * @param {Entry | undefined} entry
+ * @param {string} value
  * @param {Record<string, unknown>} common
  */
-function input(field, entry, common) {
-  const value = writtenOf(entry);
+function input(field, value, common) {
   switch (field.type) {
     case 'boolean':
       return h('select', { ...common, value }, [
@@ -142,7 +228,7 @@ function input(field, entry, common) {
         ),
       ]);
     case 'array':
-      return h('textarea', { ...common, rows: 4, value });
+      return h('textarea', { ...common, rows: common['aria-label'] ? 1 : 4, value });
     case 'number':
     case 'integer':
       return h('input', { ...common, value, inputMode: 'decimal', autocomplete: 'off' });

@@ -2,6 +2,7 @@
  * A form that carries an action out: its fields, its problems, and one key for all attempts.
  */
 
+import { mayLeave, useQuestion } from '../core/leaving.js';
 import { readable } from '../core/links.js';
 import { Refusal } from '../core/refusal.js';
 import { text } from '../core/words.js';
@@ -9,6 +10,7 @@ import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Fields } from './fields.js';
 import { inputOf } from './inputs.js';
+import { isOfGoods, onEnter } from './keys.js';
 import { Notice } from './notice.js';
 
 /** @typedef {import('./fields.js').Draft} Draft */
@@ -24,10 +26,13 @@ import { Notice } from './notice.js';
  * @param {(row: Draft, draft: Draft) => any} [props.noteOf] returns what is shown below each row
  * @param {(draft: Draft) => void} [props.onWrite] is called with each change
  * @param {Readonly<Record<string, readonly string[]>>} [props.groups] key of words → fields below it
+ * @param {Record<string, any>} [props.resource] that the form is about
  */
-export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf, onWrite, groups = {} }) {
+export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf, onWrite, groups = {}, resource }) {
   const [draft, setDraft] = useState(start);
+  const [first] = useState(() => contentOf(start));
   const { error, isBusy, isOpen } = action;
+  useQuestion(!isBusy && contentOf(draft) !== first);
   const problems = error instanceof Refusal ? error.problems : [];
   const inputs = inOrder(readable(fields));
   const grouped = new Set(Object.values(groups).flat());
@@ -41,6 +46,7 @@ export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf,
         onWrite?.(changed);
       },
       problems,
+      resource,
       inputOf,
       noteOf: noteOf && ((/** @type {Draft} */ row) => noteOf(row, draft)),
     });
@@ -55,6 +61,7 @@ export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf,
     {
       ref: form,
       noValidate: true,
+      onKeyDown: (/** @type {KeyboardEvent} */ event) => onEnter(event, isOfGoods(fields)),
       onSubmit: (/** @type {Event} */ event) => {
         event.preventDefault();
         const unfinished = form.current && unfinishedInput(form.current);
@@ -77,11 +84,20 @@ export function Form({ fields, start, label, action, onSubmit, onCancel, noteOf,
         ),
       ]),
       h('footer', {}, [
-        h('button', { type: 'button', disabled: isBusy, onClick: onCancel }, text('cancel')),
+        h('button', { type: 'button', disabled: isBusy, onClick: () => mayLeave() && onCancel() }, text('cancel')),
         h('button', { class: 'main', disabled: isBusy }, isOpen ? text('try_again') : label),
       ]),
     ],
   );
+}
+
+/**
+ * Return what a person wrote, to compare it: an input that was emptied has no content.
+ *
+ * @param {Draft} draft
+ */
+function contentOf(draft) {
+  return JSON.stringify(draft, (_, entry) => (entry === '' ? undefined : entry));
 }
 
 /**

@@ -2,14 +2,15 @@
  * The inputs of fields with parts: objects, rows, and choices.
  */
 
-import { calls } from '../core/app.js';
-import { useLoaded } from '../core/use.js';
+import { address } from '../core/address.js';
+import { sourcesOf } from '../core/sources.js';
 import { fieldLabel, text, valueLabel } from '../core/words.js';
-import { useEffect, useMemo, useRef, useState } from '../vendor/hooks.js';
+import { useMemo, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
-import { entered, Fields, PlainInput, Required } from './fields.js';
+import { entered, Fields, PlainInput } from './fields.js';
 import { Lazy } from './lazy.js';
-import { useSearched } from './suggestions.js';
+import { RowsInput } from './rows.js';
+import { useChoices, useNames } from './suggestions.js';
 
 /**
  * @typedef {import('./fields.js').Draft} Draft
@@ -38,7 +39,7 @@ export function inputOf({ name, type, items }) {
   if (name === 'positions' && type === 'array') {
     return PositionsInput;
   }
-  return name === 'roles' ? RolesInput : PlainInput;
+  return SEVERAL.has(name) ? SeveralInput : PlainInput;
 }
 
 /** @param {InputProps} props */
@@ -56,34 +57,29 @@ function ChoiceInput(props) {
   return h(ChoicesInput, { ...props, choices });
 }
 
+/** Fields with ids of several resources, which a person knows by names. */
+const SEVERAL = new Set(['document_ids', 'picking_ids', 'roles']);
+
 /**
- * The roles of a user: those that are chosen, and those that a search finds.
+ * Several resources of a list: those that are chosen, and those that a search finds.
  *
  * @param {InputProps} props
  */
-function RolesInput(props) {
+function SeveralInput(props) {
   const [written, setWritten] = useState('');
-  const { rows, total } = useSearched('roles', written, 'name');
-  const chosen = Array.isArray(props.entry) ? props.entry.map(String) : [];
-  const names = useRef(/** @type {Map<string, string>} */ (new Map())).current;
+  const sources = sourcesOf(props.field.name, props.draft, {}, address.value.path);
+  const { choices: found, total } = useChoices(sources, written, props.field.name === 'roles' ? 'name' : undefined);
+  const chosen = idsOf(props.entry);
   const kept = useRef(/** @type {Set<string>} */ (new Set())).current; // also after they are taken away
   chosen.forEach((id) => kept.add(id));
-  rows.forEach(({ id, name }) => names.set(String(id), name));
-  const nameless = chosen.filter((id) => !names.has(id));
-  useLoaded(`roles ${nameless}`, (signal) =>
-    Promise.all(
-      nameless.map(async (id) => {
-        const { body } = await calls.read('GET /roles/{id}', { parameters: { id }, signal });
-        names.set(id, body.data.name);
-      }),
-    ),
-  );
-  const found = rows.map(({ id }) => String(id));
-  const choices = [...[...kept].filter((id) => !found.includes(id)), ...found].map((id) => ({
+  const names = useNames(sources[0], chosen, found);
+  const shown = found.map(({ value }) => value);
+  const mores = new Map(found.map(({ value, more }) => [value, more]));
+  const choices = [...[...kept].filter((id) => !shown.includes(id)), ...shown].map((id) => ({
     value: id,
-    label: names.get(id) ?? id,
+    label: [names.get(id) ?? id, mores.get(id)].filter(Boolean).join(' · '),
   }));
-  const search = (written !== '' || total > rows.length) &&
+  const search = (written !== '' || total > found.length) &&
     h('input', {
       type: 'search',
       'aria-label': text('search'),
@@ -96,7 +92,17 @@ function RolesInput(props) {
         }
       },
     });
-  return h(ChoicesInput, { ...props, choices, search });
+  return h(ChoicesInput, { ...props, entry: chosen, choices, search });
+}
+
+/**
+ * Return the ids of a draft, which the address of a form may have as a text.
+ *
+ * @param {import('./fields.js').Entry | undefined} entry
+ */
+function idsOf(entry) {
+  const ids = typeof entry === 'string' ? entry.split(/[\s,]+/) : Array.isArray(entry) ? entry.map(String) : [];
+  return ids.filter(Boolean);
 }
 
 /**
@@ -161,78 +167,4 @@ function TextsInput({ field, entry, problems, path, ...props }) {
   /** @type {Field} */
   const ofRows = { ...field, type: 'array', items: { type: 'object', fields: TEXT } };
   return h(RowsInput, { ...props, field: ofRows, entry: rows, problems: placed, path });
-}
-
-/** @param {InputProps} props */
-function RowsInput({ field, entry, onChange, problems, path, noteOf }) {
-  const first = /** @type {Draft[]} */ (field.isRequired ? [{}] : []);
-  const rows = Array.isArray(entry) ? /** @type {Draft[]} */ (entry) : first;
-  const own = problems.filter((one) => one.field === path);
-  // problems that name rows by old numbers
-  const [outdated, setOutdated] = useState(/** @type {readonly Problem[] | null} */ (null));
-  const current = problems === outdated ? [] : problems;
-  const fieldset = useRef(/** @type {HTMLFieldSetElement | null} */ (null));
-  const isAdding = useRef(false);
-  useEffect(() => {
-    if (isAdding.current) {
-      const added = [...(fieldset.current?.querySelectorAll(':scope > .row') ?? [])].at(-1);
-      /** @type {HTMLElement | null | undefined} */ (added?.querySelector('input, select'))?.focus();
-    }
-    isAdding.current = false;
-  }, [rows.length]);
-  return h('fieldset', { class: 'rows', ref: fieldset }, [
-    h('legend', {}, [fieldLabel(field.name), field.isRequired && h(Required, {})]),
-    own.length > 0 && h('p', { class: 'problem' }, own.map(({ message }) => message).join(' ')),
-    rows.some(({ line_num: number }) => number) && h('p', { class: 'quiet' }, text('zero_gives_up')),
-    ...rows.map((row, index) => {
-      const start = `${path}.${index}.`;
-      const shown = inputsOf(field, row);
-      const ofRow = current
-        .map((one) => ({ ...one, at: `${one.field}.` }))
-        .filter(({ at }) => at.startsWith(start) && !shown.some(({ name }) => at.startsWith(`${start}${name}.`)));
-      return h('fieldset', { key: index, class: 'row' }, [
-        h('legend', {}, row.line_num ? `${row.line_num} · ${row.item_code}` : String(index + 1)),
-        ofRow.length > 0 && h('p', { class: 'problem' }, ofRow.map(({ message }) => message).join(' ')),
-        h(Fields, {
-          fields: shown,
-          draft: row,
-          onChange: (changed) => onChange(rows.map((one, at) => (at === index ? changed : one))),
-          problems: current,
-          path: start,
-          inputOf,
-        }),
-        noteOf?.(row),
-        !row.line_num && h(
-          'button',
-          {
-            type: 'button',
-            onClick: () => {
-              setOutdated(problems);
-              onChange(rows.filter((_, at) => at !== index));
-            },
-          },
-          text('remove'),
-        ),
-      ]);
-    }),
-    h(
-      'button',
-      {
-        type: 'button',
-        onClick: () => {
-          isAdding.current = true;
-          onChange([...rows, {}]);
-        },
-      },
-      text('add'),
-    ),
-  ]);
-}
-
-/**
- * @param {Field} field
- * @param {Draft} row
- */
-function inputsOf({ items }, { line_num: number }) {
-  return (items?.fields ?? []).filter(({ name }) => (number ? name === 'qty' : name !== 'line_num'));
 }

@@ -1,74 +1,103 @@
 /**
- * Suggestions from the lists of the interface while a person writes a code.
+ * Suggestions from the lists of the interface while a person writes a code or a name.
  */
 
 import { calls } from '../core/app.js';
-import { useEffect, useState } from '../vendor/hooks.js';
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 
 /**
- * Name of a field → the list that has its values, the field of its rows, and the one that names
- * them.
- *
- * @type {Readonly<Record<string, {list: string, value: string, name: string}>>}
+ * @typedef {import('../core/sources.js').Source} Source
+ * @typedef {import('../core/sources.js').Choice} Choice
  */
-const SOURCES = {
-  item_code: { list: 'products', value: 'item_code', name: 'name' },
-  product_id: { list: 'products', value: 'id', name: 'item_code' },
-  whs_code: { list: 'warehouses', value: 'whs_code', name: 'name' },
-  warehouse: { list: 'warehouses', value: 'whs_code', name: 'name' },
-  warehouse_code: { list: 'warehouses', value: 'whs_code', name: 'name' },
-  warehouse_id: { list: 'warehouses', value: 'id', name: 'whs_code' },
-  from_warehouse: { list: 'warehouses', value: 'whs_code', name: 'name' },
-  to_warehouse: { list: 'warehouses', value: 'whs_code', name: 'name' },
-  bin_code: { list: 'warehouse-positions', value: 'bin_code', name: 'whs_code' },
-  destination_bin: { list: 'warehouse-positions', value: 'bin_code', name: 'whs_code' },
-  position_id: { list: 'warehouse-positions', value: 'id', name: 'bin_code' },
-  partner_code: { list: 'clients', value: 'document_id', name: 'name' },
-  assigned_to: { list: 'users', value: 'id', name: 'name' },
-  operator_id: { list: 'users', value: 'id', name: 'name' },
-  picker_id: { list: 'users', value: 'id', name: 'name' },
-  role: { list: 'roles', value: 'id', name: 'name' },
-};
 
-/** Milliseconds without a key before the list is asked. */
+/** Milliseconds without a key before the lists are asked. */
 const PAUSE = 250;
 
-/**
- * @param {string} field name of a field
- * @returns {boolean} whether there are suggestions for it
- */
-export function hasSuggestions(field) {
-  return field in SOURCES;
-}
+/** Rows of a list that are suggested, and those of one that cannot be searched. */
+const MOST = 20;
+const UNSEARCHED = 100;
 
 /**
- * Return the first rows of a list that match what a person writes, and how many match in all.
+ * Return what lists have for what a person writes, each value once, and how many rows match in all.
  *
- * @param {string} list
+ * @param {readonly Source[]} sources none if nothing is asked
  * @param {string} written
  * @param {string} [sort] order of the rows
  */
-export function useSearched(list, written, sort = '') {
-  const [found, setFound] = useState({ rows: /** @type {Record<string, any>[]} */ ([]), total: 0 });
+export function useChoices(sources, written, sort) {
+  const [found, setFound] = useState({ choices: /** @type {readonly Choice[]} */ ([]), total: 0 });
+  const key = JSON.stringify([sources, sources.some(({ filter }) => filter !== null) && written]);
   useEffect(() => {
+    if (sources.length === 0) {
+      return undefined;
+    }
     const stop = new AbortController();
     const timer = setTimeout(async () => {
-      const operation = /** @type {'GET /products'} */ (`GET /${list}`);
-      const query = { search: written.trim(), per_page: 20, sort };
-      try {
-        const { body } = await calls.read(operation, { query, signal: stop.signal });
-        setFound({ rows: body.data, total: body.meta.total });
-      } catch {
-        setFound({ rows: [], total: 0 }); // without suggestions, the code can still be written
+      const answers = await Promise.all(sources.map((source) => rowsOf(source, written, sort, stop.signal)));
+      if (!stop.signal.aborted) {
+        const choices = answers.flatMap(({ rows }, at) => rows.map((row) => sources[at]?.choiceOf(row)));
+        const known = choices.flatMap((choice) => (choice?.value ? [choice] : []));
+        setFound({
+          choices: [...new Map(known.reverse().map((choice) => [choice.value, choice])).values()].reverse(),
+          total: answers.reduce((sum, { total }) => sum + total, 0),
+        });
       }
     }, PAUSE);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [written, list]);
+  }, [key]);
   return found;
+}
+
+/**
+ * @param {Source} source
+ * @param {string} written
+ * @param {string | undefined} sort
+ * @param {AbortSignal} signal
+ * @returns {Promise<{rows: Record<string, any>[], total: number}>}
+ */
+async function rowsOf({ list, filter = 'search', query }, written, sort, signal) {
+  const operation = /** @type {'GET /products'} */ (`GET /${list}`);
+  const asked = filter === null ? { per_page: UNSEARCHED } : { [filter]: written.trim(), per_page: MOST };
+  try {
+    const { body } = await calls.read(operation, { query: { sort, ...query, ...asked }, signal });
+    return { rows: body.data, total: body.meta.total };
+  } catch {
+    return { rows: [], total: 0 }; // without suggestions, the value can still be written
+  }
+}
+
+/**
+ * Return the names of ids that a form has from elsewhere, such as its address.
+ *
+ * @param {Source | undefined} source
+ * @param {readonly string[]} ids
+ * @param {readonly Choice[]} choices whose names are known
+ * @returns {ReadonlyMap<string, string>}
+ */
+export function useNames(source, ids, choices) {
+  const names = useRef(/** @type {Map<string, string>} */ (new Map())).current;
+  choices.forEach(({ value, name }) => names.set(value, name));
+  const [, setRead] = useState(0);
+  const nameless = source?.isById ? ids.filter((id) => /^\d+$/.test(id) && !names.has(id)) : [];
+  useEffect(() => {
+    const stop = new AbortController();
+    const operation = /** @type {'GET /products/{id}'} */ (`GET /${source?.list}/{id}`);
+    nameless.forEach(async (id) => {
+      try {
+        const { body } = await calls.read(operation, { parameters: { id }, signal: stop.signal });
+        names.set(id, source?.choiceOf(body.data).name ?? id);
+        setRead(names.size);
+      } catch {
+        // the id is shown itself
+      }
+    });
+    return () => stop.abort();
+  }, [nameless.join()]);
+  return names;
 }
 
 /**
@@ -76,15 +105,12 @@ export function useSearched(list, written, sort = '') {
  *
  * @param {object} props
  * @param {string} props.id
- * @param {string} props.field one that has suggestions
- * @param {string} props.written
+ * @param {readonly Choice[]} props.choices
  */
-export function Suggestions({ id, field, written }) {
-  const { list = '', value = '', name = '' } = SOURCES[field] ?? {};
-  const { rows } = useSearched(list, written);
+export function Suggestions({ id, choices }) {
   return h(
     'datalist',
     { id },
-    rows.map((row) => h('option', { key: row.id, value: String(row[value]) }, String(row[name] ?? ''))),
+    choices.map(({ value, name, more }) => h('option', { key: value, value: name }, more)),
   );
 }

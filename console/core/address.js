@@ -45,24 +45,46 @@ const AFTER_ANOTHER = { isAfterAnother: true };
 /** The present address; changes with every navigation. */
 export const address = signal(/** @type {Address} */ ({ path: [], query: {} }));
 
+/** Returns whether a person may leave the screen. */
+let mayLeave = () => true;
+
+/**
+ * Ask before a link, or a button of the browser, shows another screen.
+ *
+ * @param {() => boolean} ask
+ */
+export function askBeforeLeaving(ask) {
+  mayLeave = ask;
+}
+
 /**
  * Follow the address bar and every link of the page.
  *
  * @param {string} base address of the console, with a slash at its end
  */
 export function followAddress(base) {
+  let shown = '';
   const update = () => {
-    address.value = parse(location.href, base);
+    shown = location.href;
+    address.value = parse(shown, base);
   };
-  addEventListener('popstate', update);
+  addEventListener('popstate', ({ isTrusted }) => {
+    if (isTrusted && !mayLeave()) {
+      history.pushState(AFTER_ANOTHER, '', shown); // the browser has left it already
+    } else {
+      update();
+    }
+  });
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     const isOurs = link !== null && link.href.startsWith(base) && !link.download && !link.target;
     if (isOurs && isPlainClick(event)) {
       event.preventDefault();
-      history.pushState(AFTER_ANOTHER, '', link.href);
-      update();
-      scrollTo(0, 0);
+      if (mayLeave()) {
+        history.pushState(AFTER_ANOTHER, '', link.href);
+        update();
+        scrollTo(0, 0);
+      }
     }
   });
   update();

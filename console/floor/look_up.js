@@ -43,19 +43,33 @@ export async function lookUp(calls, read, warehouse) {
  * @returns {Promise<Found>}
  */
 async function found(calls, read, warehouse) {
-  const gtin = read.gtin ?? read.content;
   const code = read.text;
-  const [byGtin, byBarcode, byCode, positions, units] = await Promise.all([
-    gtin ? rows(calls, 'GET /products', { gtin }) : [],
-    code ? rows(calls, 'GET /products', { barcode: code }) : [],
-    code ? rows(calls, 'GET /products', { item_code: code }) : [],
+  const [products, positions, units] = await Promise.all([
+    productsOf(calls, read),
     code ? rows(calls, 'GET /warehouse-positions', { bin_code: code, warehouse }) : [],
     read.sscc ? rows(calls, 'GET /handling-units', { sscc: read.sscc }) : [],
   ]);
+  const places = positions.map((/** @type {any} */ one) => [one.bin_code, one.pick_sequence]);
+  return { products, positions: Object.fromEntries(places), units };
+}
+
+/**
+ * Ask the service which products a scan may name.
+ *
+ * @param {Calls} calls
+ * @param {Read} read
+ */
+export async function productsOf(calls, read) {
+  const gtin = read.gtin ?? read.content;
+  const code = read.text;
+  const [byGtin, byBarcode, byCode] = await Promise.all([
+    gtin ? rows(calls, 'GET /products', { gtin }) : [],
+    code ? rows(calls, 'GET /products', { barcode: code }) : [],
+    code ? rows(calls, 'GET /products', { item_code: code }) : [],
+  ]);
   const named = new Map([...byGtin, ...byBarcode, ...byCode].map((row) => [row.id, row]));
   const packed = await Promise.all([...named.values()].map((row) => withGtins(calls, row)));
-  const places = positions.map((/** @type {any} */ one) => [one.bin_code, one.pick_sequence]);
-  return { products: packed.map(productOf), positions: Object.fromEntries(places), units };
+  return packed.map(productOf);
 }
 
 /**

@@ -6,6 +6,7 @@ import { useAction } from '../core/act.js';
 import { address } from '../core/address.js';
 import { permissions, say } from '../core/app.js';
 import { bodyOf, draftOf } from '../core/draft.js';
+import { mayLeave } from '../core/leaving.js';
 import { isStale } from '../core/refusal.js';
 import { excessOf, isAtOnce, labelOf, startsAt } from '../core/actions.js';
 import { text, valueLabel } from '../core/words.js';
@@ -82,17 +83,23 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
     }
   }, [run.error]);
   const close = () => {
+    if (!mayLeave()) {
+      return false;
+    }
     onClose();
     if (isStaleNow) {
       onStale();
     }
+    return true;
   };
   const label = labelOf(action, description);
   const about = [target, values.item_code].filter((one) => one !== undefined).join(' · ');
   const title = about === '' ? label : `${label}: ${about}`;
   const start = draftOf(write?.body ?? [], values);
   const goods = values.lines?.length === 1 ? values.lines[0] : values;
-  const places = usePlaces(action.putsAway?.(resource, values), goods);
+  const putsInto = action.putsAway?.(resource, values);
+  const places = usePlaces(putsInto, goods);
+  const warehouse = putsInto ?? lines[0]?.whs_code ?? resource.whs_code ?? resource.from?.whs_code;
   /** @param {import('../components/fields.js').Draft} draft */
   const send = async (draft) => {
     const body = write?.body === undefined ? undefined : { ...bodyOf(write.body, draft), ...action.sends };
@@ -149,7 +156,15 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
       !run.isBusy &&
       !run.error &&
       h('p', { class: 'notice', role: 'alert' }, text('more_than_open', { qty: plain(QTY, asked) })),
-    h(Form, { fields: withPlaces(fields, places), start, label, action: run, onCancel: close, onSubmit: send }),
+    h(Form, {
+      fields: withPlaces(fields, places),
+      start,
+      label,
+      action: run,
+      resource: { ...resource, whs_code: warehouse },
+      onCancel: close,
+      onSubmit: send,
+    }),
   ]);
 }
 
@@ -205,9 +220,10 @@ function wordsOf(table, { operation }) {
  */
 export function ChangeDialog({ label, onClose, ...form }) {
   const action = useAction();
+  const close = () => mayLeave() && (onClose(), true);
   return h(
     Dialog,
-    { title: label, onClose, isFixed: action.isBusy || action.isOpen },
+    { title: label, onClose: close, isFixed: action.isBusy || action.isOpen },
     h(ChangeForm, { ...form, label, action, onCancel: onClose }),
   );
 }

@@ -15,6 +15,7 @@ _ENTRY = re.compile(r"^  \{$", re.MULTILINE)
 _NAME = re.compile(r"^    name: '([a-z-]+)'", re.MULTILINE)
 _PARENT = re.compile(r"^    parent: '([a-z-]+)'", re.MULTILINE)
 _WRITES = re.compile(r"'(?:POST|PUT|PATCH|DELETE) /([a-z-]+)")
+_NEW = re.compile(r"^    (?:create|more): .*", re.MULTILINE)
 _PANELS = re.compile(r"panels: \[(.*?)\]")
 _FILES = "    files: ["
 
@@ -47,14 +48,16 @@ def screens_of_floor() -> Mapping[str, int]:
 def screens() -> Mapping[str, int]:
     """Return each screen after the first ones → the bytes that it adds to them.
 
-    Those of a subject have its part of the interface, and the panels of its detail.
+    Those of a subject have its part of the interface and those of its writes, the form of something
+    new only that of what it makes; details have their panels.
     """
     first = _first()
     found: dict[str, int] = {}
     for entry in _ENTRY.split((CONSOLE / "subjects.js").read_text())[1:]:
         name, *_ = _NAME.findall(entry)
-        interface = {*_PARENT.findall(entry)} or {name}
-        interface |= {*_WRITES.findall(entry)}
+        own = {*_PARENT.findall(entry)} or {name}
+        written = own | {*_WRITES.findall(entry)}
+        made = {*_WRITES.findall(" ".join(_NEW.findall(entry)))} or own
         starts = {
             "list": ["screens/list.js"],
             "new": ["screens/new.js"],
@@ -62,6 +65,7 @@ def screens() -> Mapping[str, int]:
         }
         for kind, modules in starts.items():
             loaded = {one for start in modules for one in _loaded(start)}
+            interface = made if kind == "new" else written
             parts = {f"interface/{one}.js" for one in interface}
             found[f"{name}, {kind}"] = _sum((loaded | parts) - first)
     for name in ("account", "map", "settings", "upload"):

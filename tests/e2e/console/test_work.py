@@ -229,6 +229,7 @@ def test_approval_is_asked_for_seen_next_to_the_goods_granted_and_carried_out(
     expect(supervisor.shown("Requested by")).to_have_text(f"Person {name}")
     expect(supervisor.page.get_by_role("button", name="Receive goods")).to_have_count(0)
 
+    worker.page.once("dialog", lambda question: question.accept())  # what was written is lost
     dialog.get_by_role("button", name="Go back").click()
     expect(dialog).to_have_count(0)
     worker.open(address)

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { sourcesOf } from '../../console/core/sources.js';
+
+const FOLDER = new URL('../../console/interface/', import.meta.url);
+
+/** @param {readonly import('../../console/core/sources.js').Source[]} sources */
+const asked = (sources) => sources.map(({ list, query = {} }) => [list, query]);
+
+test('partners come from recent documents of the kind, and from the right side of the catalog', () => {
+  const of = (/** @type {string[]} */ screen, type = '') => asked(sourcesOf('partner_code', {}, { draft: { type } }, screen));
+  const sort = '-created_at';
+  assert.deepEqual(of(['entry-documents', 'new'], 'purchase_order'), [
+    ['entry-documents', { type: undefined, sort }],
+    ['providers', {}],
+  ]);
+  assert.deepEqual(of(['exit-documents', 'new'], 'delivery_note'), [
+    ['exit-documents', { type: 'delivery_note', sort }],
+    ['clients', {}],
+  ]);
+  const back = [['exit-documents', { type: 'return_to_provider', sort }], ['providers', {}]];
+  assert.deepEqual(of(['exit-documents', 'new'], 'return_to_provider'), back);
+  assert.deepEqual(of(['returns', '7']), back); // what is decided about them
+  assert.deepEqual(of(['returns', 'new']), [['exit-documents', { type: 'sale_order', sort }], ['clients', {}]]);
+});
+
+test('a partner has the code and fills the name in; one without a code cannot be chosen', () => {
+  const [recent, clients] = sourcesOf('partner_code', {}, {}, ['exit-documents', 'new']);
+  assert.deepEqual(recent?.choiceOf({ card_code: 'C-1', card_name: 'Shop' }), {
+    value: 'C-1', name: 'C-1', more: 'Shop', fills: { partner_name: 'Shop' },
+  });
+  assert.deepEqual(recent?.choiceOf({ card_code: 'C-1', card_name: null }).fills, {});
+  assert.equal(clients?.choiceOf({ code: null, document_id: 12, name: 'Shop' }).value, '12');
+  assert.equal(clients?.choiceOf({ code: null, name: 'Mill' }).value, '');
+});
+
+test('positions are those of the warehouse of the line, else of the form, else of the work', () => {
+  const of = (/** @type {string} */ name, beside = {}, draft = {}, resource = {}) =>
+    asked(sourcesOf(name, beside, { draft, resource }))[0]?.[1];
+  assert.deepEqual(of('bin_code', { warehouse: 'A' }, { warehouse_code: 'B' }, { whs_code: 'C' }), { warehouse: 'A' });
+  assert.deepEqual(of('destination_bin', {}, { warehouse_code: 'B' }, { whs_code: 'C' }), { warehouse: 'B' });
+  assert.deepEqual(of('bin_code', {}, {}, { whs_code: 'C' }), { warehouse: 'C' });
+  const move = { from_warehouse: 'A', to_warehouse: 'B' };
+  assert.deepEqual([of('from_bin', {}, move), of('to_bin', {}, move)], [{ warehouse: 'A' }, { warehouse: 'B' }]);
+  assert.deepEqual(of('bin_code'), {});
+});
+
+test('ids are chosen by names, of the list that the screen means', () => {
+  const listOf = (/** @type {string} */ name, /** @type {string[]} */ ...screen) => asked(sourcesOf(name, {}, {}, screen))[0];
+  assert.deepEqual(listOf('document_id', 'receipts', 'new'), ['entry-documents', {}]);
+  assert.deepEqual(listOf('document_id', 'pickings', 'new'), ['exit-documents', {}]);
+  assert.equal(listOf('document_id', 'clients', 'new'), undefined, 'a number of the tax office');
+  assert.deepEqual(listOf('picking_ids', 'waves', 'new'), ['pickings', { status: 'pending' }]);
+  assert.deepEqual(listOf('picking_ids', 'packing-orders', 'new'), ['pickings', { status: 'finalized' }]);
+  const [units] = sourcesOf('parent_id', {}, { resource: { id: 7 } });
+  assert.deepEqual(units?.query, { status: 'open', packing_order_id: 7 });
+  const [picking] = sourcesOf('picking_ids');
+  const row = { id: 3, code: 'P-3', document: { doc_num: 'EX-9' }, concept: null };
+  assert.deepEqual(picking?.choiceOf(row), { value: '3', name: 'P-3', more: 'EX-9' });
+  const isById = (/** @type {string} */ name) => sourcesOf(name)[0]?.isById === true;
+  assert.deepEqual(['picking_ids', 'operator_id', 'item_code', 'comments'].map(isById), [true, true, false, false]);
+});
+
+test('every source is a list of the interface with the filters that it is asked by', async () => {
+  /** @type {Map<string, import('../../console/core/subject.js').List>} */
+  const lists = new Map();
+  /** @type {Set<string>} */
+  const names = new Set();
+  for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.js'))) {
+    const { default: description } = await import(new URL(file, FOLDER).href);
+    Object.entries(description.lists).forEach(([path, list]) => lists.set(path, /** @type {any} */ (list)));
+    for (const { body } of Object.values(/** @type {Record<string, any>} */ (description.actions))) {
+      body?.forEach((/** @type {any} */ { name, items }) =>
+        [name, ...(items?.fields ?? []).map((/** @type {any} */ one) => one.name)].forEach((one) => names.add(one)),
+      );
+    }
+  }
+  for (const name of names) {
+    const around = { draft: { warehouse_code: 'A' }, resource: { id: 1 } };
+    for (const { list, filter = 'search', query = {}, choiceOf } of sourcesOf(name, {}, around)) {
+      const known = lists.get(`/${list}`);
+      assert.ok(known, list);
+      const filters = new Set(['sort', ...known.filters.map((one) => one.name)]);
+      assert.deepEqual([filter, ...Object.keys(query)].filter((one) => one !== null && !filters.has(one)), [], `${name}: ${list}`);
+      const row = Object.fromEntries(known.fields.map((one) => [one.name, one.name]));
+      assert.ok(!['', 'undefined'].includes(choiceOf(row).name), `${name}: ${list}`);
+    }
+  }
+  // no list has the names of carriers and zones, replenishments have a screen of their own, and the
+  // documents of a client are no orders
+  const ids = [...names].filter((name) => /_ids?$/.test(name) && sourcesOf(name).length === 0);
+  assert.deepEqual(ids.sort(), ['carrier_id', 'document_id', 'pick_face_ids', 'zone_id']);
+});
