@@ -27,7 +27,7 @@ const LONG = 1000;
 const Around = createContext(/** @type {import('../core/sources.js').Around} */ ({ draft: {}, resource: {} }));
 
 /** Fields in which a product is scanned. */
-const SCANNED = new Set(['item_code', 'gtin']);
+const SCANNED = new Set(['item_code', 'item_codes', 'gtin']);
 
 /** Characters of the longest scan: an element string has more than the code of a product. */
 const LONGEST_SCAN = 255;
@@ -56,11 +56,13 @@ export function Fields({ fields, draft, onChange, problems, path = '', ...props 
     latest.current.onChange({ ...latest.current.draft, ...Object.fromEntries(known) });
   };
   const isProduct = fields.some(({ name }) => name === 'barcode'); // its code is its own
-  /** @param {string} name */
-  const scanner = (name) => async (/** @type {HTMLInputElement} */ input) => {
+  /** @param {Field} field */
+  const scanner = ({ name, type }) => async (/** @type {HTMLInputElement} */ input) => {
+    const line = lineOf(input);
     try {
-      const { takeScan } = await import('./scan.js');
-      await takeScan({ input, name, path, fields, draftNow: () => latest.current.draft, fill });
+      const { takeLine, takeScan } = await import('./scan.js');
+      const scan = { input, line, name, path, fields, draftNow: () => latest.current.draft, fill };
+      await (type === 'array' ? takeLine(scan) : takeScan(scan));
     } catch {
       say(text('no_answer'));
     }
@@ -79,11 +81,20 @@ export function Fields({ fields, draft, onChange, problems, path = '', ...props 
       inputOf,
       isInCell: placed !== undefined,
       onFill: fill,
-      onScan: SCANNED.has(name) && !isProduct ? scanner(name) : undefined,
+      onScan: SCANNED.has(name) && !isProduct ? scanner(field) : undefined,
     });
     return placed ? placed(input, field) : input;
   });
   return path === '' ? h(Around.Provider, { value: { draft, resource }, children: inputs }) : inputs;
+}
+
+/**
+ * Return the line in which the cursor is.
+ *
+ * @param {HTMLInputElement} input
+ */
+function lineOf({ value, selectionStart }) {
+  return value.slice(0, selectionStart ?? value.length).split('\n').at(-1) ?? '';
 }
 
 /** The priorities that a person chooses from; the service admits other numbers, too. */
@@ -163,15 +174,17 @@ export function PlainInput({ field, entry, onChange, problems, path, draft, isIn
     onKeyDown: (/** @type {KeyboardEvent} */ event) => {
       const { key, ctrlKey, metaKey, target } = event;
       if (onScan && key === 'Enter' && !ctrlKey && !metaKey && shown.trim() !== '') {
-        event.preventDefault();
-        setTyped(null);
+        if (!isLines) {
+          event.preventDefault();
+          setTyped(null);
+        }
         onScan(/** @type {HTMLInputElement} */ (target));
       }
     },
   };
   return h('div', { class: `field ${field.type}` }, [
     !isInCell && h('label', { for: id }, [fieldLabel(field.name), field.isRequired && h(Required, {})]),
-    input(onScan ? { ...field, maxLength: LONGEST_SCAN } : field, shown, common),
+    input(onScan && !isLines ? { ...field, maxLength: LONGEST_SCAN } : field, shown, common),
     field.suggested && h(Suggested, { suggested: field.suggested, onChange }),
     common.list && h(Suggestions, { id: common.list, choices }),
     notes.length > 0 &&

@@ -43,7 +43,10 @@ export function RowsInput({ field, entry, onChange, problems, path, noteOf, inpu
   const fields = (field.items?.fields ?? []).filter(({ name }) => name !== 'line_num');
   const columns = fields.filter(
     ({ name, isRequired }) =>
-      isRequired || !ASIDE.has(name) || wanted.has(name) || rows.some((row, at) => hasPart(row, name, `${path}.${at}.`, current)),
+      isRequired ||
+      !ASIDE.has(name) ||
+      wanted.has(name) ||
+      rows.some((row, at) => hasPart(row, name, `${path}.${at}.`, current)),
   );
   const hidden = fields.filter(({ name, isRequired }) => ASIDE.has(name) && !isRequired);
   const add = () => {
@@ -51,7 +54,10 @@ export function RowsInput({ field, entry, onChange, problems, path, noteOf, inpu
     onChange([...rows, {}]);
   };
   /** @param {string} name */
-  const toggle = (name) => setWanted(new Set(wanted.has(name) ? [...wanted].filter((one) => one !== name) : [...wanted, name]));
+  const toggle = (name) => {
+    const others = [...wanted].filter((one) => one !== name);
+    setWanted(new Set(wanted.has(name) ? others : [...others, name]));
+  };
   /** @param {KeyboardEvent} event */
   const onKeyDown = (event) => {
     const inputs = [...(fieldset.current?.querySelectorAll('.row :is(input, select, textarea)') ?? [])];

@@ -16,47 +16,95 @@ import { goOn } from './keys.js';
 const NAMES = ['item_code', 'gtin'];
 
 /**
+ * @typedef {object} Scanned
+ * @property {HTMLInputElement} input
+ * @property {string} line of the input in which the cursor is
+ * @property {string} name of its field
+ * @property {string} path of its object in the body
+ * @property {readonly {name: string}[]} fields of this object
+ * @property {() => Draft} draftNow
+ * @property {(changes: Draft) => void} fill
+ */
+
+/**
  * Take what stands in the field of a product. The batch and others are there at once; the code of the
  * product is that which the service knows, unless the person wrote something else meanwhile.
  *
- * @param {object} scan
- * @param {HTMLInputElement} scan.input
- * @param {string} scan.name of its field
- * @param {string} scan.path of its object in the body
- * @param {readonly {name: string}[]} scan.fields of this object
- * @param {() => Draft} scan.draftNow
- * @param {(changes: Draft) => void} scan.fill
+ * @param {Scanned} scanned
  */
 export async function takeScan({ input, name, path, fields, draftNow, fill }) {
   const written = input.value.trim();
-  const read = readLabel(written);
-  if (read.problem !== undefined) {
-    say(text('scan_refused', { scan: written }));
+  const read = readOf(written);
+  if (read === null) {
     input.select();
     return;
   }
   const names = fields.map((field) => field.name);
-  const gtin = read.gtin ?? read.content;
   const before = draftNow();
   const parts = scannedParts(read, names, before);
-  const code = read.text ?? gtin ?? written;
+  const code = codeOf(read, written);
   const isGtin = name === 'gtin'; // the service knows its product and what it counts
   fill({ ...parts, ...(isGtin ? scannedQty(read, read.units ?? 1, names) : {}), [name]: code });
   goOn(input, new Set([...Object.keys(parts), ...NAMES].map((part) => path + part)));
-  if (isGtin) {
-    return;
-  }
-  const products = await productsOf(calls, read);
-  const found = namedProduct({ products, positions: {} }, read);
+  const found = isGtin ? null : await productOf(read, code);
   const now = draftNow();
-  if (now[name] !== code) {
-    return;
+  if (found !== null && now[name] === code) {
+    const qty = scannedQty(read, found.units, names);
+    const isUntouched = Object.keys(qty).every((one) => now[one] === before[one]);
+    fill({ ...(isUntouched ? qty : {}), [name]: found.product.item_code });
   }
+}
+
+/**
+ * Take a line of the field of several products: its product is named by the code.
+ *
+ * @param {Scanned} scanned
+ */
+export async function takeLine({ line, name, draftNow, fill }) {
+  const written = line.trim();
+  const read = written === '' ? null : readOf(written);
+  const found = read && (await productOf(read, codeOf(read, written)));
+  if (found) {
+    const lines = String(draftNow()[name] ?? '').split('\n');
+    fill({ [name]: lines.map((one) => (one.trim() === written ? found.product.item_code : one)).join('\n') });
+  }
+}
+
+/** @typedef {import('../core/gs1.js').Scan} Scan */
+
+/**
+ * Read a scan, and say if it has a mistake.
+ *
+ * @param {string} written
+ * @returns {Scan | null} null with a mistake
+ */
+function readOf(written) {
+  const read = readLabel(written);
+  if (read.problem !== undefined) {
+    say(text('scan_refused', { scan: written }));
+    return null;
+  }
+  return read;
+}
+
+/**
+ * @param {Scan} read
+ * @param {string} written
+ */
+function codeOf({ text: code, gtin, content }, written) {
+  return code ?? gtin ?? content ?? written;
+}
+
+/**
+ * Ask for the product that a scan names, and say if there is none.
+ *
+ * @param {Scan} read
+ * @param {string} code
+ */
+async function productOf(read, code) {
+  const found = namedProduct({ products: await productsOf(calls, read), positions: {} }, read);
   if (found === null) {
     say(`${code}: ${text('nothing_found')}`);
-    return;
   }
-  const qty = scannedQty(read, found.units, names);
-  const isUntouched = Object.keys(qty).every((one) => now[one] === before[one]);
-  fill({ ...(isUntouched ? qty : {}), [name]: found.product.item_code });
+  return found;
 }

@@ -95,6 +95,16 @@ def test_scan_with_a_mistake_is_refused(person: Person, gtin: str) -> None:
     expect(person.page.locator(".messages")).to_contain_text("nothing-like-this: Nothing matches.")
 
 
+def test_scans_below_each_other_become_codes(person: Person, goods: str, gtin: str) -> None:
+    person.start("counts/new")
+    codes = person.page.get_by_label("Products")
+    codes.focus()
+    for scan in (f"(01){gtin}(10)L7", "other"):
+        person.page.keyboard.type(scan)
+        person.page.keyboard.press("Enter")
+    expect(codes).to_have_value(f"{goods}\nother\n")
+
+
 def test_dialog_begins_in_its_first_field_and_a_scan_does_not_send_it(
     person: Person, acme: httpx.Client, goods: str, gtin: str
 ) -> None:
