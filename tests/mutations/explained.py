@@ -25,6 +25,15 @@ EXPLAINED: dict[str, str] = {
     " _read_ahead(tx, count, list(valid.values()), known)": (
         "It reads ahead, in one call for all rows: what counts each of them reads them otherwise."
     ),
+    "warehouse/counts/repository.py insert_sums: put instead of insert in"
+    " tx.insert(item_at(key, counted=0, differences=0, units=0))": (
+        "The same transaction inserts the count with this id."
+    ),
+    "warehouse/counts/repository.py correct_sums: without condition"
+    " f'attribute_exists({PARTITION_KEY})'": "Nothing deletes the sums of a count.",
+    "warehouse/counts/repository.py reopen: without condition 'attribute_exists(#closed)'": (
+        "The same transaction replaces the count, whose sums are closed, under its version."
+    ),
     "warehouse/stock/renames.py _move_rows: put instead of insert in"
     " tx.insert(item_at(new, id=record.id))": (
         "The same transaction reserves the code of the position, so nobody else adds rows with it."

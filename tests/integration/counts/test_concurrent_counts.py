@@ -14,7 +14,7 @@ from shared.warehouse.counts.repository import read_sums
 from shared.warehouse.stock.models import StockRow
 from tests.concurrency import run_concurrently
 from tests.count_scenario import CountScenario
-from tests.faults import Answer, AwsFaults, Call, Forward
+from tests.faults import Answer, AwsFaults, Call, Fault, Forward
 from tests.integration.call_faults import at_calls, die
 from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, each_seed
 from tests.stack import Stack
@@ -214,19 +214,60 @@ def test_line_is_not_counted_when_its_count_is_cancelled_meanwhile(
     yard.stock("BRICK", 10)
     number = counts.create(positions=["A-01"]).id
     counts.count(number, item_code="BRICK", qty=9)
-    cancelled = list[str]()
+    before = _before_the_commit(lambda: counts.cancel(number))
 
-    def cancel_before_the_commit(call: Call, forward: Forward) -> Answer:
-        if call.operation == "TransactWriteItems" and not cancelled:
-            cancelled.append("begun")
-            cancelled.append(counts.cancel(number).status)
-        return forward()
-
-    with aws_faults.faulty(cancel_before_the_commit), pytest.raises(StaleState):
+    with aws_faults.faulty(before), pytest.raises(StaleState):
         counts.count(number, item_code="BRICK", qty=8)
 
-    assert cancelled == ["begun", "cancelled"]
+    assert counts.get(number).record.entity.status == "cancelled"
     assert [line.counted_qty for line in counts.get(number).lines] == [9]
+
+
+def test_count_is_not_finished_when_a_line_is_to_be_counted_again_meanwhile(
+    stack: Stack, counts: CountScenario, aws_faults: AwsFaults
+) -> None:
+    yard = WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
+    yard.stock("BRICK", 10)
+    number = counts.create(positions=["A-01"]).id
+    counts.count(number, item_code="BRICK", qty=9)
+    before = _before_the_commit(lambda: counts.recount(number, 1))
+
+    with aws_faults.faulty(before), pytest.raises(ServiceError, match="not counted"):
+        counts.finish(number)
+
+    assert counts.get(number).record.entity.status == "counting"
+    counts.count(number, item_code="BRICK", qty=8)
+    assert counts.finish(number).status == "counted"
+
+
+@pytest.mark.parametrize("was_counted", [False, True])
+def test_stock_that_comes_into_another_count_meanwhile_is_not_counted(
+    stack: Stack, counts: CountScenario, aws_faults: AwsFaults, *, was_counted: bool
+) -> None:
+    WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
+    goods = {"item_code": "CEMENT", "batch": "L1", "qty": 1}
+    if was_counted:
+        former = counts.create(positions=["A-01"]).id
+        counts.count(former, **goods)
+        counts.cancel(former)
+    number, other = (counts.create(positions=[one]).id for one in ("A-01", "B-01"))
+    before = _before_the_commit(lambda: counts.count(other, **goods))
+
+    with aws_faults.faulty(before), pytest.raises(Conflict, match=f"is in CN-{other}"):
+        counts.count(number, **goods)
+
+
+def _before_the_commit(act: Callable[[], object]) -> Fault:
+    """Return a fault that runs `act` before the first transaction reaches DynamoDB."""
+    begun = list[bool]()
+
+    def send(call: Call, forward: Forward) -> Answer:
+        if call.operation == "TransactWriteItems" and not begun:
+            begun.append(True)
+            act()
+        return forward()
+
+    return send
 
 
 def test_twenty_requests_at_once_create_one_count_and_post_it_once(
