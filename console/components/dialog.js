@@ -31,8 +31,8 @@ export function Dialog({ title, onClose, isFixed = false, children }) {
       'aria-labelledby': heading,
       onCancel: (/** @type {Event} */ event) => {
         event.preventDefault();
-        if (!isFixed) {
-          onClose();
+        if (!isFixed && event.cancelable) {
+          onClose(); // otherwise the browser closes it in any case
         }
       },
       onClose: () => {
