@@ -80,6 +80,14 @@ const undecided = (/** @type {Resource} */ line) =>
   line.lost_qty -
   line.returned_to_provider_qty;
 
+const WAVE = {
+  operation: 'POST /waves',
+  field: 'picking_ids',
+  label: 'create_wave',
+  asks: ['warehouse_code', 'strategy', 'carrier_code', 'cutoff_at'],
+  then: ['POST /waves/{id}/plan'],
+};
+
 /** @type {readonly Subject[]} */
 export const SUBJECTS = [
   {
@@ -325,6 +333,14 @@ export const SUBJECTS = [
         loses: ({ lines }) => losses(lines, open),
       },
     ],
+    together: [
+      {
+        ...WAVE,
+        first: { operation: 'POST /pickings', field: 'document_id', sends: { allocate: false } },
+        values: ([first]) => ({ strategy: 'batch', warehouse_code: first?.lines[0]?.whs_code }),
+      },
+      { operation: 'POST /pickings', field: 'document_ids', label: 'pick_together', sends: { allocate: true } },
+    ],
     related: {
       'pickings.document_id': { subject: 'pickings', filter: 'id' },
       'packing-orders.exit_document_id': { subject: 'packing-orders', filter: 'id' },
@@ -340,6 +356,7 @@ export const SUBJECTS = [
     title: 'code',
     finds: { search: 'text' },
     create: 'POST /pickings',
+    together: [{ ...WAVE, values: () => ({ strategy: 'batch' }) }],
     sheet: {
       label: 'pick_list',
       columns: ['bin_code', 'item_code', 'product_name', 'batch_num', 'serials', 'qty'],

@@ -36,9 +36,7 @@ export function Notice({ error, isWrite = false, onRetry, shownFields = [] }) {
       h(
         'ul',
         {},
-        rest.map(({ field, message }) =>
-          h('li', { key: field }, [...pathLabels(field), message].join(': ')),
-        ),
+        rest.map((problem) => h('li', { key: problem.field }, problemLine(problem))),
       ),
     refusal?.code === 'approval_required' &&
       h('p', {}, [
@@ -53,6 +51,21 @@ export function Notice({ error, isWrite = false, onRetry, shownFields = [] }) {
     refusal?.requestId && h('p', { class: 'quiet' }, text('request_id', { id: refusal.requestId })),
     onRetry && h('button', { type: 'button', onClick: onRetry }, text('try_again')),
   ]);
+}
+
+/**
+ * Return what went wrong as one text.
+ *
+ * @param {unknown} error
+ */
+export function errorText(error) {
+  const problems = error instanceof Refusal ? error.problems : [];
+  return [sentence(error), ...problems.map(problemLine)].join(' ');
+}
+
+/** @param {import('../core/refusal.js').Problem} problem */
+function problemLine({ field, message }) {
+  return [...pathLabels(field), message].join(': ');
 }
 
 /**

@@ -6,7 +6,7 @@ import { locale } from '../core/app.js';
 import { formatNumber } from '../core/format.js';
 import { linkInRow } from '../core/links.js';
 import { fieldLabel, text } from '../core/words.js';
-import { useMemo } from '../vendor/hooks.js';
+import { useEffect, useMemo, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Value } from './parts.js';
 
@@ -17,6 +17,10 @@ import { Value } from './parts.js';
 
 /** Characters of a code, a reference or a time, which are not broken into lines. */
 const LONGEST_LINE = 24;
+
+/** Columns that are in sight on a narrow screen, and what such a screen is. */
+const IMPORTANT = /(^|_)(status|qty)$/;
+const NARROW = '(max-width: 64rem)';
 
 /** Columns that are shown beside the quantity: the unit and the quantity that were sent. */
 const BESIDE_QUANTITY = new Set(['unit', 'unit_qty']);
@@ -32,6 +36,7 @@ const BESIDE_QUANTITY = new Set(['unit', 'unit_qty']);
  * @param {(field: Field, row: Row) => string | undefined} [props.linkOf] address of a cell's link
  * @param {boolean} [props.isLoading]
  * @param {(row: Row) => any[]} [props.buttonsOf] returns the buttons of a row
+ * @param {ReturnType<typeof import('./choice.js').choiceOf>} [props.choice] of rows
  */
 export function Table({
   caption,
@@ -43,9 +48,11 @@ export function Table({
   linkOf = ({ name }, row) => linkInRow(name, row),
   isLoading,
   buttonsOf,
+  choice,
 }) {
   const isOfOrder = all.some(({ name }) => name === 'unit_qty');
-  const columns = isOfOrder ? all.filter(({ name }) => !BESIDE_QUANTITY.has(name)) : all;
+  const known = isOfOrder ? all.filter(({ name }) => !BESIDE_QUANTITY.has(name)) : all;
+  const columns = useNarrow() ? importantFirst(known) : known;
   const shown = columns.map(({ name }) => name).join();
   // not made again while the next page is loaded
   const lines = useMemo(
@@ -55,6 +62,7 @@ export function Table({
           'tr',
           { key: String(row.id ?? index) },
           [
+            choice && h('td', { key: '-', class: 'choice' }, choice.ofRow(row)),
             ...columns.map((field) => cell(field, row, linkOf)),
             buttonsOf && h('td', { key: '', class: 'row-actions' }, buttonsOf(row)),
           ],
@@ -69,7 +77,7 @@ export function Table({
         h(
           'tr',
           {},
-          [...columns.map((field) =>
+          [choice && h('td', { key: '-', class: 'choice' }, choice.ofAll(rows)), ...columns.map((field) =>
             sorts.includes(field.name) && onSort !== undefined
               ? h(SortedHead, { key: field.name, field, sort, onSort })
               : h('th', { key: field.name, scope: 'col', class: numeric(field) }, labelOf(field)),
@@ -79,6 +87,29 @@ export function Table({
       h('tbody', {}, lines),
     ]),
   ]);
+}
+
+/** Whether the screen is that of a tablet, or narrower. */
+function useNarrow() {
+  const query = useMemo(() => matchMedia(NARROW), []);
+  const [isNarrow, setNarrow] = useState(query.matches);
+  useEffect(() => {
+    const look = () => setNarrow(query.matches);
+    query.addEventListener('change', look);
+    return () => query.removeEventListener('change', look);
+  }, []);
+  return isNarrow;
+}
+
+/**
+ * Return the first column, which names the row, then status and quantity, then the others.
+ *
+ * @param {readonly Field[]} columns
+ */
+function importantFirst([first, ...others]) {
+  const isImportant = (/** @type {Field} */ { name }) => IMPORTANT.test(name);
+  const sorted = [...others.filter(isImportant), ...others.filter((one) => !isImportant(one))];
+  return first === undefined ? [] : [first, ...sorted];
 }
 
 /**

@@ -2,7 +2,7 @@
  * The actions at a resource: which ones its state allows, and with what they begin.
  */
 
-import { mayCarryOut } from './subject.js';
+import { itemPath, mayCarryOut } from './subject.js';
 import { actionLabel } from './words.js';
 
 /**
@@ -93,6 +93,26 @@ export function mainAction(actions, resource) {
   const forward = actions.filter(({ endsWork }) => !endsWork);
   const isNext = (/** @type {Action} */ action) => isAtOnce(action, resource) && !action.isAside?.(resource);
   return forward.find(({ isForAll }) => isForAll) ?? forward.find(isNext) ?? forward[0];
+}
+
+/**
+ * Return the actions that are carried out for several resources one after the other: those that need
+ * no form in any state.
+ *
+ * @param {Subject} subject
+ * @param {Interface} description
+ * @param {ReadonlySet<string>} permissions
+ */
+export function actionsForMany(subject, { actions }, permissions) {
+  const isOfItem = (/** @type {Action} */ { operation }) => operation.startsWith(`POST ${itemPath(subject)}/`);
+  return (subject.actions ?? []).filter(
+    (action) =>
+      action.atOnce === true &&
+      isOfItem(action) &&
+      action.line === undefined &&
+      action.leads === undefined &&
+      mayCarryOut(actions[action.operation], permissions),
+  );
 }
 
 /**

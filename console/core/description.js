@@ -90,6 +90,7 @@
  * @property {string} [lines] module in `console/components` that shows the lines, if no table is enough
  * @property {Sheet} [sheet] list of the lines to print and to write on
  * @property {readonly Action[]} [actions]
+ * @property {readonly Together[]} [together] writes about several resources of the list
  * @property {{subject: string, id: (resource: Resource) => number | undefined,
  *   columns: readonly string[]}} [expected] another resource, whose lines are worked on
  * @property {Record<string, string>} [links] field with an object → subject of this object
@@ -142,6 +143,21 @@
  * @property {(resource: Resource) => readonly Loss[]} [loses] what it gives up
  * @property {string} [leads] subject of what it makes, which is shown then
  * @property {boolean} [endsWork] ends or removes something: a dialog asks to confirm it
+ */
+
+/**
+ * A write about several resources of a list.
+ *
+ * @typedef {object} Together
+ * @property {string} operation that makes something of them, such as `POST /waves`
+ * @property {string} field of its body that gets their ids
+ * @property {string} label name of its words
+ * @property {{operation: string, field: string, sends: Record<string, unknown>}} [first] a write for
+ *   each of them, which makes what `field` gets the ids of
+ * @property {readonly string[]} [asks] fields of the body that its form has; without it there is no form
+ * @property {(rows: readonly Resource[]) => Resource} [values] with which the form begins
+ * @property {Record<string, unknown>} [sends] what it always sends
+ * @property {readonly string[]} [then] operations that follow at what it has made
  */
 
 /**

@@ -13,6 +13,7 @@ import { NoAnswer, Outdated, SessionEnded } from './refusal.js';
  * @property {unknown} error
  * @property {boolean} isLoading
  * @property {() => void} reload
+ * @property {() => void} refresh reload without a sign of it: what fails changes nothing
  */
 
 /**
@@ -41,8 +42,10 @@ export function useLoaded(key, load) {
   }, [isEnded]);
   const latest = useRef(load);
   latest.current = load;
+  const refreshing = useRef(/** @type {AbortController | null} */ (null));
   useEffect(() => {
     const stop = new AbortController();
+    refreshing.current?.abort();
     setState((before) => ({ ...before, isLoading: true }));
     latest.current(stop.signal).then(
       (result) => {
@@ -56,9 +59,57 @@ export function useLoaded(key, load) {
         }
       },
     );
-    return () => stop.abort();
+    return () => {
+      stop.abort();
+      refreshing.current?.abort();
+    };
   }, [key, round]);
-  return { ...state, reload: () => setRound((before) => before + 1) };
+  const refresh = () => {
+    if (state.isLoading) {
+      return;
+    }
+    refreshing.current?.abort();
+    const stop = new AbortController();
+    refreshing.current = stop;
+    latest.current(stop.signal).then(
+      (result) => !stop.signal.aborted && setState({ result, error: null, isLoading: false }),
+      () => undefined,
+    );
+  };
+  return { ...state, reload: () => setRound((before) => before + 1), refresh };
+}
+
+/** Milliseconds after which a screen that somebody returns to is old. */
+const OLD = 5000;
+
+/**
+ * Refresh what a screen shows from time to time while it is in sight, and when somebody returns to it;
+ * not while a dialog is open.
+ *
+ * @param {() => void} refresh
+ * @param {number} pause milliseconds
+ */
+export function useRefresh(refresh, pause) {
+  const latest = useRef(refresh);
+  latest.current = refresh;
+  useEffect(() => {
+    let last = Date.now();
+    /** @param {number} age milliseconds */
+    const look = (age) => {
+      const isSeen = document.visibilityState === 'visible' && document.querySelector('dialog[open]') === null;
+      if (isSeen && Date.now() - last >= age) {
+        last = Date.now();
+        latest.current();
+      }
+    };
+    const timer = setInterval(() => look(0), pause);
+    const onReturn = () => look(OLD);
+    document.addEventListener('visibilitychange', onReturn);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', onReturn);
+    };
+  }, []);
 }
 
 /**
@@ -95,9 +146,9 @@ export async function loadInterface(name) {
  * @param {import('./subject.js').Subject} subject
  * @returns {Promise<import('./subject.js').Interface>}
  */
-export async function loadDescription({ name, parent, create, more = [], actions = [] }) {
+export async function loadDescription({ name, parent, create, more = [], actions = [], together = [] }) {
   const own = parent ?? name;
-  const operations = [create, ...more, ...actions.map(({ operation }) => operation)];
+  const operations = [create, ...more, ...[...actions, ...together].map(({ operation }) => operation)];
   const names = operations.map((operation) => operation?.split('/')[1]?.split(' ')[0] ?? own);
   const others = [...new Set(names)].filter((one) => one !== own);
   const [first, ...rest] = await Promise.all([own, ...others].map(loadInterface));

@@ -148,7 +148,7 @@ function DetailView({ fields, error, isLoading, ...props }) {
         props: { title, subject: subject.name, resource, sheet, table: sheetTable, onDone: () => setPrinting(false) },
       }),
     subject.files &&
-      h(Lazy, { load: () => import('./panels/files.js'), name: 'Panel', props: { files: subject.files, parameters } }),
+      h(Lazy, { load: () => import('./panels/files.js'), name: 'Panel', props: { files: subject.files, each: [parameters] } }),
     h(Definitions, {
       fields: shown.filter((field) => !isTable(field)),
       values: resource,

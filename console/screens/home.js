@@ -8,7 +8,7 @@ import { attentionFigures, replenishmentFigure, webhookFigures, workFigures } fr
 import { formatNumber } from '../core/format.js';
 import { isNotOffered, Refusal } from '../core/refusal.js';
 import { listPath } from '../core/subject.js';
-import { useLoaded } from '../core/use.js';
+import { useLoaded, useRefresh } from '../core/use.js';
 import { subjectLabel, text, valueLabel } from '../core/words.js';
 import { today } from '../core/zone.js';
 import { SUBJECT } from '../subjects.js';
@@ -23,6 +23,12 @@ import { Title } from '../components/title.js';
  * @typedef {number | null} Count null if the list cannot be read now
  */
 
+/**
+ * Milliseconds after which the figures are counted again: each is a request, and twice as often would
+ * take more than half of those that a user may send.
+ */
+const PAUSE = 60_000;
+
 export function Home() {
   const day = today();
   const attention = useFigures(`attention ${day}`, async () => attentionFigures(day));
@@ -30,6 +36,7 @@ export function Home() {
   const work = useFigures('work', async () => workFigures());
   const replenishments = useFigures('replenishments', figuresOfReplenishments);
   const all = [attention, replenishments, webhooks, work];
+  useRefresh(() => all.forEach(({ refresh }) => refresh()), PAUSE);
   const urgent = [...attention.figures, ...replenishments.figures, ...webhooks.figures].filter(([, count]) => count !== 0);
   return h('section', {}, [
     h(Title, { title: text('today') }),
@@ -52,13 +59,14 @@ export function Home() {
  *
  * @param {string} key
  * @param {(signal: AbortSignal) => Promise<Figure[]>} choose
- * @returns {{figures: [Figure, Count][], error: unknown, isLoading: boolean, reload: () => void}}
+ * @returns {{figures: [Figure, Count][], error: unknown, isLoading: boolean, reload: () => void,
+ *   refresh: () => void}}
  *   without those of lists that the user may not read
  */
 function useFigures(key, choose) {
   const [shown, setShown] = useState(/** @type {readonly Figure[]} */ ([]));
   const [counts, setCounts] = useState(/** @type {Readonly<Record<string, Count>>} */ ({}));
-  const { error, isLoading, reload } = useLoaded(key, async (signal) => {
+  const { error, isLoading, reload, refresh } = useLoaded(key, async (signal) => {
     const allowed = (await choose(signal)).filter(({ subject }) =>
       isPermitted(SUBJECT.get(subject)?.permission ?? null),
     );
@@ -76,7 +84,7 @@ function useFigures(key, choose) {
     const count = counts[keyOf(figure)];
     return count === undefined ? [] : [/** @type {[Figure, Count]} */ ([figure, count])];
   });
-  return { figures, error, isLoading, reload };
+  return { figures, error, isLoading, reload, refresh };
 }
 
 /** @param {Figure} figure */

@@ -2,26 +2,27 @@
  * A list of the interface. The address holds its search, filters, order, columns and page.
  */
 
-import { calls, locale, permissions } from '../core/app.js';
+import { calls, locale, permissions, session } from '../core/app.js';
 import { address, go, href } from '../core/address.js';
-import { bodyOf, draftOf } from '../core/draft.js';
-import { saveFile } from '../core/files.js';
-import { csvFile, formatNumber } from '../core/format.js';
+import { formatNumber } from '../core/format.js';
 import { printScreen } from '../core/print.js';
 import { Refusal } from '../core/refusal.js';
+import { hasFilters, partsOf, rememberedList, rememberList } from '../core/remembered.js';
 import { linkOf, readable } from '../core/links.js';
 import { itemPath, listPath, mayCarryOut, objectOf } from '../core/subject.js';
-import { loadDescription, useLoaded } from '../core/use.js';
+import { loadDescription, useLoaded, useRefresh } from '../core/use.js';
 import { actionLabel, fieldLabel, language, subjectLabel, text } from '../core/words.js';
-import { useEffect, useRef, useState } from '../vendor/hooks.js';
+import { useEffect, useMemo, useRef } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
-import { Dialog } from '../components/dialog.js';
-import { Fields } from '../components/fields.js';
+import { signal } from '../vendor/signals-core.js';
+import { choiceOf } from '../components/choice.js';
+import { Csv } from '../components/csv.js';
+import { Filters } from '../components/filters.js';
 import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
+import { SavedFilters } from '../components/saved_filters.js';
 import { Table } from '../components/table.js';
 import { Title } from '../components/title.js';
-import { plain } from '../components/value.js';
 
 /**
  * A list shows pages with their numbers, or, without `meta`, one after the other.
@@ -35,6 +36,9 @@ import { plain } from '../components/value.js';
  * @typedef {{data: Record<string, unknown>[], links: {next: string | null}, meta?: Meta}} Page
  */
 
+/** Milliseconds after which a list is read again. */
+const PAUSE = 30_000;
+
 /** Parameters of the address that are no filters of the list. */
 const OWN = new Set(['columns', 'sort', 'page', 'per_page', 'cursor']);
 
@@ -45,6 +49,16 @@ const OWN = new Set(['columns', 'sort', 'page', 'per_page', 'cursor']);
  */
 export function ListScreen({ subject, id = '' }) {
   const { query } = address.value;
+  const { filters } = rememberedList(localStorage, session.owner, subject.name);
+  const isAgain = Object.keys(query).length === 0 && Object.keys(filters).length > 0;
+  useEffect(() => {
+    if (isAgain) {
+      go(href(pathOf(subject, id), filters), { replace: true });
+    }
+  }, [isAgain]);
+  if (isAgain) {
+    return null;
+  }
   return subject.about !== undefined && !query[subject.about.filter]
     ? h(Lazy, { load: () => import('../components/list_of.js'), name: 'ListOf', props: { subject } })
     : h(LoadedList, { subject, id });
@@ -56,7 +70,8 @@ export function ListScreen({ subject, id = '' }) {
  * @param {string} props.id
  */
 function LoadedList({ subject, id }) {
-  const { query } = address.value;
+  const { view } = rememberedList(localStorage, session.owner, subject.name);
+  const query = { ...view, ...address.value.query };
   const path = listPath(subject);
   const description = useLoaded(path, () => loadDescription(subject));
   const { columns: _, ...asked } = query;
@@ -69,29 +84,45 @@ function LoadedList({ subject, id }) {
   if (list === undefined || description.result === null) {
     return h(Notice, { error: description.error, onRetry: description.reload });
   }
-  return h(ListView, { subject, id, list, description: description.result, page });
+  return h(ListView, { subject, id, query, list, description: description.result, page });
 }
 
 /**
  * @param {object} props
  * @param {Subject} props.subject
  * @param {string} props.id
+ * @param {Readonly<Record<string, string>>} props.query of the address, and how the list was shown last
  * @param {List} props.list
  * @param {Interface} props.description
  * @param {import('../core/use.js').Loaded<Page>} props.page
  */
-function ListView({ subject, id, list, description, page }) {
-  const { query } = address.value;
+function ListView({ subject, id, query, list, description, page }) {
   const title = subjectLabel(subject.name);
   const columns = columnsOf(subject, list, query.columns);
+  const { columns: _, ...asked } = query;
   const shown = page.error ? null : page.result; // not the rows of the filters before
   const rows = shown?.data ?? [];
   const isFiltered = Object.keys(query).some((name) => !OWN.has(name));
-  const here = subject.parent === undefined ? [subject.name] : [subject.parent, id, subject.name];
+  const here = pathOf(subject, id);
   const hasDetail = itemPath(subject) in description.details;
+  const hasIds = list.fields.some(({ name }) => name === 'id');
   const { create, more = [] } = subject;
+  const place = JSON.stringify([here, query]);
+  const chosen = useMemo(() => signal(/** @type {ReadonlySet<unknown>} */ (new Set())), [place]);
+  const chosenRows = rows.filter(({ id }) => chosen.value.has(id));
+  const lastChosen = useRef(''); // where rows were chosen: the results of what was done stay there
+  lastChosen.current = chosenRows.length > 0 ? place : lastChosen.current;
+  /** @param {Record<string, any>} row */
+  const nameOf = (row) => String(row[subject.title] ?? row.id);
   /** @param {Record<string, string | number | null>} changes */
-  const show = (changes) => go(href(here, { ...query, page: null, cursor: null, ...changes }));
+  const show = (changes) => {
+    const next = { ...query, page: null, cursor: null, ...changes };
+    const { view, filters } = partsOf(next);
+    const isFiltering = hasFilters(Object.keys(changes)); // those of a link are not remembered
+    rememberList(localStorage, session.owner, subject.name, { view, ...(isFiltering && { filters }) });
+    go(href(here, next));
+  };
+  useRefresh(() => chosenRows.length === 0 && page.refresh(), PAUSE);
   return h('section', {}, [
     h('header', { class: 'screen' }, [
       subject.parent !== undefined &&
@@ -115,10 +146,21 @@ function ListView({ subject, id, list, description, page }) {
       list.filters.some(({ name }) => name === 'search') && h(Search, { query, onSearch: show }),
       h(Filters, { list, query, onApply: show }),
       h(ColumnChoice, { list, columns, onChoose: (names) => show({ columns: names }) }),
+      h('details', { class: 'menu' }, [
+        h('summary', { class: 'button' }, text('saved_filters')),
+        h(SavedFilters, { here, query }),
+      ]),
       rows.length > 0 &&
-        h('button', { type: 'button', onClick: () => saveCsv(title, columns, rows) }, [
-          text('download_csv', { count: rows.length }),
-        ]),
+        h(Csv, {
+          title,
+          columns,
+          rows,
+          chosen: chosenRows,
+          path: listPath(subject),
+          parameters: { id },
+          query: asked,
+          total: shown?.meta?.total ?? (shown?.links.next ? undefined : rows.length),
+        }),
       rows.length > 0 && h('button', { type: 'button', onClick: printScreen }, text('print')),
       rows.length > 0 &&
         objectOf(subject) !== undefined &&
@@ -132,9 +174,27 @@ function ListView({ subject, id, list, description, page }) {
     h(Notice, { error: page.error, onRetry: page.reload }),
     subject.setting &&
       h(Lazy, { load: () => import('../components/setting_off.js'), name: 'SettingOff', props: { name: subject.setting } }),
+    lastChosen.current === place &&
+      h(Lazy, {
+        key: place,
+        load: () => import('../components/many.js'),
+        name: 'Many',
+        props: {
+          subject,
+          description,
+          rows: chosenRows,
+          nameOf,
+          onDone: (/** @type {readonly Record<string, unknown>[]} */ done) => {
+            const ids = new Set(done.map(({ id }) => id));
+            chosen.value = new Set([...chosen.value].filter((id) => !ids.has(id)));
+            page.reload();
+          },
+        },
+      }),
     rows.length > 0
       ? h(Table, {
           caption: title,
+          choice: hasIds ? choiceOf({ chosen, idOf: ({ id }) => id, nameOf }) : undefined,
           columns,
           rows,
           sorts: list.sorts,
@@ -152,6 +212,16 @@ function ListView({ subject, id, list, description, page }) {
     shown?.meta && h(Pager, { meta: shown.meta, onShow: show }),
     shown && !shown.meta && h(Onward, { query, next: shown.links.next, onShow: show }),
   ]);
+}
+
+/**
+ * Return the path of the screen of a list.
+ *
+ * @param {Subject} subject
+ * @param {string} id of the resource whose part the list is
+ */
+function pathOf({ name, parent }, id) {
+  return parent === undefined ? [name] : [parent, id, name];
 }
 
 /**
@@ -178,7 +248,8 @@ function emptyText(page, isFiltered) {
 function columnsOf(subject, list, chosen) {
   const names = chosen ? chosen.split(',') : subject.columns;
   const found = names.map((name) => list.fields.find((field) => field.name === name));
-  return found.filter((field) => field !== undefined);
+  const known = found.filter((field) => field !== undefined);
+  return known.length > 0 ? known : columnsOf(subject, list, undefined);
 }
 
 /**
@@ -209,94 +280,6 @@ function Search({ query, onSearch }) {
       h('button', {}, text('search')),
     ],
   );
-}
-
-/**
- * @param {object} props
- * @param {List} props.list
- * @param {Readonly<Record<string, string>>} props.query
- * @param {(changes: Record<string, string | null>) => void} props.onApply
- */
-function Filters({ list, query, onApply }) {
-  const [isOpen, setOpen] = useState(false);
-  const fields = list.filters.filter(({ name }) => name !== 'search');
-  const active = fields.filter(({ name }) => query[name]);
-  /** @param {Field} field */
-  const asked = (field) => {
-    const value = query[field.name] ?? '';
-    if (field.type === 'boolean') {
-      return text(value === 'true' ? 'yes' : 'no');
-    }
-    return ['choice', 'date', 'date-time'].includes(field.type) ? plain(field, value) : value;
-  };
-  if (fields.length === 0) {
-    return null;
-  }
-  return h('div', { class: 'filters' }, [
-    h('button', { type: 'button', onClick: () => setOpen(true) }, text('filters')),
-    ...active.map((field) =>
-      h(
-        'button',
-        {
-          key: field.name,
-          type: 'button',
-          class: 'chip',
-          title: text('remove'),
-          onClick: () => onApply({ [field.name]: null }),
-        },
-        `${fieldLabel(field.name)}: ${asked(field)} ✕`,
-      ),
-    ),
-    isOpen &&
-      h(FilterDialog, {
-        fields,
-        query,
-        onClose: () => setOpen(false),
-        onApply: (changes) => {
-          setOpen(false);
-          onApply(changes);
-        },
-      }),
-  ]);
-}
-
-/**
- * @param {object} props
- * @param {readonly Field[]} props.fields
- * @param {Readonly<Record<string, string>>} props.query
- * @param {() => void} props.onClose
- * @param {(changes: Record<string, string | null>) => void} props.onApply
- */
-function FilterDialog({ fields, query, onClose, onApply }) {
-  const [draft, setDraft] = useState(() => draftOf(fields, query));
-  const apply = () => {
-    const values = bodyOf(fields, draft);
-    const changes = fields.map(({ name }) => [name, values[name] == null ? null : String(values[name])]);
-    onApply(Object.fromEntries(changes));
-  };
-  return h(Dialog, { title: text('filters'), onClose }, [
-    h(
-      'form',
-      {
-        onSubmit: (/** @type {Event} */ event) => {
-          event.preventDefault();
-          apply();
-        },
-      },
-      [
-        h(Fields, {
-          fields: fields.map((field) => ({ ...field, isRequired: false })),
-          draft,
-          onChange: setDraft,
-          problems: [],
-        }),
-        h('footer', {}, [
-          h('button', { type: 'button', onClick: () => setDraft({}) }, text('clear')),
-          h('button', { class: 'main' }, text('apply')),
-        ]),
-      ],
-    ),
-  ]);
 }
 
 /**
@@ -430,16 +413,4 @@ function useShown(value) {
 function numberIn({ currentTarget }, most) {
   const { value } = /** @type {HTMLInputElement | HTMLSelectElement} */ (currentTarget);
   return Math.min(Math.max(Math.trunc(Number(value)) || 1, 1), most);
-}
-
-/**
- * Save what is shown as a CSV file, with the values of the interface.
- *
- * @param {string} title
- * @param {readonly Field[]} columns
- * @param {readonly Record<string, unknown>[]} rows
- */
-function saveCsv(title, columns, rows) {
-  const lines = [columns.map(({ name }) => name), ...rows.map((row) => columns.map(({ name }) => row[name]))];
-  saveFile(new Blob([csvFile(lines)], { type: 'text/csv;charset=utf-16le' }), `${title}.csv`);
 }

@@ -9,8 +9,10 @@ import { mayCarryOut } from '../core/subject.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { rememberWarehouse, usualWarehouse } from '../core/usual.js';
 import { fieldLabel, subjectLabel, text } from '../core/words.js';
-import { useState } from '../vendor/hooks.js';
+import { useMemo, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
+import { signal } from '../vendor/signals-core.js';
+import { choiceOf } from '../components/choice.js';
 import { Notice } from '../components/notice.js';
 import { Table } from '../components/table.js';
 import { Title } from '../components/title.js';
@@ -70,7 +72,7 @@ function PickFaces({ warehouse, after }) {
   });
   const action = useAction();
   const [asked, setAsked] = useState(/** @type {Record<string, unknown>} */ ({})); // in the last request
-  const [chosen, setChosen] = useState(/** @type {ReadonlySet<number>} */ (new Set()));
+  const chosen = useMemo(() => signal(/** @type {ReadonlySet<unknown>} */ (new Set())), []);
   const [results, setResults] = useState(/** @type {ReadonlyMap<number, string>} */ (new Map()));
   if (loaded.result === null) {
     return h(Notice, { error: loaded.error, onRetry: loaded.reload });
@@ -109,7 +111,7 @@ function PickFaces({ warehouse, after }) {
     setResults(found);
     if (isDone) {
       say(text('transfers_created', { count }));
-      setChosen(new Set());
+      chosen.value = new Set();
     }
     loaded.reload();
   };
@@ -141,10 +143,10 @@ function PickFaces({ warehouse, after }) {
           'button',
           {
             type: 'button',
-            disabled: isLocked || chosen.size === 0,
-            onClick: () => create({ warehouse_code: warehouse, pick_face_ids: [...chosen] }),
+            disabled: isLocked || chosen.value.size === 0,
+            onClick: () => create({ warehouse_code: warehouse, pick_face_ids: [...chosen.value] }),
           },
-          text('create_chosen', { count: chosen.size }),
+          text('create_chosen', { count: chosen.value.size }),
         ),
       ]),
     rows.length === 0
@@ -163,30 +165,15 @@ function PickFaces({ warehouse, after }) {
               : name === 'bin_code'
                 ? href(['pick-faces'], { bin_code: String(row.bin_code), warehouse })
                 : undefined,
-          buttonsOf: (row) => (row.canFill === true ? [h(Choice, { id: Number(row.pick_face), chosen, onChange: setChosen })] : []),
+          choice: choiceOf({
+            chosen,
+            idOf: (row) => (row.canFill ? row.pick_face : undefined),
+            nameOf: (row) => row.bin_code,
+          }),
         }),
     page.links.next !== null &&
       h('nav', { class: 'pager', 'aria-label': text('pages') }, [
         h('a', { class: 'button', href: href(['replenishments'], { warehouse, after: page.meta.last }) }, text('next_page')),
       ]),
-  ]);
-}
-
-/**
- * @param {object} props
- * @param {number} props.id of a pick face
- * @param {ReadonlySet<number>} props.chosen
- * @param {(chosen: ReadonlySet<number>) => void} props.onChange
- */
-function Choice({ id, chosen, onChange }) {
-  const isChosen = chosen.has(id);
-  const others = [...chosen].filter((one) => one !== id);
-  return h('label', {}, [
-    h('input', {
-      type: 'checkbox',
-      checked: isChosen,
-      onChange: () => onChange(new Set(isChosen ? others : [...others, id])),
-    }),
-    ` ${text('choose')}`,
   ]);
 }

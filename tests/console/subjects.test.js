@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { actionName, allowedActions, excessOf, mainAction, startsAt } from '../../console/core/actions.js';
+import { actionName, actionsForMany, allowedActions, excessOf, mainAction, startsAt } from '../../console/core/actions.js';
 import { itemPath, listPath, objectOf } from '../../console/core/subject.js';
 import { SUBJECT, SUBJECTS } from '../../console/subjects.js';
 
@@ -89,6 +89,13 @@ for (const subject of SUBJECTS) {
         assert.deepEqual(values.filter((value) => !(choices?.some((one) => one === value) ?? true)), []);
       }
     }
+    for (const { operation, field, first, asks = [], sends = {}, then = [] } of subject.together ?? []) {
+      const body = new Set(writes.get(operation)?.body?.map(({ name }) => name));
+      assert.deepEqual([field, ...asks, ...Object.keys(sends)].filter((name) => !body.has(name)), []);
+      const ofFirst = new Set(first && writes.get(first.operation)?.body?.map(({ name }) => name));
+      assert.deepEqual([first?.field, ...Object.keys(first?.sends ?? {})].filter((name) => name && !ofFirst.has(name)), []);
+      assert.ok(then.every((one) => writes.has(one)), operation);
+    }
     const filters = new Set(list?.filters.map(({ name }) => name));
     const finds = subject.finds ?? {};
     assert.ok(filters.has('search') === ('search' in finds), 'every search of a list is part of that over all');
@@ -148,6 +155,30 @@ test('every action that a resource can name is offered', () => {
     assert.deepEqual(known.filter((name) => !names.includes(name)), [], subject);
   }
   assert.equal(admitted.size, 15);
+});
+
+test('what needs no form is carried out for many', () => {
+  const merged = { lists: {}, details: {}, actions: Object.fromEntries(writes) };
+  const every = new Set([...writes.values()].map(({ permission }) => permission ?? ''));
+  const ofMany = SUBJECTS.flatMap((subject) =>
+    actionsForMany(subject, merged, every).map(({ operation }) => operation.slice(5)),
+  );
+  assert.deepEqual(ofMany, [
+    '/receipts/{id}/start',
+    '/receipts/{id}/finalize',
+    '/receipts/{id}/synchronize',
+    '/returns/{id}/finish',
+    '/pickings/{id}/start',
+    '/pickings/{id}/allocate',
+    '/pickings/{id}/synchronize',
+    '/waves/{id}/plan',
+    '/waves/{id}/release',
+    '/handling-units/{id}/reopen',
+    '/transfers/{id}/acknowledge',
+    '/transfer-orders/{id}/release',
+    '/counts/{id}/finish',
+  ]);
+  assert.deepEqual(actionsForMany(SUBJECTS[0] ?? assert.fail(), merged, new Set()), []);
 });
 
 test('an export and the feed call a resource by the last name of its list, in the singular', () => {

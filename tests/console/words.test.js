@@ -63,6 +63,7 @@ const asked = {
   actions: new Set([
     ...operations,
     ...SUBJECTS.flatMap(({ sheet }) => sheet?.label ?? []),
+    ...SUBJECTS.flatMap(({ together = [] }) => together.map(({ label }) => label)),
     ...SUBJECTS.flatMap(({ files: printed = [] }) => printed.map(({ label }) => label)),
     ...SUBJECTS.flatMap(({ actions = [] }) =>
       actions.flatMap(({ label, lineLabel }) => [label, lineLabel].filter((one) => one !== undefined)),

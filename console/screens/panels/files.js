@@ -1,5 +1,5 @@
 /**
- * The files of a resource, to print.
+ * The files of resources, to print.
  */
 
 import { calls } from '../../core/app.js';
@@ -16,17 +16,25 @@ const SIZES = /** @type {const} */ ({ small: '60 × 30 mm', medium: '100 × 50 m
 /**
  * @param {object} props
  * @param {readonly {path: string, label: string}[]} props.files
- * @param {Record<string, string>} props.parameters ids in the path of the resource
+ * @param {readonly Record<string, string>[]} props.each ids in the path of each resource
  */
-export function Panel({ files, parameters }) {
+export function Panel({ files, each }) {
   const [error, setError] = useState(/** @type {unknown} */ (null));
   const [size, setSize] = useState('medium');
   /** @param {string} path */
   const open = async (path) => {
     setError(null);
     try {
-      const file = await calls.download(pathOf(`GET ${path}`, { ...parameters, size }));
-      saveFile(file, file.name, { isShown: file.type === 'application/pdf' }); // browsers show no ZPL
+      const found = [];
+      for (const parameters of each) {
+        found.push(await calls.download(pathOf(`GET ${path}`, { ...parameters, size })));
+      }
+      const [first] = found;
+      if (first?.type === 'application/pdf') {
+        found.forEach((file) => saveFile(file, file.name, { isShown: found.length === 1 }));
+      } else if (first !== undefined) {
+        saveFile(new Blob(found), first.name); // a printer takes one after the other
+      }
     } catch (refused) {
       setError(refused);
     }

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.e2e.console.person import Person, fill
+from tests.e2e.console.person import Person, fill, violations
 
 
 @dataclass
@@ -84,7 +84,8 @@ def create(acme: httpx.Client, run: str, path: str, items: list[str], **more: ob
         "warehouse_code": f"W-{run}",
         "lines": [{"item_code": code, "qty": 4} for code in items],
     }  # fmt: skip
-    made = acme.post(path, json=draft | more, headers={"Idempotency-Key": f"{path} {run}"})
+    key = {"Idempotency-Key": f"{path} {more.get('external_ref', run)}"}
+    made = acme.post(path, json=draft | more, headers=key)
     assert made.is_success, made.text
     return int(made.json()["data"]["id"])
 
@@ -205,6 +206,43 @@ def test_return_of_two_lines_with_two_dispositions(
     lines = acme.get(f"/returns/{made}").json()["data"]["lines"]
     assert [(one["restocked_qty"], one["scrapped_qty"]) for one in lines] == [(2, 0), (0, 2)]
     assert (hand.clicks, hand.typed) <= (7, 3)
+
+
+def test_wave_of_five_orders_is_released(
+    hand: Hand, acme: httpx.Client, run: str, items: list[str]
+) -> None:
+    lines = [{"item_code": items[0], "qty": 2}]
+    orders = [
+        create(acme, run, "/exit-documents", [], type="sale_order", external_ref=ref, lines=lines)
+        for ref in (f"{run}-{at}" for at in range(5))
+    ]
+    hand.person.start(f"exit-documents?search={run}&status=open")
+    page = hand.person.page
+    expect(hand.person.rows()).to_have_count(5)
+    page.get_by_role("checkbox", name="Choose all on this page").press("Space")
+    hand.clicks += 1
+    hand.click("New wave")
+    expect(hand.dialog.get_by_label("Warehouse")).to_have_value(f"W-{run}")
+    hand.confirm("New wave")
+    hand.expect_status("Planned")
+    assert violations(page) == []
+    hand.click("Release")
+    hand.expect_status("Released")
+    assert hand.clicks <= 4
+    assert hand.typed == 0
+    wave = acme.get(f"/waves/{page.url.rsplit('/', 1)[1]}").json()["data"]
+    pickings = [acme.get(f"/pickings/{one['picking_id']}").json()["data"] for one in wave["orders"]]
+    assert {one["document"]["id"] for one in pickings} == {*orders}
+
+    hand.person.open(f"pickings?search={run}&status=pending")
+    expect(hand.person.rows()).to_have_count(5)
+    started = pickings[0]["id"]
+    acme.post(f"/pickings/{started}/start").raise_for_status()
+    page.get_by_role("checkbox", name="Choose all on this page").check()
+    hand.click("Start")
+    results = page.locator(".many")
+    expect(results).to_contain_text("4 done, 1 refused")
+    expect(results).to_contain_text(f"{pickings[0]['code']}: ")
 
 
 def test_order_is_found_by_the_reference_of_its_customer(

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import expect
 
-from tests.e2e.console.person import Person
+from tests.e2e.console.person import Person, violations
 
 
 def test_address_of_a_list_holds_search_filter_order_columns_and_page(
@@ -54,6 +54,83 @@ def test_address_of_a_list_holds_search_filter_order_columns_and_page(
     assert saved[1].startswith(f"{run}-03\tCrate {run}")
     page.get_by_role("link", name=f"{run}-03").click()
     expect(person.heading()).to_have_text(f"{run}-03")
+
+
+def test_list_is_remembered_refreshed_and_saved_whole(
+    person: Person, acme: httpx.Client, run: str
+) -> None:
+    page = person.page
+    page.clock.install()
+
+    def add(numbers: range) -> None:
+        for number in numbers:
+            draft = {"item_code": f"{run}-{number:02}", "name": f"Crate {run}"}
+            assert acme.post("/products", json=draft).status_code == httpx.codes.CREATED
+
+    add(range(29))
+    person.start("products")
+    page.get_by_role("searchbox", name="Search").fill(f"crate {run}")
+    page.get_by_role("searchbox", name="Search").press("Enter")
+    expect(page.get_by_text("1 to 25 of 29")).to_be_visible()
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_label("Barcode").uncheck()
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_text("Saved filters", exact=True).click()
+    page.get_by_label("Name for these filters").fill("Crates")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("link", name="Crates")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_text("Saved filters", exact=True).click()
+
+    choice = page.get_by_role("checkbox", name=f"Choose {run}-03")
+    choice.focus()
+    add(range(29, 30))
+    page.clock.fast_forward("00:31")
+    expect(page.get_by_text("1 to 25 of 30")).to_be_visible()
+    expect(choice).to_be_focused()
+
+    with page.expect_download() as download:
+        person.press("CSV of all (30)")
+    saved = Path(download.value.path()).read_text("utf-16").splitlines()
+    assert len(saved) == 31
+    choice.press("Space")
+    with page.expect_download() as download:
+        person.press("CSV of the rows chosen (1)")
+    saved = Path(download.value.path()).read_text("utf-16").splitlines()
+    assert [line.split("\t")[0] for line in saved] == ["item_code", f"{run}-03"]
+
+    page.get_by_role("checkbox", name=f"Choose {run}-04").check()
+    with page.expect_download() as download:
+        person.press("Label (ZPL)")
+    assert Path(download.value.path()).read_text().count("^XA") == 2
+    assert violations(page) == []
+
+    page.get_by_role("link", name="Clients", exact=True).click()
+    expect(person.heading()).to_have_text("Clients")
+    page.get_by_role("link", name="Products", exact=True).click()
+    expect(page.get_by_text("1 to 25 of 30")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Barcode")).to_have_count(0)
+    page.get_by_role("searchbox", name="Search").fill("")
+    page.get_by_role("searchbox", name="Search").press("Enter")
+    expect(page.get_by_text("1 to 25 of 30")).to_have_count(0)
+    page.get_by_text("Saved filters", exact=True).click()
+    page.get_by_role("link", name="Crates").click()
+    expect(page.get_by_text("1 to 25 of 30")).to_be_visible()
+
+
+def test_tablet_shows_status_and_quantity(person: Person, acme: httpx.Client, goods: str) -> None:
+    stock = {"warehouse": f"W-{goods}", "bin_code": "A-1", "item_code": goods, "counted_qty": 4711}
+    acme.post("/stock-adjustments", json=stock | {"reason": "count"}).raise_for_status()
+    page = person.page
+    page.set_viewport_size({"width": 768, "height": 1024})
+    person.start(f"stocks?item_code={goods}")
+    row = person.rows().first
+    for text in (goods, "Available", "4,711"):
+        expect(row.get_by_text(text, exact=True).first).to_be_in_viewport(ratio=1)
+    table = page.get_by_role("region", name="Stock", exact=True)
+    table.evaluate("table => { table.scrollLeft = table.scrollWidth; }")
+    expect(row.get_by_text(goods, exact=True).first).to_be_in_viewport(ratio=1)
+    assert violations(page) == []
 
 
 def test_addresses_that_show_nothing_say_why(person: Person) -> None:
