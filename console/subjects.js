@@ -24,6 +24,27 @@ function documentValues({ card_name, priority, lines }) {
 }
 
 /**
+ * Return what a new document has of another one: not its reference, its dates, and what became of it.
+ *
+ * @param {Resource} document
+ */
+function documentCopy({ type, card_code, lines, ...document }) {
+  const { partner_name, priority } = documentValues({ ...document, lines });
+  return {
+    ...document,
+    type,
+    partner_code: card_code,
+    partner_name,
+    priority,
+    warehouse_code: lines[0]?.whs_code,
+    external_ref: undefined,
+    doc_date: today(),
+    due_date: undefined,
+    lines: lines.map((/** @type {Resource} */ { item_code, qty, unit, unit_qty }) => ({ item_code, unit, qty: unit_qty ?? qty })),
+  };
+}
+
+/**
  * Return the goods of a line as an action about it names them; false if none are left.
  *
  * @param {Resource} line
@@ -107,8 +128,8 @@ export const SUBJECTS = [
     ],
     panels: ['packaging'],
     related: {
-      'stocks.item_code': { subject: 'stocks', filter: 'item_code' },
-      'stock-levels.item_code': { subject: 'stock-levels', filter: 'item_code' },
+      'stock-levels.item_code': { subject: 'stock-levels', filter: 'item_code', isShown: true },
+      'stocks.item_code': { subject: 'stocks', filter: 'item_code', isShown: true },
       'stock-movements.item_code': { subject: 'stock-movements', filter: 'item_code' },
       'pick-faces.item_code': { subject: 'pick-faces', filter: 'item_code' },
     },
@@ -195,6 +216,7 @@ export const SUBJECTS = [
     begins: () => ({ type: 'purchase_order', doc_date: today() }),
     change: 'PATCH /entry-documents/{id}',
     formValues: documentValues,
+    copies: documentCopy,
     actions: [
       {
         operation: 'POST /receipts',
@@ -210,7 +232,7 @@ export const SUBJECTS = [
         loses: ({ lines }) => losses(lines, open),
       },
     ],
-    related: { 'receipts.document_id': { subject: 'receipts', filter: 'id' } },
+    related: { 'receipts.document_id': { subject: 'receipts', filter: 'id', isShown: true } },
   },
   {
     name: 'receipts',
@@ -302,6 +324,7 @@ export const SUBJECTS = [
     begins: () => ({ type: 'sale_order', doc_date: today() }),
     change: 'PATCH /exit-documents/{id}',
     formValues: documentValues,
+    copies: documentCopy,
     sells: true,
     lines: 'sellable',
     actions: [
@@ -342,8 +365,8 @@ export const SUBJECTS = [
       { operation: 'POST /pickings', field: 'document_ids', label: 'pick_together', sends: { allocate: true } },
     ],
     related: {
-      'pickings.document_id': { subject: 'pickings', filter: 'id' },
-      'packing-orders.exit_document_id': { subject: 'packing-orders', filter: 'id' },
+      'pickings.document_id': { subject: 'pickings', filter: 'id', isShown: true },
+      'packing-orders.exit_document_id': { subject: 'packing-orders', filter: 'id', isShown: true },
       'returns.exit_document_id': { subject: 'returns', filter: 'id' },
     },
   },
@@ -599,7 +622,7 @@ export const SUBJECTS = [
       { path: '/warehouse-positions/{id}/label?size={size}&format=zpl', label: 'label_zpl' },
     ],
     related: {
-      'stocks.bin_code': { subject: 'stocks', filter: 'bin_code' },
+      'stocks.bin_code': { subject: 'stocks', filter: 'bin_code', isShown: true },
       'pick-faces.bin_code': { subject: 'pick-faces', filter: 'bin_code' },
     },
   },

@@ -41,14 +41,17 @@ export function Definitions({ fields, values, links }) {
 function shown(field, values, links) {
   const value = values[field.name];
   const link = linkOf(field.name, values, links);
+  const named = subjectOfIds(field.name);
+  if (named !== undefined && typeof value === 'number') {
+    return h(Lazy, { load: () => import('./named.js'), name: 'NamedLinks', props: { name: named, ids: [value] } });
+  }
   if (link !== undefined) {
     return h('a', { href: link }, h(Value, { field, value }));
   }
   const { items = { type: 'text' } } = field;
   if (Array.isArray(value) && value.length > 0) {
-    const name = subjectOfIds(field.name);
-    if (name !== undefined) {
-      return h(Lazy, { load: () => import('./named.js'), name: 'NamedLinks', props: { name, ids: value } });
+    if (named !== undefined) {
+      return h(Lazy, { load: () => import('./named.js'), name: 'NamedLinks', props: { name: named, ids: value } });
     }
     if (items.type === 'choice') {
       return h('ul', { class: 'parts' }, value.map((one) => h('li', { key: one }, plain(items, one))));

@@ -6,6 +6,7 @@ import { calls } from '../core/app.js';
 import { href } from '../core/address.js';
 import { itemPath } from '../core/subject.js';
 import { useLoaded } from '../core/use.js';
+import { valueLabel } from '../core/words.js';
 import { SUBJECT } from '../subjects.js';
 import { h } from '../vendor/preact.js';
 
@@ -23,7 +24,8 @@ export function NamedLinks({ name, ids }) {
     const operation = /** @type {'GET /products/{id}'} */ (`GET ${itemPath(subject)}`);
     const read = ids.slice(0, MOST).map(async (id) => {
       const { body } = await calls.read(operation, { parameters: { id }, signal });
-      return String(/** @type {Record<string, any>} */ (body.data)[subject.title]);
+      const name = String(/** @type {Record<string, any>} */ (body.data)[subject.title]);
+      return subject.title === 'id' ? `${valueLabel(subject.kind)} ${name}` : name;
     });
     return Promise.all(read);
   });

@@ -46,7 +46,7 @@ function Texts({ texts }) {
 }
 
 /** @param {unknown} value */
-function isEmpty(value) {
+export function isEmpty(value) {
   const isHollow = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
   return value === null || value === undefined || value === '' || isHollow;
 }

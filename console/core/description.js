@@ -103,8 +103,10 @@
  * @property {readonly string[]} [waits] statuses that end by themselves, soon
  * @property {readonly string[]} [panels] modules in `console/screens/panels` below the detail
  * @property {readonly {path: string, label: string}[]} [files] of a resource, to print
- * @property {Record<string, {subject: string, filter: string}>} [related] lists of other subjects
- *   about this resource: filter → `id` or field of the resource
+ * @property {Record<string, {subject: string, filter: string, isShown?: boolean}>} [related] lists of
+ *   other subjects about this resource: filter → `id` or field of the resource; the detail has the first
+ *   rows of those that are shown
+ * @property {(resource: Resource) => Resource} [copies] values with which the form of another one begins
  */
 
 /**

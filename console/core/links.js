@@ -25,6 +25,7 @@ const TARGETS = {
   product_id: ['products', 'item_code'],
   receipt_id: ['receipts'],
   roles: ['roles'],
+  user_id: ['users'],
   warehouse_id: ['warehouses', 'whs_code'],
 };
 
@@ -38,6 +39,9 @@ export function subjectOfIds(name) {
   return TARGETS[name]?.[0];
 }
 
+/** Other names that take the place of an id: they lead nowhere. */
+const NAME_OF = new Map([['id', 'line_num'], ['user_id', 'operator']]);
+
 /**
  * Return the fields that people read: a name, or the number of a line, takes the place of an id.
  *
@@ -46,7 +50,7 @@ export function subjectOfIds(name) {
  */
 export function readable(fields) {
   const names = new Set(fields.map(({ name }) => name));
-  const nameOf = (/** @type {string} */ id) => (id === 'id' ? 'line_num' : TARGETS[id]?.[1]) ?? '';
+  const nameOf = (/** @type {string} */ id) => NAME_OF.get(id) ?? TARGETS[id]?.[1] ?? '';
   return fields.filter(({ name }) => !HIDDEN.has(name) && !names.has(nameOf(name)));
 }
 

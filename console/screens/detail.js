@@ -6,18 +6,20 @@ import { calls, permissions, session } from '../core/app.js';
 import { href } from '../core/address.js';
 import { readable } from '../core/links.js';
 import { allowedActions, lineLabel, startsAt } from '../core/actions.js';
+import { useProductNames } from '../core/names.js';
 import { printScreen } from '../core/print.js';
 import { rememberOpened } from '../core/recent.js';
-import { itemPath, listAddress, objectOf } from '../core/subject.js';
+import { itemPath, listAddress, mayCarryOut, objectOf } from '../core/subject.js';
 import { loadDescription, loadInterface, useLoaded } from '../core/use.js';
 import { SUBJECT } from '../subjects.js';
 import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
-import { useEffect, useState } from '../vendor/hooks.js';
+import { useEffect, useMemo, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Actions } from '../components/actions.js';
 import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
 import { Definitions } from '../components/definitions.js';
+import { isEmpty } from '../components/parts.js';
 import { Table } from '../components/table.js';
 import { Title } from '../components/title.js';
 
@@ -29,6 +31,8 @@ import { Title } from '../components/title.js';
  * @typedef {import('../core/actions.js').Resource} Resource
  * @typedef {import('../components/actions.js').Chosen} Chosen
  */
+
+const PRODUCT_NAME = /** @type {const} */ ({ name: 'product_name', type: 'text' });
 
 /** Milliseconds between two looks at something that goes on by itself. */
 const PAUSE = 2000;
@@ -112,11 +116,18 @@ function DetailView({ fields, error, isLoading, ...props }) {
   /** @param {Action} action */
   const linesOf = ({ at = 'lines' }) => tables.find(({ name }) => name === at)?.rows ?? [];
   const offered = actions.filter((one) => !one.isForAll || startsAt(one, linesOf(one)).length > 0);
+  const nameless = tables.filter(({ columns }) => columns.some(isCode) && !columns.some(isName));
+  const hasGoods = `${itemPath(subject)}/goods` in description.details;
+  const names = useProductNames(
+    nameless.flatMap(({ rows }) => rows),
+    hasGoods ? { subject: subject.name, id: resource.id } : null,
+  );
+  const create = subject.create === undefined ? undefined : description.actions[subject.create];
   const { sheet } = subject;
   const sheetTable = sheet && tables.find(({ name }) => name === (sheet.at ?? 'lines'));
   const [isPrinting, setPrinting] = useState(false);
   return h('article', {}, [
-    h(Head, { subject, parameters, title }),
+    h(Head, { subject, parameters, title, isCopied: mayCarryOut(create, permissions()) && subject.copies !== undefined }),
     h(Notice, { error, onRetry: onChange }),
     subject.isApproved &&
       h(Lazy, {
@@ -150,7 +161,7 @@ function DetailView({ fields, error, isLoading, ...props }) {
     subject.files &&
       h(Lazy, { load: () => import('./panels/files.js'), name: 'Panel', props: { files: subject.files, each: [parameters] } }),
     h(Definitions, {
-      fields: shown.filter((field) => !isTable(field)),
+      fields: shown.filter((field) => !isTable(field) && !isEmpty(resource[field.name])),
       values: resource,
       links: subject.links,
     }),
@@ -168,18 +179,19 @@ function DetailView({ fields, error, isLoading, ...props }) {
             ),
           ),
         );
-      const props = { caption, columns, rows, ...(here.length > 0 ? { buttonsOf } : {}) };
-      return h('section', { key: name }, [
-        h('h2', {}, caption),
-        subject.lines
-          ? h(Lazy, {
-              load: () => import(`../components/${subject.lines}.js`),
-              name: 'Lines',
-              props: { ...props, resource },
-            })
-          : h(Table, props),
-      ]);
+      const props = { caption, columns, rows, names, ...(here.length > 0 ? { buttonsOf } : {}) };
+      return h('section', { key: name }, [h('h2', {}, caption), h(Lines, { subject, resource, ...props })]);
     }),
+    ...Object.entries(subject.related ?? {})
+      .filter(([, { isShown }]) => isShown)
+      .map(([key, { subject: name, filter }]) =>
+        h(Lazy, {
+          key,
+          load: () => import('../components/related_rows.js'),
+          name: 'RelatedRows',
+          props: { name, query: { [key.split('.')[1] ?? '']: String(resource[filter]) } },
+        }),
+      ),
     h(Related, { subject, resource }),
     subject.panels?.map((name) =>
       h(Lazy, {
@@ -193,6 +205,35 @@ function DetailView({ fields, error, isLoading, ...props }) {
       h(Lazy, { load: () => import('./panels/history.js'), name: 'Panel', props: { subject, resource } }),
     subject.parent === undefined && h(Changes, { subject, resource }),
   ]);
+}
+
+/** @param {Field} field */
+const isCode = ({ name }) => name === 'item_code';
+/** @param {Field} field */
+const isName = ({ name }) => name === 'product_name';
+
+/**
+ * A table of lines, with the names of their products.
+ *
+ * @param {{subject: Subject, resource: Resource, names: ReadonlyMap<string, string> | null,
+ *   rows: readonly Resource[]} & Omit<Parameters<typeof Table>[0], 'rows'>} props
+ */
+function Lines({ subject, resource, names, columns, rows, ...others }) {
+  const isNamed = names !== null && names.size > 0 && columns.some(isCode) && !columns.some(isName);
+  const named = useMemo(
+    () => (isNamed ? rows.map((row) => ({ ...row, product_name: names.get(row.item_code) ?? null })) : rows),
+    [rows, names],
+  );
+  const at = columns.findIndex(isCode) + 1;
+  const shown = isNamed ? [...columns.slice(0, at), PRODUCT_NAME, ...columns.slice(at)] : columns;
+  const props = { ...others, columns: shown, rows: named };
+  return subject.lines === undefined
+    ? h(Table, props)
+    : h(Lazy, {
+        load: () => import(`../components/${subject.lines}.js`),
+        name: 'Lines',
+        props: { ...props, resource },
+      });
 }
 
 /**
@@ -258,11 +299,13 @@ function Changes({ subject, resource }) {
  * @param {Subject} props.subject
  * @param {Record<string, string>} props.parameters
  * @param {string} props.title
+ * @param {boolean} [props.isCopied] whether another one can be made of it
  */
-function Head({ subject, parameters, title }) {
+function Head({ subject, parameters, title, isCopied = false }) {
   return h('header', { class: 'screen' }, [
     h('p', {}, h('a', { href: href(listAddress(subject, parameters)) }, subjectLabel(subject.from ?? subject.name))),
     h(Title, { title }),
+    isCopied && h('a', { class: 'button', href: href([subject.name, 'new'], { from: parameters.id }) }, text('new_from_this')),
     h('button', { type: 'button', onClick: printScreen }, text('print')),
   ]);
 }

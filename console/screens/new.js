@@ -4,11 +4,11 @@
  */
 
 import { useAction } from '../core/act.js';
-import { browser, permissions, say, session } from '../core/app.js';
+import { browser, calls, permissions, say, session } from '../core/app.js';
 import { address, go, goBack, href } from '../core/address.js';
 import { bodyOf, draftOf } from '../core/draft.js';
 import { forgetDraft, keepDraft, keptDraft } from '../core/drafts.js';
-import { mayCarryOut } from '../core/subject.js';
+import { itemPath, mayCarryOut } from '../core/subject.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { rememberWarehouse, usualWarehouse } from '../core/usual.js';
 import { actionLabel, errorLabel, text } from '../core/words.js';
@@ -30,22 +30,26 @@ const WAREHOUSE = 'warehouse_code';
  * @param {import('../core/subject.js').Subject} props.subject
  */
 export function NewScreen({ subject }) {
-  const { as = '', ...first } = address.value.query;
+  const { as = '', from = '', ...first } = address.value.query;
   const operation = subject.more?.find((one) => one === as) ?? subject.create ?? '';
   const owner = operation.split('/')[1] ?? subject.name;
-  const loaded = useLoaded(`${owner} ${operation}`, async (signal) => {
+  const loaded = useLoaded(`${owner} ${operation} ${from}`, async (signal) => {
     const found = await loadInterface(owner);
     const asked = found.actions[operation]?.body ?? [];
     const usual = asked.some(({ name }) => name === WAREHOUSE) ? await usualWarehouse(signal) : null;
-    return { description: found, given: /** @type {Draft} */ (usual === null ? {} : { [WAREHOUSE]: usual }) };
+    return {
+      description: found,
+      given: /** @type {Draft} */ (usual === null ? {} : { [WAREHOUSE]: usual }),
+      copy: from === '' ? {} : draftOf(asked, await copyOf(subject, from, signal)),
+    };
   });
   const action = useAction();
   const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
   const [round, setRound] = useState(0); // another form begins
   const user = session.owner;
-  const form = `${operation} ${JSON.stringify(first)}`;
+  const form = `${operation} ${JSON.stringify({ ...first, ...(from && { from }) })}`;
   const kept = useMemo(() => keptDraft(browser.storage, user, form), [form, round]);
-  const { description = null, given = {} } = loaded.result ?? {};
+  const { description = null, given = {}, copy = {} } = loaded.result ?? {};
   const write = description?.actions[operation];
   if (write === undefined) {
     return description === null
@@ -83,7 +87,7 @@ export function NewScreen({ subject }) {
       : h(Form, {
           key: round,
           fields,
-          start: { ...given, ...begins, ...kept, ...first },
+          start: { ...given, ...begins, ...copy, ...kept, ...first },
           onWrite: (draft) => keepDraft(browser.storage, user, form, draft),
           label: text('save'),
           action,
@@ -113,6 +117,19 @@ export function NewScreen({ subject }) {
           },
         }),
   ]);
+}
+
+/**
+ * Read what the form of something new has of another one.
+ *
+ * @param {import('../core/subject.js').Subject} subject
+ * @param {string} id
+ * @param {AbortSignal} signal
+ */
+async function copyOf(subject, id, signal) {
+  const operation = /** @type {'GET /products/{id}'} */ (`GET ${itemPath(subject)}`);
+  const { body } = await calls.read(operation, { parameters: { id }, signal });
+  return subject.copies?.(body.data) ?? {};
 }
 
 /**

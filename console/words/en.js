@@ -94,6 +94,7 @@ const words = {
     moved_since: "Moved since",
     name_of_filters: "Name for these filters",
     needs_attention: "Needs attention",
+    new_from_this: "New from this",
     new_version: "There is a new version of this page.",
     next_page: "Next page",
     no: "No",

@@ -95,6 +95,7 @@ const words = {
     moved_since: "Movido desde entonces",
     name_of_filters: "Nombre para estos filtros",
     needs_attention: "Requiere atención",
+    new_from_this: "Nuevo a partir de este",
     new_version: "Hay una versión nueva de esta página.",
     next_page: "Página siguiente",
     no: "No",

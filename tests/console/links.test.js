@@ -33,4 +33,5 @@ test('names are shown instead of the ids beside them', () => {
   const shown = readable(names.map((name) => ({ name })));
   assert.deepEqual(shown.map(({ name }) => name), ['line_num', 'item_code', 'picking_id']);
   assert.deepEqual(readable([{ name: 'id' }, { name: 'product_id' }]).length, 2);
+  assert.deepEqual(readable([{ name: 'user_id' }, { name: 'operator' }]), [{ name: 'operator' }]);
 });

@@ -4,6 +4,7 @@
 
 import { calls, locale } from '../../core/app.js';
 import { formatInstant, formatNumber } from '../../core/format.js';
+import { userNames } from '../../core/names.js';
 import { useLoaded } from '../../core/use.js';
 import { text, valueLabel } from '../../core/words.js';
 import { useEffect, useRef } from '../../vendor/hooks.js';
@@ -65,7 +66,7 @@ export function Panel({ object, resource }) {
 async function eventsOf(object, id, signal) {
   const latest = await calls.read('GET /changes/latest', { signal });
   const { position, epoch } = latest.body.data;
-  /** @type {Event[]} */
+  /** @type {(Omit<Event, 'actor'> & {actor: {type: string, id: string | null}})[]} */
   const events = [];
   for (let after = Math.max(0, position - MOST); after < position; ) {
     const query = { after, epoch, objects: object, per_page: PAGE };
@@ -73,12 +74,15 @@ async function eventsOf(object, id, signal) {
     for (const { committed_at: at, actor, changes } of body.data) {
       for (const { id: changed, operation, version } of changes) {
         if (String(changed) === String(id)) {
-          const name = [valueLabel(actor.type), actor.id].filter(Boolean).join(' ');
-          events.unshift({ at, operation, version, actor: name });
+          events.unshift({ at, operation, version, actor });
         }
       }
     }
     after = body.meta.last;
   }
-  return events;
+  const names = await userNames(events.flatMap(({ actor }) => (actor.type === 'user' ? actor.id : [])));
+  return events.map(({ actor, ...event }) => ({
+    ...event,
+    actor: names.get(String(actor.id)) ?? [valueLabel(actor.type), actor.id].filter(Boolean).join(' '),
+  }));
 }

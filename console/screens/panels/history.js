@@ -1,17 +1,22 @@
 /**
- * What happened to a resource: stock movements and entries of the audit log, the latest first.
+ * What happened to a resource: its steps, stock movements and entries of the audit log, the latest
+ * first.
  */
 
 import { calls, locale, permissions } from '../../core/app.js';
 import { href } from '../../core/address.js';
 import { formatInstant, formatNumber } from '../../core/format.js';
+import { userNames } from '../../core/names.js';
 import { useLoaded } from '../../core/use.js';
-import { text, valueLabel } from '../../core/words.js';
+import { fieldLabel, text, valueLabel } from '../../core/words.js';
 import { useEffect, useRef } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
 
-/** @typedef {{at: string, label: string, to: string}} Event */
+/** @typedef {{at: string, label: string, to?: string}} Event */
+
+/** Times of a resource that are none of its steps. */
+const NO_STEPS = new Set(['due_at', 'expires_at', 'cutoff_at', 'next_attempt_at', 'updated_at']);
 
 /** Kinds of work that movements name. */
 const MOVING = new Set(['exit_document', 'picking', 'receipt', 'return', 'transfer', 'transfer_order']);
@@ -35,8 +40,10 @@ export function Panel({ subject: { kind = '', name }, resource }) {
       work === undefined ? [] : movementsOf(work, resource.id, signal),
       target === undefined ? [] : entriesOf(target, String(resource.id), signal),
     ]);
-    return [...movements, ...entries].sort((a, b) => b.at.localeCompare(a.at));
+    return [...movements, ...entries];
   });
+  const steps = stepsOf(resource);
+  const events = [...(loaded.result ?? []), ...steps].sort((one, other) => other.at.localeCompare(one.at));
   const shown = useRef(resource);
   useEffect(() => {
     if (shown.current !== resource) {
@@ -44,25 +51,36 @@ export function Panel({ subject: { kind = '', name }, resource }) {
       loaded.reload(); // not every action changes the resource itself, such as a test of a webhook
     }
   }, [resource]);
-  if (work === undefined && target === undefined) {
-    return null;
+  if (work === undefined && target === undefined && steps.length < 2) {
+    return null; // that it was created says its field
   }
   return h('section', {}, [
     h('h2', {}, text('history')),
     h(Notice, { error: loaded.error, onRetry: loaded.reload }),
-    loaded.result?.length === 0 && h('p', { class: 'quiet' }, text('nothing_there')),
     h(
       'ol',
       { class: 'history' },
-      (loaded.result ?? []).map(({ at, label, to }, index) =>
+      events.map(({ at, label, to }, index) =>
         h('li', { key: index }, [
           h('time', { dateTime: at, class: 'quiet' }, formatInstant(at, locale.value)),
           ' ',
-          h('a', { href: to }, label),
+          to === undefined ? label : h('a', { href: to }, label),
         ]),
       ),
     ),
   ]);
+}
+
+/**
+ * Return the steps of a resource, by the times that it has.
+ *
+ * @param {Record<string, any>} resource
+ * @returns {Event[]}
+ */
+function stepsOf(resource) {
+  return Object.entries(resource).flatMap(([name, at]) =>
+    name.endsWith('_at') && typeof at === 'string' && !NO_STEPS.has(name) ? [{ at, label: fieldLabel(name) }] : [],
+  );
 }
 
 /**
@@ -74,11 +92,13 @@ export function Panel({ subject: { kind = '', name }, resource }) {
 async function movementsOf(type, id, signal) {
   const query = { document_type: type, document_id: id, per_page: MOST, sort: '-created_at' };
   const { body } = await calls.read('GET /stock-movements', { query, signal });
-  return body.data.map((movement) => ({
-    at: movement.created_at,
-    label: `${valueLabel(movement.type)}: ${formatNumber(movement.qty, locale.value)} ${movement.item_code}`,
-    to: href(['stock-movements', movement.id]),
-  }));
+  const names = await userNames(body.data.map(({ user_id: user }) => user));
+  return body.data.map(({ id: number, created_at: at, type: what, qty, item_code: code, from, to, user_id: user }) => {
+    const way = [from, to].map((place) => place?.bin_code ?? place?.whs_code);
+    const goods = `${valueLabel(what)}: ${formatNumber(qty, locale.value)} ${code}`;
+    const label = [goods, way.some(Boolean) && way.filter(Boolean).join(' → '), names.get(String(user))];
+    return { at, label: label.filter(Boolean).join(' · '), to: href(['stock-movements', number]) };
+  });
 }
 
 /**

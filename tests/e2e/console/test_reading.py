@@ -1,10 +1,12 @@
 """How the console shows values, choices and problems to the person who reads them."""
 
+import re
+
 import httpx
 from playwright.sync_api import expect
 
 from tests.e2e.console.conftest import NewPerson
-from tests.e2e.console.person import Person, fill
+from tests.e2e.console.person import Person, fill, violations
 
 
 def test_choices_last_and_values_are_those_of_the_region(
@@ -40,6 +42,52 @@ def test_choices_last_and_values_are_those_of_the_region(
     person.open("settings")
     outbound = page.get_by_role("group", name="Outbound")
     expect(outbound.get_by_label("Packing required")).to_be_visible()
+
+
+def test_details_name_what_they_are_about(
+    person: Person, acme: httpx.Client, run: str, goods: str
+) -> None:
+    stock = {"warehouse": f"W-{run}", "bin_code": "A-1", "item_code": goods, "counted_qty": 5}
+    acme.post("/stock-adjustments", json=stock | {"reason": "count"}).raise_for_status()
+    order = {
+        "type": "sale_order", "external_ref": run, "doc_date": "2026-03-01",
+        "partner_code": "C-1", "partner_name": "Shop", "warehouse_code": f"W-{run}",
+        "lines": [{"item_code": goods, "qty": 2}],
+    }  # fmt: skip
+    key = {"Idempotency-Key": run}
+    number = acme.post("/exit-documents", json=order, headers=key).json()["data"]["id"]
+    picking = acme.post("/pickings", json={"document_id": number}).json()["data"]
+    person.start(f"pickings/{picking['id']}")
+    page = person.page
+    person.press("Start")
+    person.press("Pick all as allocated")
+    history = page.locator(".history")
+    expect(history).to_contain_text("Started")
+    moved = re.compile(rf"2 {goods} · A-1.* · Person {run.lower()}-0")
+    expect(history.get_by_role("link", name=moved)).to_be_visible()
+    expect(person.shown("User id")).to_have_count(0)
+    expect(person.shown("Comments")).to_have_count(0)
+    assert violations(page) == []
+
+    person.shown("Document").get_by_role("link").click()
+    expect(person.rows().first).to_contain_text(f"Crate {run}")
+    work = page.get_by_role("region", name="Pickings", exact=True)
+    expect(work.get_by_role("link", name=picking["code"])).to_be_visible()
+    page.get_by_role("link", name="New from this").click()
+    expect(page.get_by_label("Partner name")).to_have_value("Shop")
+    expect(page.get_by_label("Warehouse")).to_have_value(f"W-{run}")
+    expect(page.get_by_label("Quantity").first).to_have_value("2")
+    fill(page, {"Reference": f"{run}-2"})
+    person.press("Save")
+    expect(person.rows().first).to_contain_text(goods)
+
+    product = acme.get("/products", params={"item_code": goods}).json()["data"][0]["id"]
+    person.open(f"products/{product}")
+    levels = page.get_by_role("region", name="Stock levels", exact=True)
+    expect(levels.locator("tbody tr")).to_contain_text(f"W-{run}")
+    positions = page.get_by_role("region", name="Stock", exact=True)
+    expect(positions.get_by_role("link", name="A-1").first).to_be_visible()
+    assert violations(page) == []
 
 
 def test_problems_have_the_names_of_the_fields(person: Person) -> None:
