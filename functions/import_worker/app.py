@@ -123,7 +123,7 @@ def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, _Work | ReceivedFi
     # S3 sends a test event when notifications are set up.
     known = {*_KINDS, "Records"}
     if not known & {*message} and message.get("Event") != "s3:TestEvent":
-        error = "The message is about nothing that the worker does, and no notification of files."
+        error = "The message names neither work of this worker nor a file."
         raise ValueError(error)
     for kind in _KINDS:
         if kind in message:
