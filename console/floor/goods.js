@@ -37,11 +37,17 @@ export const exact = (value) => Number(value.toFixed(DECIMALS));
 
 /**
  * @param {string} text what somebody typed
- * @returns {number | null} the quantity; null if it is none
+ * @param {string} decimal what their language writes before decimals: a point or a comma
+ * @returns {number | 'no_quantity' | 'unclear_quantity'} the quantity, or the words of what is wrong
  */
-export function qtyOf(text) {
-  const written = text.trim().replace(',', '.');
-  return /^\d{1,9}(\.\d{1,6})?$/.test(written) ? Number(written) : null;
+export function qtyOf(text, decimal) {
+  const [, whole, sign, decimals] = /^(\d{1,9})(?:([.,])(\d{1,6}))?$/.exec(text.trim()) ?? [];
+  if (whole === undefined) {
+    return 'no_quantity';
+  }
+  // 1,000 is a thousand where people write decimals with a point, and one where they do not.
+  const isUnclear = sign !== undefined && sign !== decimal && decimals?.length === 3 && Number(whole) > 0;
+  return isUnclear ? 'unclear_quantity' : Number(`${whole}.${decimals ?? 0}`);
 }
 
 /**

@@ -110,6 +110,9 @@ function expectedLines(task) {
   });
 }
 
+/** @param {Task} task a transfer */
+const execute = (task) => requestOf('POST /transfers/{id}/execute', task, {});
+
 /** @type {readonly TaskKind[]} */
 export const KINDS = [
   {
@@ -211,8 +214,9 @@ export const KINDS = [
         })),
         task.goods,
       ),
-    request: (task) => requestOf('POST /transfers/{id}/execute', task, {}),
+    request: execute,
     undo: () => null,
+    end: execute,
   },
   {
     name: 'transfer-orders',

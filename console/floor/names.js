@@ -11,6 +11,23 @@ export const numberText = (value) =>
   new Intl.NumberFormat(locale.value.language, { maximumFractionDigits: 6 }).format(value);
 
 /**
+ * @param {string} value a day, or an instant
+ * @returns {string} the day; that of an instant is that of the company
+ */
+export function dayText(value) {
+  const { language, timeZone } = locale.value;
+  const isDay = value.length === 10;
+  const format = { dateStyle: /** @type {const} */ ('short'), timeZone: isDay ? 'UTC' : timeZone };
+  return new Intl.DateTimeFormat(language, format).format(new Date(value));
+}
+
+/** @returns {string} what the language of the person writes before decimals */
+export function decimalSign() {
+  const parts = new Intl.NumberFormat(locale.value.language).formatToParts(0.5);
+  return parts.find(({ type }) => type === 'decimal')?.value ?? '.';
+}
+
+/**
  * @param {string} id of a task
  * @returns {string} such as "Pickings PKG-12"
  */

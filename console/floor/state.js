@@ -67,6 +67,14 @@ export function holdSession() {
   }
 }
 
+/** Leave the session to the next page of the tab, which is loaded now, unless a PIN opens it there. */
+export function handOver() {
+  const token = browser.storage.getItem(REFRESH_TOKEN);
+  if (token !== null && !vault.isOpen) {
+    sessionStorage.setItem(REFRESH_TOKEN, token);
+  }
+}
+
 /** Milliseconds after which a request has no answer: the service gives none later. */
 const LONGEST = 35_000;
 
@@ -128,9 +136,10 @@ export function parts() {
 
 /** @returns {Promise<import('./sender.js').Sender>} of the person who works at the device */
 export async function sender() {
+  const shared = parts(); // before anything is awaited: the person may leave meanwhile
   const [{ Sender }, { ServiceClock }] = await Promise.all([import('./sender.js'), import('./clock.js')]);
   const clock = new ServiceClock(session, browser);
-  return new Sender({ ...parts(), clock, newKey: browser.newKey, changed: () => void reload() });
+  return new Sender({ ...shared, clock, newKey: browser.newKey, changed: () => void reload() });
 }
 
 /**

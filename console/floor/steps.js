@@ -14,6 +14,8 @@ import { exact, namedPosition, namedProduct } from './goods.js';
 
 /** @typedef {'position' | 'unit' | 'product' | 'batch' | 'expires' | 'serial' | 'qty' | 'target'} Ask */
 
+/** @typedef {'position' | 'batch'} Replaced what may be taken instead of what a line names */
+
 /**
  * @typedef {object} Line what is to do
  * @property {string} item_code
@@ -48,6 +50,7 @@ import { exact, namedPosition, namedProduct } from './goods.js';
  * @property {string} [serial]
  * @property {number} [qty] as confirmed
  * @property {string} [target] position where the goods go
+ * @property {readonly Replaced[]} [instead] what of it no line names, as the company allows
  * @property {boolean} [isDamaged] whether the goods are received into quarantine
  * @property {boolean} [isEmpty] whether a count found nothing at the position
  */
@@ -120,12 +123,12 @@ function isFor(line, { item_code, position, batch, serial, target }) {
  * @param {Entry} entry
  * @returns {Line[]}
  */
-export function candidates(lines, { position, product, batch, serial, target }) {
+export function candidates(lines, { position, product, batch, serial, target, instead = [] }) {
   return lines.filter((line) => {
     const named = {
       item_code: product?.item_code ?? line.item_code,
-      position: position ?? null,
-      batch: batch ?? null,
+      position: instead.includes('position') ? null : (position ?? null),
+      batch: instead.includes('batch') ? null : (batch ?? null),
       serial: serial ?? null,
       target: target ?? null,
     };
@@ -184,9 +187,10 @@ const LONGEST = 64;
  * @param {readonly Line[]} lines in the order of work
  * @param {Entry} entry
  * @param {Read} read
+ * @param {Replaced} [replaced] what the scan gives instead of what the lines name
  * @returns {Taken}
  */
-export function takeScan(kind, goods, lines, entry, read) {
+export function takeScan(kind, goods, lines, entry, read, replaced) {
   if (read.problem !== undefined) {
     return refused(`scan_${read.problem}`, { at: read.at ?? '' });
   }
@@ -199,16 +203,19 @@ export function takeScan(kind, goods, lines, entry, read) {
     const more = repeated(ask, entry, named.units, read);
     return kind.isBound && 'entry' in more ? checked(lines, entry, more.entry) : more;
   }
-  const given = named ? ofProduct(named, read) : ofText(withPlaces(goods, lines), ask, read);
+  const given = named ? ofProduct(named, read) : ofText(withPlaces(goods, lines), lines, ask, read);
   if (given === null) {
     return { unknown: read };
+  }
+  if (given.position !== undefined && !kind.asks.includes('position')) {
+    return refused(`scan_needs_${ask}`);
   }
   // The scan of another position begins again there.
   const begun = given.position !== undefined && ask !== 'position' ? {} : entry;
   if (given.product && !['product', null].includes(nextAsk(kind, begun))) {
     return refused(`scan_needs_${nextAsk(kind, begun)}`);
   }
-  const next = { ...begun, ...given };
+  const next = { ...begun, ...given, ...(replaced && { instead: [...(begun.instead ?? []), replaced] }) };
   return kind.isBound ? checked(lines, begun, next) : { entry: next };
 }
 
@@ -270,12 +277,18 @@ function withPlaces({ products, positions }, lines) {
 
 /**
  * @param {Goods} goods
+ * @param {readonly Line[]} lines
  * @param {Ask | null} ask
  * @param {Read} read of no known product
  * @returns {Entry | null}
  */
-function ofText(goods, ask, read) {
-  const text = read.text;
+function ofText(goods, lines, ask, read) {
+  const position = namedPosition(goods, read);
+  // The label of a position is no batch and no serial number, unless a line names it.
+  const isName =
+    position === null ||
+    lines.some(({ batch, serials, proposed = [] }) => [batch, ...serials, ...proposed].includes(position));
+  const text = isName || ask === 'unit' ? read.text : undefined;
   if (ask === 'unit' && (read.sscc ?? text) !== undefined) {
     return { unit: read.sscc ?? text };
   }
@@ -285,7 +298,6 @@ function ofText(goods, ask, read) {
   if (ask === 'serial' && (read.serial ?? text) !== undefined) {
     return { serial: read.serial ?? text };
   }
-  const position = namedPosition(goods, read);
   if (position === null) {
     return null;
   }
@@ -306,7 +318,7 @@ function checked(lines, before, entry) {
   if (candidates(lines, {}).length === 0) {
     return refused('all_done');
   }
-  let known = before;
+  let known = { ...before, ...(entry.instead && { instead: entry.instead }) };
   for (const part of CHECKED) {
     const [expected] = candidates(lines, known);
     known = { ...known, ...(entry[part] !== undefined && { [part]: entry[part] }) };

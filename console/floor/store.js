@@ -54,6 +54,10 @@ import { openDB } from '../vendor/idb.js';
  * @property {string | null} warehouse code
  * @property {number} changes how often a scan of it was sent or answered: what was read before is old
  * @property {import('./goods.js').Goods} goods
+ * @property {'none' | 'position' | 'batch' | 'any'} [substitution] what may be picked instead of what
+ *   the lines name
+ * @property {(import('./steps.js').Effect & {text: string})[]} [scanned] lines of a task that one
+ *   request carries out, as long as not all of them are scanned
  */
 
 /** @typedef {import('../vendor/idb.js').IDBPDatabase<any>} Database */

@@ -10,16 +10,8 @@ import { kindOf, MOVES } from './kinds.js';
  * @typedef {import('./store.js').Task} Task
  */
 
-/**
- * Return who has a task; null if nobody. Who only created pending work does not have it.
- *
- * @param {any} row a task, as its list or itself shows it
- * @returns {{id: number, name: string | null} | null}
- */
-export function holderOf({ status, user_id, operator, assigned_to }) {
-  const person = operator ?? assigned_to ?? null;
-  return status === 'pending' && person?.id === user_id ? null : person;
-}
+/** Most times that a receipt and its document are read until nothing changes between them. */
+const ATTEMPTS = 3;
 
 /**
  * Take a task. A pending one becomes that of the signed-in person, which a second one cannot do
@@ -53,9 +45,15 @@ async function readTask(calls, owner, id) {
   const read = (/** @type {string} */ path) => {
     return calls.read(/** @type {any} */ (`GET ${path}`), { parameters: { id: number } });
   };
-  const [shown, goods] = await Promise.all([read(`/${name}/{id}`), read(`/${name}/{id}/goods`)]);
+  const readMain = () => read(`/${name}/{id}`);
+  const [first, goods] = await Promise.all([readMain(), read(`/${name}/{id}/goods`)]);
+  const { beside } = kindOf(id);
+  const { shown, document } =
+    beside === undefined
+      ? { shown: first, document: null }
+      : await withDocument(calls, beside, first, readMain);
   const { data } = /** @type {any} */ (shown.body);
-  const { products, positions, whs_code } = /** @type {any} */ (goods.body).data;
+  const { products, positions, whs_code, pick_substitution } = /** @type {any} */ (goods.body).data;
   /** @type {Task} */
   const task = {
     id,
@@ -64,6 +62,7 @@ async function readTask(calls, owner, id) {
     etags: shown.etag === null ? {} : { [id]: shown.etag },
     warehouse: whs_code ?? data.warehouse_code ?? null,
     changes: 0,
+    substitution: pick_substitution,
     goods: {
       products: products.map(productOf),
       positions: Object.fromEntries(
@@ -71,16 +70,31 @@ async function readTask(calls, owner, id) {
       ),
     },
   };
-  const { beside } = kindOf(id);
-  if (beside !== undefined) {
-    const path = `${beside}/${data.document.id}`;
-    const document = await calls.read(/** @type {any} */ (`GET /${beside}/{id}`), {
-      parameters: { id: data.document.id },
-    });
-    const then = { lines: data.lines };
-    task.resources[path] = { .../** @type {any} */ (document.body).data, receiptThen: then };
+  if (document !== null) {
+    task.resources[`${beside}/${document.id}`] = { ...document, receiptThen: { lines: data.lines } };
   }
   return task;
+}
+
+/**
+ * Read the document of a receipt, and the receipt after it. What is received between the two would
+ * count twice, so both are read again if the receipt has changed meanwhile.
+ *
+ * @param {Calls} calls
+ * @param {string} beside path of documents
+ * @param {any} shown the receipt
+ * @param {() => Promise<any>} readAgain
+ */
+async function withDocument(calls, beside, shown, readAgain) {
+  for (let attempt = 1; ; attempt += 1) {
+    const parameters = { id: shown.body.data.document.id };
+    const { body } = await calls.read(/** @type {any} */ (`GET /${beside}/{id}`), { parameters });
+    const before = shown;
+    shown = await readAgain();
+    if (shown.etag === before.etag || attempt === ATTEMPTS) {
+      return { shown, document: /** @type {any} */ (body).data };
+    }
+  }
 }
 
 /**
@@ -97,7 +111,7 @@ export async function refreshTask({ calls, store, owner }, task) {
   const found = await readTask(calls, owner, task.id);
   await store.changeTask(owner, task.id, (kept) =>
     kept.changes === task.changes
-      ? { ...found, changes: kept.changes, goods: joined(kept.goods, found.goods) }
+      ? { ...kept, ...found, changes: kept.changes, goods: joined(kept.goods, found.goods) }
       : kept,
   );
 }

@@ -3,6 +3,7 @@
 import { address } from '../core/address.js';
 import { CONSOLE } from '../core/app.js';
 import { effect } from '../vendor/signals-core.js';
+import { handOver } from './state.js';
 
 /** How often a page that stays open looks for the next release, in milliseconds. */
 const INTERVAL = 30 * 60 * 1000;
@@ -20,7 +21,12 @@ export function keepUpdated() {
 function follow(registration) {
   setInterval(() => registration.update().catch(() => undefined), INTERVAL);
   let isNext = false;
-  navigator.serviceWorker.addEventListener('controllerchange', () => isNext && location.reload());
+  navigator.serviceWorker.addEventListener('controllerchange', () => {
+    if (isNext) {
+      handOver();
+      location.reload();
+    }
+  });
   effect(() => {
     const isBetweenTasks = address.value.path.length <= 1;
     if (isBetweenTasks && registration.waiting) {

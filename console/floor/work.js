@@ -2,7 +2,7 @@
 
 import { calls } from '../core/app.js';
 import { Refusal } from '../core/refusal.js';
-import { joined, readLabel } from './goods.js';
+import { joined, NO_GOODS, readLabel } from './goods.js';
 import { kindOf, unitOf } from './kinds.js';
 import { entryText } from './names.js';
 import { record, reload, scans, sender, store, tasks } from './state.js';
@@ -10,23 +10,50 @@ import { candidates, nextAsk, openQty, takeScan, withEffects } from './steps.js'
 import { say } from './words.js';
 
 /**
+ * @typedef {import('./goods.js').Goods} Goods
  * @typedef {import('./steps.js').Effect} Effect
  * @typedef {import('./steps.js').Entry} Entry
  * @typedef {import('./steps.js').Line} Line
+ * @typedef {import('./steps.js').Replaced} Replaced
  * @typedef {import('./store.js').Scan} Scan
  * @typedef {import('./store.js').Task} Task
  */
 
 /**
- * Return the lines of a task with what its waiting scans add.
+ * @param {Task} task
+ * @returns {Scan[]} its scans that wait
+ */
+const waitingOf = ({ id }) => scans.value.filter(({ task, status }) => task === id && status === 'waiting');
+
+/**
+ * Return the lines of a task with what is scanned and the service does not show yet.
  *
  * @param {Task} task
- * @param {readonly Effect[]} own of what is scanned and not yet a request
  */
-export function linesOf(task, own) {
-  const waiting = scans.value.filter((scan) => scan.task === task.id && scan.status === 'waiting');
-  const effects = waiting.flatMap(({ effect }) => effect ?? []);
-  return withEffects(kindOf(task.id).lines(task), [...effects, ...own]);
+export function linesOf(task) {
+  return withEffects(kindOf(task.id).lines(task), effectsOf(task));
+}
+
+/**
+ * @param {Task} task
+ * @returns {Effect[]}
+ */
+function effectsOf(task) {
+  return [...waitingOf(task).flatMap(({ effect }) => effect ?? []), ...(task.scanned ?? [])];
+}
+
+/**
+ * @param {Task} task a count
+ * @param {readonly Line[]} lines of it with what waits
+ * @param {Entry} entry
+ * @returns {boolean} whether its goods are counted at its position: another quantity replaces that one
+ */
+export function isCounted(task, lines, entry) {
+  const named = effectOf(kindOf(task.id), entry);
+  const counted = [...lines.filter(({ done }) => done > 0), ...effectsOf(task)];
+  return counted.some(({ item_code, position, batch }) => {
+    return item_code === named.item_code && position === named.position && batch === named.batch;
+  });
 }
 
 /**
@@ -41,44 +68,104 @@ export function linesOf(task, own) {
 export async function entryAfter(task, lines, entry, text) {
   const kind = kindOf(task.id);
   const read = readLabel(text);
-  let taken = takeScan(kind, task.goods, lines, entry, read);
+  const take = (/** @type {Goods} */ goods, /** @type {Replaced | undefined} */ replaced = undefined) =>
+    takeScan(kind, goods, lines, entry, read, replaced);
+  const isAgain = doubted === `${task.id} ${text}`;
+  doubted = '';
+  let { goods } = task;
+  let taken = take(goods);
   if ('unknown' in taken) {
-    const { lookUp } = await import('./look_up.js');
-    const found = await lookUp(calls, read, task.warehouse).catch((error) => error);
-    const isAnswer = !(found instanceof Error);
-    if (isAnswer && found.products.length + Object.keys(found.positions).length > 0) {
-      const more = (/** @type {Task} */ kept) => ({ ...kept, goods: joined(kept.goods, found) });
-      await store.changeTask(task.owner, task.id, more);
-      await reload();
-      taken = takeScan(kind, joined(task.goods, found), lines, entry, read);
-    } else if (!isAnswer && !(found instanceof Refusal) && read.text && isPosition(kind, entry)) {
-      // Without a network the service checks the position when the scan is sent.
-      const unchecked = { products: [], positions: { [read.text]: null } };
-      taken = takeScan(kind, joined(task.goods, unchecked), lines, entry, read);
-    } else if (!isAnswer && !(found instanceof Refusal)) {
+    const more = await lookedUp(task, entry, read);
+    if (more === 'unanswered') {
       return say('unknown_here', { code: text.slice(0, 60) });
     }
+    goods = joined(goods, more);
+    taken = take(goods);
+  }
+  const part = replaceable(task).find((one) => 'problem' in taken && taken.problem.key === `scan_wrong_${one}`);
+  if (part !== undefined && isAgain) {
+    taken = take(goods, part);
   }
   if ('problem' in taken) {
-    const { key, values } = taken.problem;
-    return say(/** @type {any} */ (key), values);
+    const problem = say(/** @type {any} */ (taken.problem.key), taken.problem.values);
+    const mayReplace = part !== undefined && !isAgain;
+    doubted = mayReplace ? `${task.id} ${text}` : '';
+    return mayReplace ? `${problem}. ${say('scan_to_replace')}` : problem;
   }
   if ('unknown' in taken) {
     return say('unknown_code', { code: text.slice(0, 60) });
   }
-  if (taken.entry.unit !== undefined && unitOf(task, taken.entry.unit)?.status !== 'open') {
+  if (taken.entry.unit !== undefined && !isOpenUnit(task, taken.entry.unit)) {
     return say('no_open_unit', { code: taken.entry.unit });
   }
   return withQty(kind, lines, taken.entry);
 }
 
 /**
- * @param {import('./kinds.js').TaskKind} kind
+ * Ask the service what a scan names, and keep it with the task. Without a network a position is taken
+ * as it is: the service checks it when the scan is sent.
+ *
+ * @param {Task} task
  * @param {Entry} entry
+ * @param {import('./goods.js').Read} read
+ * @returns {Promise<Goods | 'unanswered'>}
  */
-function isPosition(kind, entry) {
+async function lookedUp(task, entry, read) {
+  const { lookUp } = await import('./look_up.js');
+  const found = await lookUp(calls, read, task.warehouse).catch((error) => error);
+  if (!(found instanceof Error)) {
+    if (found.products.length + Object.keys(found.positions).length > 0) {
+      await store.changeTask(task.owner, task.id, (kept) => ({ ...kept, goods: joined(kept.goods, found) }));
+      await reload();
+    }
+    return found;
+  }
+  if (found instanceof Refusal) {
+    return NO_GOODS;
+  }
+  return read.text && isPosition(task, entry) ? { products: [], positions: { [read.text]: null } } : 'unanswered';
+}
+
+/**
+ * @param {Task} task a packing order
+ * @param {string} code of a handling unit, or its SSCC
+ * @returns {boolean} whether goods can be put into it, after what waits to be sent
+ */
+export function isOpenUnit(task, code) {
+  const unit = unitOf(task, code);
+  const request = waitingOf(task).findLast(({ request: { operation, parameters } }) => {
+    return /\/(close|reopen)$/.test(operation) && parameters['id'] === unit?.id;
+  })?.request;
+  return request ? request.operation.endsWith('/reopen') : unit?.status === 'open';
+}
+
+/**
+ * @param {Task} task
+ * @param {Entry} entry
+ * @returns {boolean} whether any position answers what is asked
+ */
+function isPosition(task, entry) {
+  const kind = kindOf(task.id);
   const ask = nextAsk(kind, entry);
-  return ask === 'target' || (ask === 'position' && !kind.isBound);
+  return ask === 'target' || (ask === 'position' && (!kind.isBound || replaceable(task).includes('position')));
+}
+
+/** The scan before, if it may be taken when it is scanned again: its task and its text. */
+let doubted = '';
+
+/**
+ * @param {Task} task
+ * @returns {readonly Replaced[]} of what its lines name, what the company lets people replace
+ */
+function replaceable({ substitution = 'none' }) {
+  switch (substitution) {
+    case 'none':
+      return [];
+    case 'any':
+      return ['position', 'batch'];
+    default:
+      return [substitution];
+  }
 }
 
 /**
@@ -115,9 +202,27 @@ export function presetQty(kind, lines, entry) {
 export async function recordEntry(task, entry) {
   const kind = kindOf(task.id);
   const request = kind.request(task, /** @type {any} */ (entry));
-  await record({ task: task.id, text: entryText(entry), request, effect: effectOf(kind, entry) });
+  const [text, effect] = [entryText(entry), effectOf(kind, entry)];
+  if (kind.isWhole) {
+    await changeScanned(task, (scanned) => [...scanned, { ...effect, text }]);
+  } else {
+    await record({ task: task.id, text, request, effect });
+  }
   const latest = taskOf(task.id) ?? task;
-  return nextEntry(latest, linesOf(latest, []), entry);
+  const lines = linesOf(latest);
+  if (kind.isWhole && lines.every(({ qty, done }) => done >= qty)) {
+    await record({ task: task.id, text: say('carry_out'), request, isEnd: true });
+  }
+  return nextEntry(latest, lines, entry);
+}
+
+/**
+ * @param {Task} task
+ * @param {(scanned: NonNullable<Task['scanned']>) => NonNullable<Task['scanned']>} change
+ */
+async function changeScanned({ owner, id }, change) {
+  await store.changeTask(owner, id, (kept) => ({ ...kept, scanned: change(kept.scanned ?? []) }));
+  await reload();
 }
 
 /**
@@ -125,11 +230,12 @@ export async function recordEntry(task, entry) {
  * @param {Entry} entry
  * @returns {Effect}
  */
-export function effectOf({ isBlind }, { product, position, batch, serial, qty, target, isEmpty }) {
+export function effectOf({ isBlind }, entry) {
+  const { product, position, batch, serial, qty, target, isEmpty, instead = [] } = entry;
   return {
     item_code: isEmpty ? '' : (product?.item_code ?? ''),
-    position: position ?? null,
-    batch: batch ?? null,
+    position: instead.includes('position') ? null : (position ?? null),
+    batch: instead.includes('batch') ? null : (batch ?? null),
     serial: serial ?? null,
     qty: isBlind ? 1 : (qty ?? 1), // a line is counted, whatever was counted
     target: target ?? null,
@@ -151,6 +257,25 @@ export function nextEntry(task, lines, { position, unit, isEmpty }) {
     ? candidates(lines, {})[0]?.position === position
     : kind.isBlind && !isEmpty;
   return isThere && position !== undefined ? { position } : {};
+}
+
+/**
+ * @param {Task} task that one request carries out
+ * @returns {NonNullable<Task['scanned']>[number] | undefined} its last line that can be taken back:
+ *   none after the request
+ */
+export function lastLine({ id, scanned }) {
+  return scans.value.some(({ task }) => task === id) ? undefined : scanned?.at(-1);
+}
+
+/**
+ * Take the last line back of a task that one request carries out, if it is still the last one.
+ *
+ * @param {Task} task
+ */
+export async function takeLineBack(task) {
+  const count = task.scanned?.length;
+  await changeScanned(task, (scanned) => (scanned.length === count ? scanned.slice(0, -1) : scanned));
 }
 
 /**

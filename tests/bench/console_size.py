@@ -40,7 +40,7 @@ def screens_of_floor() -> Mapping[str, int]:
     """Return each screen of the floor → the bytes that it adds; the list of tasks comes first."""
     first = _loaded("floor/main.js")
     tasks = _loaded("floor/screens/tasks.js") - first
-    names = ("task", "look_up", "decisions", "menu", "end", "units", "camera")
+    names = ("task", "look_up", "decisions", "menu", "taking", "end", "units", "camera")
     others = {one: _loaded(f"floor/screens/{one}.js") - first - tasks for one in names}
     return {name: _sum(modules) for name, modules in {"tasks": tasks, **others}.items()}
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { qtyOf } from '../../console/floor/goods.js';
 import { isOver, kindOf } from '../../console/floor/kinds.js';
-import { holderOf } from '../../console/floor/take.js';
+import { holderOf } from '../../console/floor/task_rows.js';
 
 const NO_GOODS = { products: [], positions: {} };
 
@@ -64,8 +64,13 @@ test('who only created pending work does not have it; who is named has it', () =
 });
 
 test('an empty field is no quantity, and neither is what only programs write', () => {
-  assert.deepEqual(['12', '0', ' 0,5 ', '1.25'].map(qtyOf), [12, 0, 0.5, 1.25]);
+  assert.deepEqual(['12', '0', ' 0,5 ', '1.25'].map((text) => qtyOf(text, '.')), [12, 0, 0.5, 1.25]);
   for (const text of ['', ' ', '-1', '0x10', '1e3', '1.234,5', '0.1234567', 'Infinity']) {
-    assert.equal(qtyOf(text), null, text);
+    assert.equal(qtyOf(text, '.'), 'no_quantity', text);
   }
+});
+
+test('what may be a thousand or one is no quantity; decimals of the language are', () => {
+  assert.deepEqual(['1,000', '1.000', '0,125'].map((text) => qtyOf(text, '.')), ['unclear_quantity', 1, 0.125]);
+  assert.deepEqual(['1,000', '1.000', '12.5'].map((text) => qtyOf(text, ',')), [1, 'unclear_quantity', 12.5]);
 });

@@ -231,3 +231,18 @@ test('an empty position is done with all of its lines', () => {
   const effect = { item_code: '', position: 'A-2', batch: null, serial: null, qty: 1 };
   assert.deepEqual(withEffects(lines, [effect]).map(({ done }) => done), [0, 1, 1]);
 });
+
+test('the label of a position is no batch and no serial number, unless a line names it', () => {
+  assert.deepEqual(scanned(PICK, LINES, 'A-2', 'PAINT', 'A-1'), { entry: { position: 'A-1' } });
+  const likePlace = LINES.map((line) => (line.batch === null ? line : { ...line, batch: 'A-1' }));
+  assert.equal(entryOf(PICK, likePlace, 'A-2', 'PAINT', 'A-1').batch, 'A-1');
+  const expected = { problem: { key: 'scan_needs_serial', values: {} } };
+  assert.deepEqual(scanned(RECEIVE, LINES, 'SAW', 'A-1'), expected);
+  const anyBatch = LINES.map((line) => ({ ...line, batch: null }));
+  assert.equal(entryOf(RECEIVE, anyBatch, 'PAINT', '(10)A-1').batch, 'A-1');
+});
+
+test('the label of a position where none is asked for says what is', () => {
+  const expected = { problem: { key: 'scan_needs_product', values: {} } };
+  assert.deepEqual(scanned(RECEIVE, LINES, 'A-1'), expected);
+});

@@ -36,7 +36,7 @@ export function End({ task, open, isDone, onBack }) {
     const request = kind.end?.(task, reason === null ? null : String(reason));
     inTurn(async () => {
       if (request && !endOf(task)) {
-        await record({ task: task.id, text: say('end_task'), request, isEnd: true });
+        await record({ task: task.id, text: say(kind.isWhole ? 'carry_out' : 'end_task'), request, isEnd: true });
       }
     });
   };
@@ -68,7 +68,9 @@ export function End({ task, open, isDone, onBack }) {
     !isDone && kind.reason === 'text' &&
       h('label', {}, [say('why_left'), h('input', { name: 'reason', required: true, maxLength: 255 })]),
     h('div', { class: 'buttons' }, [
-      kind.end && h('button', { class: 'main' }, say('end_task')),
+      kind.end &&
+        (isDone || !kind.isWhole) &&
+        h('button', { class: 'main' }, say(kind.isWhole ? 'carry_out' : 'end_task')),
       h('button', { type: 'button', onClick: onBack }, say('back_to_work')),
     ]),
   ]);

@@ -1,7 +1,7 @@
 /** What a scan names, what lies there, and where it lies. */
 
 import { go, href } from '../../core/address.js';
-import { calls, CONSOLE } from '../../core/app.js';
+import { calls, CONSOLE, isPermitted } from '../../core/app.js';
 import { useLoaded } from '../../core/use.js';
 import { fieldLabel, subjectLabel, valueLabel } from '../../core/words.js';
 import { useEffect } from '../../vendor/hooks.js';
@@ -10,10 +10,14 @@ import { Notice } from '../../components/notice.js';
 import { readLabel } from '../goods.js';
 import { lookUp } from '../look_up.js';
 import { numberText } from '../names.js';
+import { namedTasks, referenceOf } from '../task_rows.js';
 import { right, useScans, wrong } from '../scanning.js';
 import { say } from '../words.js';
 import { ScanField } from './scan_field.js';
 import { ScreenTitle } from './title.js';
+
+/** Most characters of the number or reference of a document. */
+const LONGEST = 64;
 
 /** Most rows of stock that are shown. */
 const ROWS = 50;
@@ -27,8 +31,13 @@ export function LookUp({ text }) {
   const { result, error, isLoading, reload } = useLoaded(`look up ${text}`, () => found(text));
   useEffect(() => {
     if (result !== null && text !== '') {
-      const isKnown = result.products.length + result.places.length + result.units.length > 0;
+      const { products, places, units, tasks } = result;
+      const [task, ...others] = [...tasks, ...products, ...places, ...units];
+      const isKnown = task !== undefined;
       (isKnown ? right : wrong)(isKnown ? text : say('unknown_code', { code: text.slice(0, 60) }));
+      if (tasks.length === 1 && others.length === 0) {
+        go(href(['floor', task.kind, String(task.id)]), { replace: true });
+      }
     }
   }, [result]);
   return h('section', {}, [
@@ -36,6 +45,12 @@ export function LookUp({ text }) {
     h(ScanField, { label: say('scan_anything') }),
     h(Notice, { error, onRetry: reload }),
     isLoading && text !== '' && h('p', { class: 'quiet' }, say('looking')),
+    result?.tasks.map((task) =>
+      h('a', { key: task.id, class: 'card', href: href(['floor', task.kind, String(task.id)]) }, [
+        h('strong', {}, `${subjectLabel(task.kind)} ${task.code ?? task.id}`),
+        h('span', { class: 'quiet' }, [task.document?.doc_num, referenceOf(task)].filter(Boolean).join(' · ')),
+      ]),
+    ),
     result?.products.map(({ item_code, name }) => h('h2', { key: item_code }, `${item_code}: ${name}`)),
     result?.places.map((code) => h('h2', { key: code }, code)),
     result?.units.map((unit) =>
@@ -54,9 +69,14 @@ export function LookUp({ text }) {
  */
 async function found(text) {
   if (text === '') {
-    return { products: [], places: [], units: [], stock: [] };
+    return { products: [], places: [], units: [], stock: [], tasks: [] };
   }
-  const { products, positions, units } = await lookUp(calls, readLabel(text), null);
+  const read = readLabel(text);
+  const isWorker = (/** @type {import('../kinds.js').TaskKind} */ kind) => kind.permissions.some(isPermitted);
+  const [{ products, positions, units }, tasks] = await Promise.all([
+    lookUp(calls, read, null),
+    read.text === undefined || text.length > LONGEST ? [] : namedTasks(calls, text, isWorker),
+  ]);
   const places = Object.keys(positions);
   const queries = [
     ...products.map(({ item_code }) => ({ item_code })),
@@ -68,7 +88,7 @@ async function found(text) {
     ),
   );
   const stock = pages.flatMap(({ body }) => /** @type {any[]} */ (body.data));
-  return { products, places, units, stock };
+  return { products, places, units, stock, tasks };
 }
 
 /**

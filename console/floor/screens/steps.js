@@ -7,16 +7,14 @@ import { Lazy } from '../../components/lazy.js';
 import { soundWrong } from '../feedback.js';
 import { qtyOf } from '../goods.js';
 import { kindOf } from '../kinds.js';
-import { entryText, numberText } from '../names.js';
+import { decimalSign, entryText, numberText } from '../names.js';
 import { inTurn, right, useScans, wrong } from '../scanning.js';
-import { record } from '../state.js';
 import { candidates, nextAsk, openQty } from '../steps.js';
 import { say } from '../words.js';
-import { effectOf, entryAfter, lastScan, linesOf, nextEntry, presetQty, recordEntry, taskOf, undo } from '../work.js';
+import { entryAfter, isCounted, lastLine, lastScan, linesOf, presetQty, recordEntry, takeLineBack, taskOf, undo } from '../work.js';
 import { ScanField } from './scan_field.js';
 
 /**
- * @typedef {import('../steps.js').Effect} Effect
  * @typedef {import('../steps.js').Entry} Entry
  * @typedef {import('../steps.js').Line} Line
  * @typedef {import('../store.js').Task} Task
@@ -35,16 +33,14 @@ const nameOf = ({ item_code, position, batch, serials }) => JSON.stringify([item
 export function Steps({ task }) {
   const kind = kindOf(task.id);
   // Scans may come faster than the screen is drawn: they go by what is current, not by what is shown.
-  const current = useRef({ entry: /** @type {Entry} */ ({}), own: /** @type {readonly Effect[]} */ ([]) });
+  const current = useRef(/** @type {Entry} */ ({}));
   const [, draw] = useState(0);
-  const { entry, own } = current.current;
-  /** @param {Partial<typeof current.current>} changed */
-  const set = (changed) => {
-    current.current = { ...current.current, ...changed };
+  const entry = current.current;
+  /** @param {Entry} next */
+  const setEntry = (next) => {
+    current.current = next;
     draw((before) => before + 1);
   };
-  /** @param {Entry} next */
-  const setEntry = (next) => set({ entry: next });
   const [skipped, setSkipped] = useState(/** @type {readonly string[]} */ ([]));
   const [isEnding, setEnding] = useState(false);
   const [isGoingOn, setGoingOn] = useState(false);
@@ -53,14 +49,15 @@ export function Steps({ task }) {
     ...every.filter((line) => !isSkipped(line)),
     ...every.filter(isSkipped),
   ];
-  const lines = inTheirOrder(linesOf(task, own));
+  const lines = inTheirOrder(linesOf(task));
   const open = lines.filter(({ qty, done }) => done < qty);
   const ask = nextAsk(kind, entry);
   const [line] = candidates(lines, entry);
   const isDone = lines.length > 0 && open.length === 0;
   const isLeft = open.length > 0 && open.every(isSkipped);
   const isEndShown = isEnding || isLeft || (isDone && !isGoingOn);
-  const last = lastScan(task.id);
+  const last = kind.isWhole ? undefined : lastScan(task.id);
+  const lineBack = lastLine(task);
 
   /** @param {Entry} next */
   const proceed = async (next) => {
@@ -69,16 +66,7 @@ export function Steps({ task }) {
       return;
     }
     try {
-      if (!kind.isWhole) {
-        setEntry(await recordEntry(task, next));
-        return;
-      }
-      const scanned = [...current.current.own, effectOf(kind, next)];
-      set({ own: scanned, entry: nextEntry(task, linesOf(task, scanned), next) });
-      if (linesOf(task, scanned).every(({ qty, done }) => done >= qty)) {
-        const request = kind.request(task, /** @type {any} */ (next));
-        await record({ task: task.id, text: say('carry_out'), request, isEnd: true });
-      }
+      setEntry(await recordEntry(task, next));
     } catch (error) {
       wrong(error instanceof DOMException ? say('storage_full') : String(error));
     }
@@ -90,7 +78,7 @@ export function Steps({ task }) {
    *
    * @param {() => unknown} act
    */
-  const press = (act) => inTurn(() => current.current.entry === entry && act());
+  const press = (act) => inTurn(() => current.current === entry && act());
   /** @param {Entry} given what somebody typed or chose */
   const answer = (given) => press(() => proceed({ ...entry, ...given }));
 
@@ -100,8 +88,7 @@ export function Steps({ task }) {
       return;
     }
     const latest = taskOf(task.id) ?? task;
-    const { own: scanned, entry: begun } = current.current;
-    const next = await entryAfter(latest, inTheirOrder(linesOf(latest, scanned)), begun, text);
+    const next = await entryAfter(latest, inTheirOrder(linesOf(latest)), current.current, text);
     if (typeof next === 'string') {
       wrong(next);
       return;
@@ -132,6 +119,7 @@ export function Steps({ task }) {
           open: kind.isBound ? openQty(lines, entry) : null,
           mayBeZero: kind.isBlind ?? false,
           mayExceed: kind.name === 'receipts',
+          isCounted: (kind.isBlind ?? false) && isCounted(task, lines, entry),
           onQty: (qty) => answer({ qty }),
         })
       : ask === 'expires' && h(Expiry, { onDate: (expires) => answer({ expires }) }),
@@ -154,7 +142,7 @@ export function Steps({ task }) {
         props: { task, entry, onPlace: (/** @type {string} */ target) => answer({ target }) },
       }),
     h('div', { class: 'buttons' }, [
-      kind.hasExpiry !== undefined &&
+      kind.asks.includes('target') && !kind.asks.includes('position') && // goods that arrive
         h(
           'button',
           {
@@ -176,13 +164,14 @@ export function Steps({ task }) {
         }) }, say('later')),
       Object.keys(entry).length > 0 &&
         h('button', { type: 'button', onClick: () => press(() => setEntry({})) }, say('begin_again')),
-      last &&
+      (last ?? lineBack) &&
         h(
           'button',
-          { type: 'button', onClick: () => inTurn(() => undo(last)) },
-          say('undo', { text: last.text }),
+          { type: 'button', onClick: () => inTurn(() => (last ? undo(last) : takeLineBack(task))) },
+          say('undo', { text: (last ?? lineBack)?.text ?? '' }),
         ),
-      kind.end && h('button', { type: 'button', onClick: () => setEnding(true) }, say('end_task')),
+      kind.end && !kind.isWhole &&
+        h('button', { type: 'button', onClick: () => setEnding(true) }, say('end_task')),
     ]),
     h(Lines, { lines, isBlind: kind.isBlind ?? false }),
   ];
@@ -247,20 +236,23 @@ function Now({ line, entry, kind, task }) {
  * @param {number | null} props.open null: it is not told
  * @param {boolean} props.mayBeZero
  * @param {boolean} props.mayExceed whether more than is open may be asked for, which may need an approval
+ * @param {boolean} props.isCounted whether the quantity replaces one that was counted before
  * @param {(qty: number) => void} props.onQty
  */
-function Quantity({ preset, open, mayBeZero, mayExceed, onQty }) {
+function Quantity({ preset, open, mayBeZero, mayExceed, isCounted, onQty }) {
   const [warned, setWarned] = useState(NaN);
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();
     const form = /** @type {HTMLFormElement} */ (event.currentTarget);
-    const qty = qtyOf(String(new FormData(form).get('qty')));
-    const isTooMuch = open !== null && qty !== null && qty > open;
-    if (qty === null || (qty === 0 && !mayBeZero)) {
-      wrong(say('no_quantity'));
-    } else if (isTooMuch && !(mayExceed && warned === qty)) {
-      wrong(say(mayExceed ? 'more_than_ordered' : 'more_than_open', { open }));
+    const text = String(new FormData(form).get('qty'));
+    const qty = qtyOf(text, decimalSign());
+    const isTooMuch = open !== null && Number(qty) > open;
+    if (typeof qty === 'string' || (qty === 0 && !mayBeZero)) {
+      wrong(say(qty || 'no_quantity', { text }));
+    } else if ((isTooMuch && !mayExceed) || ((isTooMuch || isCounted) && warned !== qty)) {
+      const problem = isCounted ? 'counted_before' : mayExceed ? 'more_than_ordered' : 'more_than_open';
+      wrong(say(problem, { open: open ?? '' }));
       setWarned(qty);
     } else {
       onQty(qty);
@@ -269,7 +261,13 @@ function Quantity({ preset, open, mayBeZero, mayExceed, onQty }) {
   return h('form', { class: 'quantity', onSubmit: submit }, [
     h('label', {}, [
       h('span', { class: 'ask' }, say('ask_qty')),
-      h('input', { name: 'qty', inputMode: 'decimal', autocomplete: 'off', defaultValue: String(preset), maxLength: 16 }),
+      h('input', {
+        name: 'qty',
+        inputMode: 'decimal',
+        autocomplete: 'off',
+        defaultValue: String(preset).replace('.', decimalSign()),
+        maxLength: 16,
+      }),
     ]),
     h('button', { class: 'main' }, say('confirm')),
   ]);

@@ -1,17 +1,14 @@
-/** A task: taking it, its steps one after the other, and its end. */
+/** A task: its steps one after the other, and its end. */
 
 import { go, href } from '../../core/address.js';
-import { calls, newAction } from '../../core/app.js';
-import { isUnknown, Refusal } from '../../core/refusal.js';
 import { valueLabel } from '../../core/words.js';
-import { useEffect, useState } from '../../vendor/hooks.js';
+import { useEffect } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Lazy } from '../../components/lazy.js';
-import { Notice } from '../../components/notice.js';
-import { isOver, kindOf, KINDS, MOVES } from '../kinds.js';
+import { isOver, KINDS, MOVES } from '../kinds.js';
 import { taskName } from '../names.js';
-import { parts, reload, scans, store, worker } from '../state.js';
-import { holderOf, movesIn, refreshTask, takeTask } from '../take.js';
+import { parts, reload, scans, store } from '../state.js';
+import { refreshTask } from '../take.js';
 import { taskOf } from '../work.js';
 import { say } from '../words.js';
 import { Steps } from './steps.js';
@@ -45,7 +42,9 @@ export function TaskScreen({ id }) {
   }
   return h('section', { class: 'task' }, [
     h(ScreenTitle, { title: taskName(id) }),
-    task === undefined ? h(Taking, { id }) : h(isOver(task) && !isEnded ? Over : Steps, { task, key: id }),
+    task === undefined
+      ? h(Lazy, { load: () => import('./taking.js'), name: 'Taking', props: { id } })
+      : h(isOver(task) && !isEnded ? Over : Steps, { task, key: id }),
   ]);
 }
 
@@ -88,60 +87,4 @@ async function refresh(id) {
   if (task && !isBusy && document.visibilityState === 'visible') {
     await refreshTask(parts(), task).then(reload, () => undefined);
   }
-}
-
-/**
- * @param {object} props
- * @param {string} props.id
- */
-function Taking({ id }) {
-  const [error, setError] = useState(/** @type {unknown} */ (null));
-  const [taker, setTaker] = useState(/** @type {string | null} */ (null));
-  const [action] = useState(newAction);
-  const kind = kindOf(id);
-  const take = async (isHelp = false, isAgain = false) => {
-    setError(null);
-    setTaker(null);
-    try {
-      if (kind.filter === undefined) {
-        await store.keepTask(movesIn(parts().owner, id.split('/')[1] ?? ''));
-        await reload();
-        return;
-      }
-      const parameters = { id: id.split('/')[1] ?? '' };
-      const { body } = await calls.read(/** @type {any} */ (`GET /${kind.name}/{id}`), { parameters });
-      const { data } = /** @type {any} */ (body);
-      const holder = holderOf(data);
-      if (holder !== null && String(holder.id) !== worker.value?.userId && !isHelp) {
-        setTaker(holder.name ?? String(holder.id));
-        return;
-      }
-      const isPending = data.status === 'pending' && kind.start !== undefined;
-      await takeTask(parts(), id, isPending ? action : null);
-      await reload();
-    } catch (failure) {
-      if (failure instanceof Refusal && failure.code === 'conflict' && !isAgain) {
-        await take(isHelp, true); // somebody else was faster: it shows who
-      } else {
-        setError(failure);
-      }
-    }
-  };
-  useEffect(() => void take(), []);
-  if (taker !== null) {
-    return h('div', { class: 'notice', role: 'alert' }, [
-      h('p', {}, say('taken_by', { name: taker })),
-      h('div', { class: 'buttons' }, [
-        h('button', { type: 'button', class: 'main', onClick: () => void take(true) }, say('help')),
-        h('a', { class: 'button', href: href(['floor', '']) }, say('tasks')),
-      ]),
-    ]);
-  }
-  if (isUnknown(error)) {
-    return h('div', { class: 'notice', role: 'alert' }, [
-      h('p', {}, say('needs_network')),
-      h('button', { type: 'button', onClick: () => void take() }, say('again')),
-    ]);
-  }
-  return error ? h(Notice, { error, onRetry: () => void take() }) : h('p', { class: 'quiet' }, say('taking'));
 }

@@ -3,15 +3,15 @@
 import { go, href } from '../../core/address.js';
 import { calls, isPermitted } from '../../core/app.js';
 import { useLoaded } from '../../core/use.js';
-import { subjectLabel, valueLabel } from '../../core/words.js';
-import { useEffect } from '../../vendor/hooks.js';
+import { fieldLabel, subjectLabel, valueLabel } from '../../core/words.js';
+import { useEffect, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
 import { KINDS, MOVES } from '../kinds.js';
-import { taskName } from '../names.js';
+import { dayText, taskName } from '../names.js';
 import { useScans } from '../scanning.js';
 import { outcome, scans, tasks, worker } from '../state.js';
-import { holderOf } from '../take.js';
+import { codesOf, holderOf, readTasks, referenceOf } from '../task_rows.js';
 import { say } from '../words.js';
 import { ScanField } from './scan_field.js';
 import { ScreenTitle } from './title.js';
@@ -32,14 +32,16 @@ const INTERVAL = 30_000;
 export function TaskList() {
   const user = worker.value;
   const kinds = KINDS.filter((kind) => kind.filter && kind.permissions.some(isPermitted));
-  const { result, error, reload } = useLoaded(`tasks ${outcome.value === 'unanswered'}`, (signal) =>
-    Promise.all(kinds.map((kind) => read(kind, signal))).then((found) => found.flat()),
+  const [pages, setPages] = useState(1);
+  const { result, error, reload } = useLoaded(`tasks ${outcome.value === 'unanswered'} ${pages}`, (signal) =>
+    Promise.all(kinds.map((kind) => readTasks(calls, kind, pages, signal))),
   );
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === 'visible' && reload(), INTERVAL);
     return () => clearInterval(timer);
   }, []);
-  const rows = (result ?? []).map((row) => described(row, user?.userId ?? ''));
+  const found = result?.flatMap((one) => one.rows) ?? [];
+  const rows = found.map((row) => described(row, user?.userId ?? ''));
   const kept = tasks.value.map(({ id }) => id);
   useScans((text) => {
     const code = text.trim().toUpperCase();
@@ -72,6 +74,8 @@ export function TaskList() {
         rows: rows.filter((row) => row.whose === whose && !kept.includes(row.id)),
       }),
     ),
+    result?.some(({ isMore }) => isMore) &&
+      h('button', { type: 'button', onClick: () => setPages(pages + 1) }, say('more_tasks')),
   ]);
 }
 
@@ -104,18 +108,6 @@ function Group({ title, rows }) {
 }
 
 /**
- * @param {import('../kinds.js').TaskKind} kind
- * @param {AbortSignal} signal
- */
-async function read({ name, filter }, signal) {
-  const query = { ...filter, per_page: 50 };
-  const { body } = await calls.read(/** @type {any} */ (`GET /${name}`), { query, signal });
-  return /** @type {any} */ (body).data
-    .filter((/** @type {any} */ row) => row.document?.type !== 'transfer_order')
-    .map((/** @type {any} */ row) => ({ ...row, kind: name }));
-}
-
-/**
  * @param {any} row
  * @param {string} userId
  * @returns {Row}
@@ -124,17 +116,17 @@ function described(row, userId) {
   const { kind, id, code, status, document } = row;
   const holder = holderOf(row);
   const whose = holder === null ? 'free' : String(holder.id) === userId ? 'mine' : 'others';
-  const reference = document?.external_ref ?? row.external_ref ?? row.exit_doc_num;
-  const number = document?.doc_num;
-  const codes = [code, number, reference].filter(Boolean).map((one) => String(one).toUpperCase());
+  const due = row.due_date ?? row.due_at;
   const detail = [
     valueLabel(status, 'status'),
-    number,
-    reference,
+    document?.doc_num,
+    referenceOf(row),
     document?.card_name ?? document?.card_code,
     row.priority === 1 && say('urgent'),
+    due && `${fieldLabel(row.due_date ? 'due_date' : 'due_at')}: ${dayText(due)}`,
+    row.wave_id && `${fieldLabel('wave_id')} ${row.wave_id}`,
     whose === 'others' && holder?.name,
   ];
   const name = `${subjectLabel(kind)} ${code ?? id}`;
-  return { id: `${kind}/${id}`, whose, kind, name, detail: detail.filter(Boolean).join(' · '), codes };
+  return { id: `${kind}/${id}`, whose, kind, name, detail: detail.filter(Boolean).join(' · '), codes: codesOf(row) };
 }

@@ -7,10 +7,12 @@ import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
 import { qtyOf } from '../goods.js';
 import { unitOf } from '../kinds.js';
+import { decimalSign } from '../names.js';
 import { wrong } from '../scanning.js';
 import { parts, record, reload } from '../state.js';
 import { refreshTask } from '../take.js';
 import { say } from '../words.js';
+import { isOpenUnit } from '../work.js';
 
 const TYPES = /** @type {const} */ (['carton', 'pallet', 'tote', 'other']);
 
@@ -42,7 +44,7 @@ export function Units({ task, unit, onUnit, onClosed }) {
       setError(failure);
     }
   };
-  const open = task.resources[task.id].handling_units.filter((/** @type {any} */ one) => one.status === 'open');
+  const open = task.resources[task.id].handling_units.filter((/** @type {any} */ one) => isOpenUnit(task, one.code));
   return h('div', { class: 'buttons' }, [
     h(Notice, { error, isWrite: true }),
     ...open.map((/** @type {any} */ one) =>
@@ -66,9 +68,9 @@ function Closing({ task, unit, onClosed }) {
   const submit = async (event) => {
     event.preventDefault();
     const written = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get('weight'));
-    const weight = qtyOf(written);
-    if (written.trim() !== '' && !weight) {
-      wrong(say('no_quantity'));
+    const weight = written.trim() === '' ? null : qtyOf(written, decimalSign()) || 'no_quantity';
+    if (typeof weight === 'string') {
+      wrong(say(weight, { text: written }));
       return;
     }
     if (isClosed.current) {

@@ -152,3 +152,17 @@ def test_scans_of_somebody_else_wait_for_their_sign_in(
 
     expect(handheld.status).to_contain_text("1 scan of somebody else waits")
     assert site.get(f"/pickings/{picking}")["lines"][0]["picked_qty"] == 0
+
+
+def test_task_is_taken_after_the_sign_in_that_it_needed(handheld: Handheld, site: Site) -> None:
+    picking = _picking(site, 9)
+    page, work, tokens = handheld.page, f"**/pickings/{picking}", "**/oauth/token"
+    page.route(work, lambda route: route.fulfill(status=401, json={"message": "Unauthorized"}))
+    page.route(tokens, lambda route: route.fulfill(status=400, json={"error": "invalid_grant"}))
+    handheld.go(f"pickings/{picking}")
+    expect(page.locator(".over")).to_be_visible()
+    page.unroute(work)
+    page.unroute(tokens)
+    handheld.person.sign_in()
+
+    expect(page.get_by_label("Scan the position")).to_be_visible()

@@ -102,7 +102,12 @@ def test_what_lies_there_is_counted_blind(handheld: Handheld, site: Site) -> Non
     handheld.scan("A-1")
     handheld.scan(site.item("BOLT"))
     expect(handheld.page.get_by_label("Quantity")).to_have_value("1")
+    handheld.confirm("6")
+    handheld.scan(site.item("BOLT"))
     handheld.confirm("7")
+    handheld.expect_wrong("Counted here before")
+    handheld.confirm()
+    expect(handheld.page.get_by_label("Quantity")).to_be_hidden()
     handheld.scan("A-2")
     handheld.press("Nothing here")
     expect(handheld.page.get_by_text("Everything is done.")).to_be_visible()
@@ -111,6 +116,7 @@ def test_what_lies_there_is_counted_blind(handheld: Handheld, site: Site) -> Non
 
     shown = site.get(f"/counts/{count}")
     assert (shown["status"], shown["progress"]["differences"]) == ("counted", 1)
+    assert {line["counted_qty"] for line in shown["lines"]} == {7, 0}
 
 
 def test_goods_are_moved_and_moved_back(handheld: Handheld, site: Site) -> None:
@@ -169,9 +175,18 @@ def test_a_pending_transfer_is_carried_out_after_its_last_line(
     handheld.take(f"transfers/{transfer}")
     handheld.scan("R-1")
     handheld.scan(site.item("BOLT"))
-    handheld.confirm()
+    handheld.confirm("5")
     handheld.scan("A-2")
     handheld.expect_wrong("Wrong position: A-2, not A-1")
+    handheld.scan("A-1")
+    expect(handheld.page.get_by_text("5 of 8 units")).to_be_visible()
+    handheld.reopen(f"transfers/{transfer}")
+    handheld.unlock()
+    handheld.press(f"Undo: 5 {TIMES} {site.item('BOLT')}, R-1 → A-1")
+    expect(handheld.page.get_by_text("0 of 8 units")).to_be_visible()
+    handheld.scan("R-1")
+    handheld.scan(site.item("BOLT"))
+    handheld.confirm()
     handheld.scan("A-1")
     expect(handheld.heading("Tasks")).to_be_visible()
 
@@ -208,3 +223,15 @@ def test_what_a_scan_names_is_looked_up(handheld: Handheld, site: Site) -> None:
     expect(handheld.page.get_by_role("cell", name="A-1")).to_be_visible()
     handheld.scan("x" * 2000)
     handheld.expect_wrong("Unknown: xxx")
+
+
+def test_the_number_of_a_document_opens_its_task(handheld: Handheld, site: Site) -> None:
+    site.stock("BOLT", 8)
+    order = site.order("/exit-documents", site.line("BOLT", 6), external_ref=f"SO {site.run}")
+    picking = site.post("/pickings", document_id=order)["id"]
+
+    handheld.go("look-up/")
+    handheld.scan(f"so {site.run}".lower())
+
+    expect(handheld.page.locator(".place")).to_have_text("A-1")
+    assert handheld.page.url.endswith(f"/floor/pickings/{picking}")

@@ -1,10 +1,12 @@
 """Somebody who works on shared tasks with a handheld, through cuts, faults and closed browsers."""
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 
 from playwright.sync_api import Locator, expect
 
@@ -26,6 +28,9 @@ class Worker:
     taken: set[str] = field(default_factory=set)
     decisions: Counter[str] = field(default_factory=Counter)
     """Reasons for which scans were refused."""
+
+    def __post_init__(self) -> None:
+        self._follow_session()
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass at the device."""
@@ -60,17 +65,32 @@ class Worker:
         is_bound = movement.kind == "pickings"
         if not qty.is_visible() or (is_bound and float(qty.input_value()) < movement.qty):
             assert is_bound, self._shown(".result").inner_text()
-            handheld.go("")
-            expect(handheld.heading("Tasks")).to_be_visible()
-            return False
+            return self._give_up()
         handheld.confirm(str(movement.qty))
         if is_receipt:
             handheld.scan(movement.position)
             expect(handheld.page.get_by_label("Scan the product")).to_be_visible()
-        else:
-            expect(qty).to_be_hidden()
+        elif not self._is_confirmed():
+            return self._give_up()
         self.records.movements.append(movement)
         return True
+
+    def _give_up(self) -> Literal[False]:
+        """Go back to the tasks: others have picked the goods."""
+        self.handheld.go("")
+        expect(self.handheld.heading("Tasks")).to_be_visible()
+        return False
+
+    def _is_confirmed(self) -> bool:
+        """Return whether a quantity is taken; others may have picked the goods meanwhile."""
+        page, wrong = self.handheld.page, self._shown(".result.wrong")
+        next_ask = page.get_by_label(re.compile("^Scan the (product|position)$"))
+        is_taken = next_ask.or_(page.get_by_text("Everything is done."))
+        expect(is_taken.or_(wrong).first).to_be_visible()
+        if wrong.is_visible() and "Counted here before" in wrong.inner_text():
+            self.handheld.press("Confirm")  # it replaces the quantity of before
+            expect(is_taken.first).to_be_visible()
+        return not wrong.is_visible() or is_taken.first.is_visible()
 
     def begin(self, movement: Movement) -> None:
         """Scan the beginning of a movement that is never recorded."""
@@ -93,18 +113,23 @@ class Worker:
         if self.rng.random() < 0.5:
             self.network.send_hanging()
         self.handheld.reopen(task)
+        self._follow_session()
         self.handheld.unlock(PIN)
         expect(self._shown(".task .ask").first).to_be_visible()
 
     def look_after(self) -> None:
-        """Sign in again if the session ended, and decide about what was refused."""
-        over = self._shown(".over")
-        if over.is_visible() and not self.network.is_cut:
-            with self._good_network():
-                self.handheld.person.sign_in()
-                expect(over).to_be_hidden()
+        """Decide about what was refused."""
         if self._shown("header a.danger").is_visible():
             self._decide(lambda: self.rng.choices((_DISCARD, _AGAIN, _LEAVE), (4, 2, 1))[0])
+
+    def _follow_session(self) -> None:
+        """Sign in whenever the session has ended: the answer of a renewal was lost."""
+        self.handheld.page.add_locator_handler(self._shown(".over"), self._sign_in)
+
+    def _sign_in(self) -> None:
+        with self._good_network():
+            self.handheld.person.sign_in()
+            self._shown(".over").wait_for(state="hidden")
 
     def finish(self) -> None:
         """Wait in a good network until nothing waits, and discard what was refused."""

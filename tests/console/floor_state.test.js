@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { keepTask, openFloor, page, refused, until } from './floor_page.js';
+
+const state = await import('../../console/floor/state.js');
+const { browser, session } = await import('../../console/core/app.js');
+
+const PIN = '271828';
+const TOKEN = 'stowage.refresh_token';
+const PICK = { operation: 'POST /pickings/{id}/picks', parameters: { id: 1 }, body: { qty: 2 } };
+const picked = (text = 'a') => state.record({ task: 'pickings/1', text, request: PICK });
+
+/** @param {string} status */
+const count = (status) => state.scans.value.filter((scan) => scan.status === status).length;
+
+/** Make every request fail, as without a network. */
+function cut() {
+  page.answer = () => {
+    throw new TypeError('Failed to fetch');
+  };
+}
+
+test('a scan is sent at once, and again with its key after a lost answer', async () => {
+  const user = await openFloor();
+  await state.begin(user);
+  await keepTask('pickings/1', { lines: [] });
+  const answered = page.answer;
+  cut();
+  await picked();
+  await until(() => state.outcome.value === 'unanswered');
+  assert.equal(count('waiting'), 1);
+
+  page.answer = answered;
+  state.sendNow();
+  await until(() => count('done') === 1);
+  const keys = page.sent.map(({ key }) => key);
+  assert.ok(keys.length > 1);
+  assert.equal(new Set(keys).size, 1);
+  assert.equal(state.outcome.value, 'sent');
+});
+
+test('what is refused is a decision, and what stands behind it waits', async () => {
+  const user = await openFloor();
+  await state.begin(user);
+  await keepTask('pickings/1', { lines: [] });
+  page.answer = () => refused('conflict');
+  await Promise.all([picked('a'), picked('b')]);
+  await until(() => state.decisions.value.length === 1);
+  assert.deepEqual(state.decisions.value.map(({ text }) => text), ['a']);
+  assert.deepEqual(state.waiting.value.map(({ text }) => text), ['b']);
+});
+
+test('a page sends nothing more after another one has taken over', async () => {
+  const user = await openFloor();
+  await state.begin(user);
+  await state.openFloor();
+  await until(() => state.isElsewhere.value);
+  await picked();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(page.sent, []);
+  assert.equal(count('waiting'), 1);
+});
+
+test('nothing is sent while nobody works at the device', async () => {
+  const user = await openFloor();
+  await state.begin(user);
+  cut();
+  await picked();
+  await until(() => page.sent.length > 0);
+  state.lock();
+  const { length } = page.sent;
+  state.sendNow();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual([page.reloads, page.sent.length, state.pending.value.length], [1, length, 1]);
+});
+
+test('the session of a tab moves into memory, and back only for a page without a PIN', async () => {
+  await openFloor();
+  page.tab.set(TOKEN, 'of-the-tab');
+  state.holdSession();
+  assert.equal(page.tab.has(TOKEN), false);
+  await session.renew();
+  assert.deepEqual(page.renewed, ['of-the-tab']);
+
+  state.handOver();
+  const left = page.tab.get(TOKEN);
+  assert.ok(left);
+  state.holdSession();
+  assert.equal(browser.storage.getItem(TOKEN), left);
+
+  const user = session.user.value;
+  assert.ok(user);
+  await state.vault.choose(PIN, user);
+  state.handOver();
+  assert.equal(page.tab.has(TOKEN), false);
+});
+
+test('the PIN opens the session without a network, with the token of the last renewal', async () => {
+  const user = await openFloor();
+  state.followSession();
+  await state.vault.choose(PIN, user);
+  await state.keepSession();
+  const first = (await state.vault.sealed())?.content;
+  await session.renew();
+  /** @type {ArrayBuffer | undefined} */
+  let sealed = first;
+  while (sealed === first) {
+    sealed = (await state.vault.sealed())?.content;
+  }
+  const token = browser.storage.getItem(TOKEN);
+
+  await state.openFloor(); // the next page
+  state.holdSession();
+  session.user.value = null;
+  assert.equal(await state.unlock('000000'), 4);
+  assert.deepEqual([state.worker.value, browser.storage.getItem(TOKEN)], [null, null]);
+  assert.equal(await state.unlock(PIN), null);
+  assert.deepEqual([state.parts().owner, browser.storage.getItem(TOKEN)], ['acme/7', token]);
+});
+
+test('who leaves takes the session and what is done along; what waits stays', async () => {
+  const user = await openFloor();
+  await state.vault.choose(PIN, user);
+  await state.keepSession();
+  await state.begin(user);
+  await keepTask('pickings/1', { lines: [] });
+  await keepTask('pickings/2', { lines: [] });
+  cut();
+  await picked();
+  await state.leave();
+  assert.equal(await state.vault.sealed(), undefined);
+  assert.equal(session.user.value, null);
+  assert.deepEqual((await state.store.tasks('acme/7')).map(({ id }) => id), ['pickings/1']);
+  assert.equal((await state.store.pending()).length, 1);
+});
+
+test('a request that hangs ends', async () => {
+  await openFloor();
+  state.boundRequests();
+  /** @type {AbortSignal[]} */
+  const signals = [];
+  const { fetch } = globalThis;
+  const stop = new AbortController();
+  globalThis.fetch = async (_input, init) => {
+    signals.push(/** @type {AbortSignal} */ (init?.signal));
+    return new Response();
+  };
+  await browser.fetch('https://wms.example/', { signal: stop.signal });
+  globalThis.fetch = fetch;
+  assert.equal(signals[0]?.aborted, false);
+  stop.abort();
+  assert.equal(signals[0]?.aborted, true);
+});

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+
+import { keepTask, openFloor, page, until } from './floor_page.js';
+import { answer } from './service.js';
+
+const state = await import('../../console/floor/state.js');
+const work = await import('../../console/floor/work.js');
+const { takeTask } = await import('../../console/floor/take.js');
+const { calls } = await import('../../console/core/app.js');
+
+/** @typedef {import('../../console/floor/steps.js').Entry} Entry */
+/** @typedef {import('../../console/floor/store.js').Task} Task */
+
+const BOLT = { item_code: 'BOLT', name: 'Bolt', barcode: null, gtins: [], hasBatches: false, hasSerials: false };
+const SAW = { ...BOLT, item_code: 'SAW', hasSerials: true };
+const GOODS = { products: [BOLT, SAW], positions: { 'A-1': 1, 'A-2': 2 } };
+const LINE = { item_code: 'BOLT', batch_num: null, serials: [] };
+const PICKED = { ...LINE, bin_code: 'A-1', qty: 9, picked_qty: 0 };
+
+/** @type {() => Response} */
+const lost = () => {
+  throw new TypeError('Failed to fetch');
+};
+
+beforeEach(async () => {
+  page.answer = lost;
+  const user = await openFloor();
+  page.answer = lost;
+  await state.begin(user);
+});
+
+/** @param {string} id */
+function kept(id) {
+  const task = work.taskOf(id);
+  assert.ok(task);
+  return task;
+}
+
+/**
+ * Scan one after the other, and record the movement if it has everything.
+ *
+ * @param {string} id
+ * @param {Entry} entry
+ * @param {...string} texts
+ * @returns {Promise<Entry>}
+ */
+async function scanned(id, entry, ...texts) {
+  for (const text of texts) {
+    const next = await work.entryAfter(kept(id), work.linesOf(kept(id)), entry, text);
+    assert.ok(typeof next === 'object', String(next));
+    entry = next;
+  }
+  return entry;
+}
+
+/** @param {string} id */
+const done = (id) => work.linesOf(kept(id)).map((line) => line.done);
+
+const picking = () => keepTask('pickings/1', { lines: [PICKED] }, { goods: GOODS });
+const AT = { product: BOLT, position: 'A-1' };
+
+test('what waits counts as done, and what is refused or left does not', async () => {
+  await picking();
+  await work.recordEntry(kept('pickings/1'), { ...AT, qty: 2 });
+  assert.deepEqual(done('pickings/1'), [2]);
+  const [scan] = state.scans.value;
+  assert.ok(scan);
+  for (const status of /** @type {const} */ (['refused', 'left'])) {
+    await state.store.change(scan.number, (one) => ({ ...one, status }));
+    await state.reload();
+    assert.deepEqual(done('pickings/1'), [0]);
+  }
+});
+
+test('the next pick begins at the position as long as something is open there', async () => {
+  const more = { ...PICKED, bin_code: 'A-2', qty: 1 };
+  await keepTask('pickings/1', { lines: [PICKED, more] }, { goods: GOODS });
+  assert.deepEqual(await work.recordEntry(kept('pickings/1'), { ...AT, qty: 2 }), { position: 'A-1' });
+  assert.deepEqual(await work.recordEntry(kept('pickings/1'), { ...AT, qty: 7 }), {});
+});
+
+test('one unit and a serial number need no question for the quantity', async () => {
+  const saw = { ...PICKED, item_code: 'SAW', qty: 2 };
+  await keepTask('pickings/1', { lines: [{ ...PICKED, qty: 1 }, saw] }, { goods: GOODS });
+  assert.equal((await scanned('pickings/1', {}, 'A-1', 'BOLT')).qty, 1);
+  assert.equal((await scanned('pickings/1', {}, 'A-1', 'SAW', 'S1')).qty, 1);
+});
+
+test('the quantity begins with what is open, or with what was scanned', async () => {
+  await picking();
+  const { preset, open } = { preset: work.presetQty, open: work.linesOf(kept('pickings/1')) };
+  const { kindOf } = await import('../../console/floor/kinds.js');
+  assert.equal(preset(kindOf('pickings/1'), open, AT), 9);
+  assert.equal(preset(kindOf('pickings/1'), open, { ...AT, scanned: 3, isCounted: true }), 3);
+  assert.equal(preset(kindOf('counts/1'), [], { ...AT, scanned: 1 }), 1);
+  assert.equal(preset(kindOf('counts/1'), [], AT), '');
+});
+
+test('without a network a position is taken as it is, and other codes are not', async () => {
+  await keepTask('moves/CEN', { whs_code: 'CEN', lines: [] }, { goods: GOODS });
+  assert.deepEqual(await scanned('moves/CEN', {}, 'NEW-1'), { position: 'NEW-1' });
+  const wrong = await work.entryAfter(kept('moves/CEN'), [], { position: 'A-1' }, 'NUT');
+  assert.match(String(wrong), /no network to look it up: NUT/);
+  await picking();
+  const unknown = await work.entryAfter(kept('pickings/1'), work.linesOf(kept('pickings/1')), {}, 'NEW-1');
+  assert.match(String(unknown), /no network to look it up: NEW-1/);
+});
+
+test('what the service knows of a scan stays on the device', async () => {
+  await keepTask('moves/CEN', { whs_code: 'CEN', lines: [] }, { goods: GOODS });
+  const nut = { id: 3, item_code: 'NUT', name: 'Nut', barcode: null, man_btch_num: false, man_ser_num: false };
+  page.answer = ({ path }) => {
+    if (path.includes('packaging')) {
+      return answer(200, { data: { gtins: [] } });
+    }
+    return answer(200, { data: path.includes('item_code=NUT') ? [nut] : [] });
+  };
+  const unknown = await work.entryAfter(kept('moves/CEN'), [], { position: 'A-1' }, 'NOT');
+  assert.equal(unknown, 'Unknown: NOT');
+  assert.equal((await scanned('moves/CEN', { position: 'A-1' }, 'NUT')).product?.item_code, 'NUT');
+  page.answer = lost;
+  assert.equal((await scanned('moves/CEN', { position: 'A-1' }, 'NUT')).product?.item_code, 'NUT');
+});
+
+test('a scan that was never sent is gone when it is taken back', async () => {
+  await picking();
+  state.isElsewhere.value = true; // nothing is sent
+  await work.recordEntry(kept('pickings/1'), { ...AT, qty: 2 });
+  const last = work.lastScan('pickings/1');
+  assert.ok(last);
+  await work.undo(last);
+  assert.deepEqual([state.scans.value, done('pickings/1')], [[], [0]]);
+});
+
+test('what may have been sent is undone at the service, once', async () => {
+  await picking();
+  await work.recordEntry(kept('pickings/1'), { ...AT, qty: 2 });
+  await until(async () => (await state.store.pending()).some(({ sentAt }) => sentAt !== null));
+  await state.reload();
+  const last = work.lastScan('pickings/1');
+  assert.ok(last);
+  await work.undo(last);
+  await work.undo(last); // a second tap
+  const requests = state.scans.value.map(({ request }) => request.operation);
+  assert.deepEqual(requests, ['POST /pickings/{id}/picks', 'POST /pickings/{id}/picks/undo']);
+  assert.deepEqual(done('pickings/1'), [0]);
+  assert.equal(work.lastScan('pickings/1'), undefined);
+});
+
+test('what is refused, left or cannot be undone is not taken back', async () => {
+  await picking();
+  await work.recordEntry(kept('pickings/1'), { ...AT, qty: 2 });
+  const [scan] = state.scans.value;
+  assert.ok(scan);
+  for (const status of /** @type {const} */ (['refused', 'left'])) {
+    await state.store.change(scan.number, (one) => ({ ...one, status }));
+    await state.reload();
+    assert.equal(work.lastScan('pickings/1'), undefined, status);
+  }
+  const counted = { task: 'counts/1', text: 'c', request: { ...scan.request, operation: 'POST /counts/{id}/lines' } };
+  await state.record({ ...counted });
+  const { number } = state.scans.value.at(-1) ?? scan;
+  await state.store.change(number, (one) => ({ ...one, status: 'done' }));
+  await state.reload();
+  assert.equal(work.lastScan('counts/1'), undefined);
+});
+
+test('goods that are counted at a position are known, also before the count is sent', async () => {
+  const line = { ...LINE, bin_code: 'A-1', serial_number: null, status: 'open' };
+  await keepTask('counts/1', { lines: [line, { ...line, bin_code: 'A-2', status: 'counted' }] }, { goods: GOODS });
+  const isCounted = (/** @type {Entry} */ entry) =>
+    work.isCounted(kept('counts/1'), work.linesOf(kept('counts/1')), entry);
+  assert.deepEqual([isCounted(AT), isCounted({ ...AT, position: 'A-2' })], [false, true]);
+  await work.recordEntry(kept('counts/1'), { ...AT, qty: 0 });
+  assert.equal(isCounted(AT), true);
+  const others = { ...AT, product: { ...BOLT, item_code: 'NUT' } }; // goods that no line has
+  assert.equal(isCounted(others), false);
+  await work.recordEntry(kept('counts/1'), { ...others, qty: 4 });
+  assert.equal(isCounted(others), true);
+  assert.equal(isCounted({ ...others, batch: 'L1' }), false);
+});
+
+test('the lines of a transfer stay on the device until one request carries them out', async () => {
+  const line = { ...LINE, from_bin: 'R-1', to_bin: 'A-1', qty: 8 };
+  await keepTask('transfers/1', { lines: [line] }, { goods: GOODS });
+  const move = { product: BOLT, position: 'R-1', target: 'A-1' };
+  await work.recordEntry(kept('transfers/1'), { ...move, qty: 3 });
+  assert.deepEqual([done('transfers/1'), state.scans.value], [[3], []]);
+  await state.reload();
+  assert.equal(work.lastLine(kept('transfers/1'))?.text, '3 × BOLT, R-1 → A-1');
+  const before = kept('transfers/1');
+  await work.takeLineBack(before);
+  await work.takeLineBack(before); // a second tap
+  assert.deepEqual(done('transfers/1'), [0]);
+
+  await work.recordEntry(kept('transfers/1'), { ...move, qty: 3 });
+  await work.recordEntry(kept('transfers/1'), { ...move, qty: 5 });
+  const [{ request, isEnd } = assert.fail(), ...others] = state.scans.value;
+  assert.deepEqual([request.operation, isEnd, others], ['POST /transfers/{id}/execute', true, []]);
+  assert.equal(work.lastLine(kept('transfers/1')), undefined);
+});
+
+test('a handling unit whose closing waits takes nothing, until it is opened again', async () => {
+  const unit = { id: 5, code: 'HU-5', sscc: null, status: 'open', contents: [] };
+  const lines = [{ ...LINE, serial_numbers: [], qty: 6, packed_qty: 0 }];
+  await keepTask('packing-orders/1', { lines, handling_units: [unit] }, { goods: GOODS });
+  const isOpen = () => work.isOpenUnit(kept('packing-orders/1'), 'HU-5');
+  assert.equal(isOpen(), true);
+  const of = (/** @type {string} */ operation) => ({ operation, parameters: { id: 5 }, body: {} });
+  await state.record({ task: 'packing-orders/1', text: 'c', request: of('POST /handling-units/{id}/close') });
+  assert.equal(isOpen(), false);
+  const task = kept('packing-orders/1');
+  const entry = await work.entryAfter(task, work.linesOf(task), {}, 'HU-5');
+  assert.equal(entry, 'HU-5 is no open handling unit of this order');
+  await state.record({ task: 'packing-orders/1', text: 'o', request: of('POST /handling-units/{id}/reopen') });
+  assert.equal(isOpen(), true);
+});
+
+test('a receipt is read again when goods come between it and its document', async () => {
+  let received = 0;
+  const read = { receipts: 0, documents: 0 };
+  page.answer = ({ path }) => {
+    if (!path.startsWith('/receipts/1') && !path.startsWith('/entry-documents/8')) {
+      return lost(); // scans of the tests before
+    }
+    if (path.includes('/goods')) {
+      return answer(200, { data: { products: [], positions: [], whs_code: 'CEN' } });
+    }
+    if (path.includes('/entry-documents/')) {
+      read.documents += 1;
+      received = 4; // somebody else, after the receipt was read
+      return answer(200, { data: { id: 8, lines: [{ item_code: 'BOLT', qty: 9, received_qty: received }] } });
+    }
+    read.receipts += 1;
+    const lines = received > 0 ? [{ item_code: 'BOLT', qty: received }] : [];
+    return answer(200, { data: { id: 1, document: { id: 8 }, lines } }, { etag: `"${received}"` });
+  };
+  await takeTask({ ...state.parts(), calls }, 'receipts/1', null);
+  await state.reload();
+  assert.deepEqual(done('receipts/1'), [4]);
+  assert.deepEqual(read, { receipts: 3, documents: 2 });
+});
+
+test('another position is picked from after a second scan, if the company allows it', async () => {
+  const more = { ...PICKED, bin_code: 'A-1', qty: 9, batch_num: null };
+  const at = async (/** @type {any} */ substitution, /** @type {Entry} */ entry, /** @type {string} */ text) => {
+    await keepTask('pickings/1', { lines: [more] }, { goods: GOODS, substitution });
+    return work.entryAfter(kept('pickings/1'), work.linesOf(kept('pickings/1')), entry, text);
+  };
+  for (const substitution of ['none', 'batch']) {
+    assert.equal(await at(substitution, {}, 'A-2'), 'Wrong position: A-2, not A-1');
+    assert.equal(await at(substitution, {}, 'A-2'), 'Wrong position: A-2, not A-1');
+  }
+  for (const substitution of ['position', 'any']) {
+    const warned = 'Wrong position: A-2, not A-1. Scan it again to take it instead';
+    assert.equal(await at(substitution, {}, 'A-2'), warned);
+    assert.deepEqual(await at(substitution, {}, 'A-1'), { position: 'A-1' }); // another scan between them
+    assert.equal(await at(substitution, {}, 'A-2'), warned);
+    const entry = await at(substitution, {}, 'A-2');
+    assert.deepEqual(entry, { position: 'A-2', instead: ['position'] });
+    const next = await at(substitution, /** @type {Entry} */ (entry), 'BOLT');
+    assert.ok(typeof next === 'object' && next.product);
+    await work.recordEntry(kept('pickings/1'), { ...next, qty: 4 });
+    assert.equal(state.scans.value.at(-1)?.request.body['bin_code'], 'A-2');
+    assert.deepEqual(done('pickings/1'), [substitution === 'position' ? 4 : 8]);
+  }
+});
+
+test('without a network another position may also be one that the device does not know', async () => {
+  await keepTask('pickings/1', { lines: [PICKED] }, { goods: GOODS, substitution: 'position' });
+  const scan = () => work.entryAfter(kept('pickings/1'), work.linesOf(kept('pickings/1')), {}, 'NEW-1');
+  assert.match(String(await scan()), /Wrong position: NEW-1, not A-1. Scan it again/);
+  assert.deepEqual(await scan(), { position: 'NEW-1', instead: ['position'] });
+});
+
+test('another batch is picked after a second scan, if the company allows it', async () => {
+  const paint = { ...BOLT, item_code: 'PAINT', hasBatches: true };
+  const line = { ...PICKED, item_code: 'PAINT', batch_num: 'L1' };
+  const goods = { ...GOODS, products: [paint] };
+  await keepTask('pickings/1', { lines: [line] }, { goods, substitution: 'batch' });
+  const begun = { position: 'A-1', product: paint };
+  const scan = () => work.entryAfter(kept('pickings/1'), work.linesOf(kept('pickings/1')), begun, 'L2');
+  assert.match(String(await scan()), /Wrong batch: L2, not L1. Scan it again/);
+  assert.deepEqual(await scan(), { ...begun, batch: 'L2', instead: ['batch'] });
+});
