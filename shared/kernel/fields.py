@@ -77,7 +77,7 @@ class Stored(BaseModel):
         """Return the JSON to store, with the fields that only another release knows.
 
         Fields that have their default are left out: a fifth of the bytes, which are billed by the
-        KB. So the default of a stored field never changes.
+        KB. So the default of a stored field never changes (`tests/recorded/fields.json`).
         """
         if not _has_unknown(self):
             return self.model_dump_json(exclude_defaults=True)
