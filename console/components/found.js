@@ -5,6 +5,7 @@
 import { calls, session } from '../core/app.js';
 import { go, href } from '../core/address.js';
 import { beside, meant, MOST, questions } from '../core/find.js';
+import { mayLeave } from '../core/leaving.js';
 import { isNotOffered } from '../core/refusal.js';
 import { lastOpened } from '../core/recent.js';
 import { fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
@@ -35,7 +36,7 @@ export function Found({ input, subjects, written, isEntered, onClose }) {
   useEffect(() => setActive(-1), [written]);
   useEffect(() => {
     const hit = isDone && isEntered && !error ? meant(written, found) : null;
-    if (hit !== null) {
+    if (hit !== null && mayLeave()) {
       go(href([hit.subject.name, hit.row.id]));
     }
   }, [isDone, isEntered, found]);
@@ -52,7 +53,9 @@ export function Found({ input, subjects, written, isEntered, onClose }) {
         setActive((from + step + choices.length) % choices.length);
       } else if (event.key === 'Enter' && chosen !== undefined) {
         event.preventDefault();
-        go(chosen.to);
+        if (mayLeave()) {
+          go(chosen.to);
+        }
       } else if (event.key === 'Escape') {
         onClose();
       }

@@ -9,6 +9,7 @@ from playwright.sync_api import Dialog, Locator, expect
 
 from tests.e2e.console.conftest import NewPerson
 from tests.e2e.console.person import Person, fill, violations
+from tests.e2e.console.test_find import field, options
 from tests.e2e.console.test_work import document, started_receipt
 
 
@@ -248,6 +249,20 @@ def test_form_with_content_asks_before_it_is_left(
     leave(person)
     expect(person.heading()).not_to_have_text("New client")
     assert asked == ["This is not saved. Leave it?"]
+
+
+def test_search_asks_before_it_leaves_a_form(person: Person, goods: str) -> None:
+    person.start("clients/new")
+    page = person.page
+    asked = answer(person, leave=False)
+    page.get_by_label("Name").fill("Shop")
+    field(person).fill(goods)
+    field(person).press("Enter")
+    expect(options(person).first).to_be_visible()
+    field(person).press("ArrowDown")
+    field(person).press("Enter")
+    expect(person.heading()).to_have_text("New client")
+    assert len(asked) == 2
 
 
 def test_draft_is_there_after_the_form_was_left(person: Person) -> None:
