@@ -50,6 +50,9 @@ export function Fields({ fields, draft, onChange, problems, path = '', ...props 
   const { inputOf = () => PlainInput, noteOf, resource = {}, placed } = props;
   const latest = useRef({ draft, onChange });
   latest.current = { draft, onChange };
+  useEffect(() => () => {
+    latest.current.onChange = () => undefined; // an answer that comes after a row is removed, or the form is sent
+  }, []);
   /** @param {Draft} changes of fields that there are */
   const fill = (changes) => {
     const known = Object.entries(changes).filter(([name]) => fields.some((field) => field.name === name));
@@ -139,9 +142,11 @@ export function PlainInput({ field, entry, onChange, problems, path, draft, isIn
   const around = useContext(Around);
   const [isUsed, setUsed] = useState(false);
   const [isHere, setHere] = useState(false);
-  const [typed, setTyped] = useState(/** @type {string | null} */ (null)); // shown until the input is left
+  const [last, setTyped] = useState(/** @type {{text: string, value: string} | null} */ (null));
   const sources = isLines ? [] : sourcesOf(field.name, draft, around, address.value.path);
   const value = writtenOf(entry);
+  // shown until the input is left, or gets another value: that of the next row after one is removed
+  const typed = last?.value === value ? last.text : null;
   const { choices } = useChoices(isUsed ? sources : [], typed ?? value);
   const names = useNames(sources[0], [value], choices);
   const shown = (isHere ? typed : null) ?? names.get(value) ?? value;
@@ -151,6 +156,7 @@ export function PlainInput({ field, entry, onChange, problems, path, draft, isIn
     if (match?.fills) {
       onFill?.(match.fills);
     } else if (match && match.value !== value && sources[0]?.isById) {
+      setTyped({ text: match.name, value: match.value });
       onChange(match.value);
     }
   }, [match?.value, value]);
@@ -160,6 +166,9 @@ export function PlainInput({ field, entry, onChange, problems, path, draft, isIn
     onFocus: () => {
       setUsed(true);
       setHere(true);
+      if (onScan) {
+        import('./scan.js').catch(() => undefined); // so that the first scan does not wait for it
+      }
     },
     onBlur: () => setHere(false),
     name: path,
@@ -168,12 +177,12 @@ export function PlainInput({ field, entry, onChange, problems, path, draft, isIn
     'aria-invalid': own.length > 0,
     'aria-describedby': notes.length > 0 ? `${id}-notes` : undefined,
     onInput: (/** @type {any} */ { target }) => {
-      setTyped(sources.length > 0 ? target.value : null);
+      setTyped(sources.length > 0 ? { text: target.value, value: target.value } : null);
       onChange(target.files?.[0] ?? entered(target));
     },
     onKeyDown: (/** @type {KeyboardEvent} */ event) => {
-      const { key, ctrlKey, metaKey, target } = event;
-      if (onScan && key === 'Enter' && !ctrlKey && !metaKey && shown.trim() !== '') {
+      const { key, ctrlKey, metaKey, target, isComposing } = event;
+      if (onScan && key === 'Enter' && !isComposing && !ctrlKey && !metaKey && shown.trim() !== '') {
         if (!isLines) {
           event.preventDefault();
           setTyped(null);

@@ -62,7 +62,8 @@ export function RowsInput({ field, entry, onChange, problems, path, noteOf, inpu
   const onKeyDown = (event) => {
     const inputs = [...(fieldset.current?.querySelectorAll('.row :is(input, select, textarea)') ?? [])];
     const isLast = event.target instanceof HTMLInputElement && event.target === inputs.at(-1);
-    const isPlain = event.key === 'Enter' && !event.defaultPrevented && !event.ctrlKey && !event.metaKey;
+    const isHeld = event.ctrlKey || event.metaKey || event.isComposing;
+    const isPlain = event.key === 'Enter' && !event.defaultPrevented && !isHeld;
     if (isOpenEnded && isLast && isPlain && Object.values(rows.at(-1) ?? {}).some(Boolean)) {
       event.preventDefault();
       add();

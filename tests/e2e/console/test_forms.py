@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from playwright.sync_api import Dialog, Locator, expect
+from playwright.sync_api import Dialog, Locator, Route, expect
 
 from tests.e2e.console.conftest import NewPerson
 from tests.e2e.console.person import Person, fill, violations
@@ -81,6 +81,57 @@ def test_scans_fill_a_line_and_go_on_without_sending_the_form(
     keyboard.press("Control+Enter")
     expect(person.page.locator("[aria-invalid=true]").first).to_be_visible()
     assert len(sent) == 1
+
+
+def test_late_answer_to_a_scan_does_not_bring_its_line_back(person: Person, gtin: str) -> None:
+    person.start("entry-documents/new")
+    page = person.page
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile(r"/products\?.*gtin"), hold)
+    with page.expect_request(re.compile(r"/products\?.*gtin")):
+        line(person, 0).get_by_label("Item code").fill(gtin)
+        page.keyboard.press("Enter")
+    line(person, 0).get_by_role("button", name="Remove").click()
+    page.get_by_role("button", name="Add", exact=True).last.click()
+    line(person, 0).get_by_label("Quantity").fill("7")
+    with page.expect_response(re.compile(r"/packaging$")):
+        held.pop().continue_()
+    page.wait_for_timeout(500)  # the page takes the answer
+    expect(line(person, 0).get_by_label("Item code")).to_have_value("")
+    expect(line(person, 0).get_by_label("Quantity")).to_have_value("7")
+
+
+def test_what_takes_scans_is_loaded_before_the_first_one(person: Person) -> None:
+    """Otherwise what is typed behind a scan, while it is loaded, becomes a part of the code."""
+    person.start("entry-documents/new")
+    with person.page.expect_request(re.compile(r"/components/scan\.js")):
+        line(person, 0).get_by_label("Item code").focus()
+
+
+def test_line_shows_its_own_value_after_another_one_is_removed(person: Person) -> None:
+    person.start("entry-documents/new")
+    page = person.page
+    page.get_by_role("button", name="Add", exact=True).last.click()
+    for at, written in enumerate(("FIRST", "SECOND")):
+        line(person, at).get_by_label("Item code").fill(written)
+    line(person, 0).get_by_role("button", name="Remove").click()
+    code = line(person, 0).get_by_label("Item code")
+    expect(code).to_have_value("SECOND")
+    code.focus()
+    expect(code).to_have_value("SECOND")
+
+
+def test_enter_that_ends_a_composition_of_characters_goes_nowhere(person: Person) -> None:
+    person.start("entry-documents/new")
+    code = line(person, 0).get_by_label("Item code")
+    code.fill("A")
+    code.dispatch_event("keydown", {"key": "Enter", "isComposing": True, "bubbles": True})
+    person.page.wait_for_timeout(500)  # the page takes the key
+    expect(code).to_be_focused()
 
 
 def test_scan_with_a_mistake_is_refused(person: Person, gtin: str) -> None:
