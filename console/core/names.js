@@ -18,7 +18,12 @@ const read = new Map();
  */
 function once(key, load) {
   const own = `${session.owner} ${key}`;
-  const found = read.get(own) ?? load().catch(() => null); // a screen works without
+  const found =
+    read.get(own) ??
+    load().catch(() => {
+      read.delete(own); // a screen works without, and the next one asks again
+      return null;
+    });
   read.set(own, found);
   return found;
 }
