@@ -4,7 +4,7 @@
 
 import { href } from '../core/address.js';
 import { session } from '../core/app.js';
-import { partsOf, rememberedList, rememberList } from '../core/remembered.js';
+import { partsOf, rememberedList, saveFilters } from '../core/remembered.js';
 import { text } from '../core/words.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
@@ -22,9 +22,12 @@ export function SavedFilters({ here, query }) {
   const [, setRound] = useState(0);
   const { saved } = rememberedList(localStorage, session.owner, list);
   const { filters } = partsOf(query);
-  /** @param {Record<string, Record<string, string>>} changed */
-  const keep = (changed) => {
-    rememberList(localStorage, session.owner, list, { saved: changed });
+  /**
+   * @param {string} name
+   * @param {Record<string, string> | null} kept
+   */
+  const keep = (name, kept) => {
+    saveFilters(localStorage, session.owner, list, name, kept);
     setRound((before) => before + 1);
   };
   return h('div', { class: 'choices' }, [
@@ -37,7 +40,7 @@ export function SavedFilters({ here, query }) {
             type: 'button',
             class: 'plain',
             'aria-label': `${text('remove')} ${name}`,
-            onClick: () => keep(Object.fromEntries(Object.entries(saved).filter(([other]) => other !== name))),
+            onClick: () => keep(name, null),
           },
           '✕',
         ),
@@ -53,7 +56,7 @@ export function SavedFilters({ here, query }) {
               const form = /** @type {HTMLFormElement} */ (event.currentTarget);
               const name = String(new FormData(form).get('name') ?? '').trim();
               if (name !== '') {
-                keep({ ...saved, [name]: filters });
+                keep(name, filters);
                 form.reset();
               }
             },

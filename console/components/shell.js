@@ -6,6 +6,7 @@ import { calls, isPermitted, messages, permissions, say, session } from '../core
 import { address, href } from '../core/address.js';
 import { forgetDrafts } from '../core/kept.js';
 import { Outdated } from '../core/refusal.js';
+import { forgetFilters } from '../core/remembered.js';
 import { imported, useLoaded } from '../core/use.js';
 import { LANGUAGES, language, rememberLanguage, subjectLabel, text, useLanguage } from '../core/words.js';
 import { SUBJECT, SUBJECTS } from '../subjects.js';
@@ -94,6 +95,7 @@ function focusContent() {
 
 async function signOut() {
   forgetDrafts(sessionStorage);
+  forgetFilters(localStorage, session.owner);
   await session.signOut();
   location.assign(document.baseURI); // nothing of the session stays in memory
 }

@@ -25,14 +25,48 @@ const OF_PAGE = new Set(['page', 'cursor']);
 const keyOf = (owner, name) => `stowage.list ${owner} ${name}`;
 
 /**
+ * Return what is remembered of a list. What is not as this page keeps it, such as after a change by
+ * hand, counts as nothing.
+ *
  * @param {Pick<Storage, 'getItem'>} storage
  * @param {string} owner of the session
  * @param {string} name of the list
  * @returns {Remembered}
  */
 export function rememberedList(storage, owner, name) {
-  const kept = JSON.parse(storage.getItem(keyOf(owner, name)) ?? '{}');
-  return { view: {}, filters: {}, saved: {}, ...kept };
+  const { view, filters, saved } = keptIn(storage, keyOf(owner, name));
+  const named = Object.entries(recordOf(saved)).map(([given, query]) => [given, queryOf(query)]);
+  return { view: queryOf(view), filters: queryOf(filters), saved: Object.fromEntries(named) };
+}
+
+/**
+ * @param {Pick<Storage, 'getItem'>} storage
+ * @param {string} key
+ * @returns {Record<string, unknown>}
+ */
+function keptIn(storage, key) {
+  try {
+    return recordOf(JSON.parse(storage.getItem(key) ?? ''));
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @returns {Record<string, unknown>} empty if the value is none
+ */
+function recordOf(value) {
+  return typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {};
+}
+
+/**
+ * @param {unknown} value
+ * @returns {Query}
+ */
+function queryOf(value) {
+  const texts = Object.entries(recordOf(value)).filter(([, one]) => typeof one === 'string' && one !== '');
+  return /** @type {Query} */ (Object.fromEntries(texts));
 }
 
 /**
@@ -48,6 +82,34 @@ export function rememberList(storage, owner, name, changes) {
   } catch {
     // the storage of the browser is full: the list works without
   }
+}
+
+/**
+ * Keep filters under a name, or no longer. What other tabs have kept stays.
+ *
+ * @param {Pick<Storage, 'getItem' | 'setItem'>} storage
+ * @param {string} owner
+ * @param {string} name of the list
+ * @param {string} given name of the filters
+ * @param {Query | null} filters null: no longer
+ */
+export function saveFilters(storage, owner, name, given, filters) {
+  const { [given]: _, ...others } = rememberedList(storage, owner, name).saved;
+  rememberList(storage, owner, name, { saved: filters === null ? others : { ...others, [given]: filters } });
+}
+
+/**
+ * Forget the filters that were set last, as at a sign-out: they may search for people. What somebody
+ * gave a name stays.
+ *
+ * @param {Storage} storage
+ * @param {string} owner
+ */
+export function forgetFilters(storage, owner) {
+  const start = keyOf(owner, '');
+  Object.keys(storage)
+    .filter((key) => key.startsWith(start))
+    .forEach((key) => rememberList(storage, owner, key.slice(start.length), { filters: {} }));
 }
 
 /**

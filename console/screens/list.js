@@ -170,7 +170,10 @@ function ListView({ subject, id, query, list, description, page }) {
     ]),
     page.error instanceof Refusal &&
       page.error.status === 422 &&
-      h('p', {}, text('list_refused')),
+      h('p', {}, [
+        `${text('list_refused')} `,
+        h('button', { type: 'button', onClick: () => show(Object.fromEntries(Object.keys(query).map((name) => [name, null]))) }, text('clear')),
+      ]),
     h(Notice, { error: page.error, onRetry: page.reload }),
     subject.setting &&
       h(Lazy, { load: () => import('../components/setting_off.js'), name: 'SettingOff', props: { name: subject.setting } }),

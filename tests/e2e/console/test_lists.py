@@ -118,6 +118,33 @@ def test_list_is_remembered_refreshed_and_saved_whole(
     expect(page.get_by_text("1 to 25 of 30")).to_be_visible()
 
 
+def test_order_that_a_list_refuses_is_cleared_and_signing_out_forgets_filters(
+    person: Person, goods: str
+) -> None:
+    page = person.page
+    refused = page.get_by_text("The list cannot be shown with these filters")
+    person.start("products?sort=color")
+    expect(refused).to_be_visible()
+    search = page.get_by_role("searchbox", name="Search")
+    search.fill(f"person {goods}")
+    search.press("Enter")
+    expect(page).to_have_url(re.compile("search="))
+    page.get_by_role("link", name="Clients", exact=True).click()
+    page.get_by_role("link", name="Products", exact=True).click()
+    expect(refused).to_be_visible()
+    person.press("Clear")
+    expect(person.rows().first).to_be_visible()
+    page.get_by_role("link", name="Clients", exact=True).click()
+    page.get_by_role("link", name="Products", exact=True).click()
+    expect(person.rows().first).to_be_visible()
+
+    search.fill(f"person {goods}")
+    search.press("Enter")
+    expect(page.get_by_text("Nothing matches.")).to_be_visible()
+    person.sign_out()
+    assert goods not in page.evaluate("JSON.stringify(localStorage)")
+
+
 def test_tablet_shows_status_and_quantity(person: Person, acme: httpx.Client, goods: str) -> None:
     stock = {"warehouse": f"W-{goods}", "bin_code": "A-1", "item_code": goods, "counted_qty": 4711}
     acme.post("/stock-adjustments", json=stock | {"reason": "count"}).raise_for_status()
