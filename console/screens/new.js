@@ -85,7 +85,7 @@ export function NewScreen({ subject }) {
     hasSecrets
       ? h(Secrets, { secrets, onClose: () => leave(back) })
       : h(Form, {
-          key: round,
+          key: `${form} ${round}`,
           fields,
           start: { ...given, ...begins, ...copy, ...kept, ...first },
           onWrite: (draft) => keepDraft(browser.storage, user, form, draft),

@@ -264,6 +264,15 @@ def test_orders_pickings_and_people_are_chosen_by_their_names(
     expect(person.heading()).to_have_text(re.compile("^WV-"))
 
 
+def test_form_for_another_order_is_another_form(person: Person) -> None:
+    person.start("pickings/new?document_id=999999998")
+    operator = person.page.get_by_label("Operator")
+    operator.fill("somebody")
+    person.go("pickings/new?document_id=999999999")
+    expect(person.page.get_by_label("Document id")).to_have_value("999999999")
+    expect(operator).to_have_value("")
+
+
 def by_link(person: Person) -> None:
     """Leave by the menu."""
     person.page.get_by_role("link", name="Providers", exact=True).click()
