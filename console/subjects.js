@@ -361,6 +361,7 @@ export const SUBJECTS = [
         ...WAVE,
         first: { operation: 'POST /pickings', field: 'document_id', sends: { allocate: false } },
         values: ([first]) => ({ strategy: 'batch', warehouse_code: first?.lines[0]?.whs_code }),
+        isFor: ({ lines }, { warehouse_code: code }) => lines.every((/** @type {Resource} */ one) => one.whs_code === code),
       },
       { operation: 'POST /pickings', field: 'document_ids', label: 'pick_together', sends: { allocate: true } },
     ],

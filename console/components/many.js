@@ -7,7 +7,8 @@ import { actionsForMany, labelOf } from '../core/actions.js';
 import { address, go, href } from '../core/address.js';
 import { calls, permissions, say } from '../core/app.js';
 import { bodyOf, draftOf } from '../core/draft.js';
-import { endOf, Requests } from '../core/many.js';
+import { endOf, Requests, unfitting } from '../core/many.js';
+import { Refusal } from '../core/refusal.js';
 import { mayCarryOut } from '../core/subject.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { usualWarehouse } from '../core/usual.js';
@@ -38,6 +39,9 @@ import { errorText, Notice } from './notice.js';
 export function Many({ subject, description, rows, nameOf, onDone }) {
   const requests = useRef(/** @type {Requests | null} */ (null));
   requests.current ??= new Requests();
+  const made = useRef(/** @type {Map<unknown, unknown>} */ (new Map())).current; // is made once
+  const isGone = useRef(false);
+  useEffect(() => () => void (isGone.current = true), []);
   const [running, setRunning] = useState(/** @type {{label: string, count: number, total: number} | null} */ (null));
   const [results, setResults] = useState(/** @type {readonly Result[]} */ ([]));
   const [asked, setAsked] = useState(/** @type {Together | null} */ (null));
@@ -57,6 +61,9 @@ export function Many({ subject, description, rows, nameOf, onDone }) {
     );
     setRunning(null);
     setResults(found);
+    if (isGone.current) {
+      say(`${label}: ${text('results', countsOf(found))}`);
+    }
     return found;
   };
   /** @param {Action} action */
@@ -93,6 +100,8 @@ export function Many({ subject, description, rows, nameOf, onDone }) {
         key: asked.label,
         write: asked,
         rows,
+        nameOf,
+        made,
         send,
         onClose: () => setAsked(null),
         onDone: (done) => {
@@ -109,9 +118,8 @@ export function Many({ subject, description, rows, nameOf, onDone }) {
  * @param {(row: Resource) => string} props.nameOf
  */
 function Results({ results, nameOf }) {
-  const refused = results.filter((one) => 'error' in one);
-  const counts = { done: results.length - refused.length, refused: refused.length };
-  return h('div', { class: refused.length > 0 ? 'notice' : undefined }, [
+  const counts = countsOf(results);
+  return h('div', { class: counts.refused > 0 ? 'notice' : undefined }, [
     h('p', { role: 'status' }, text('results', counts)),
     h(
       'ul',
@@ -123,6 +131,12 @@ function Results({ results, nameOf }) {
       ),
     ),
   ]);
+}
+
+/** @param {readonly Result[]} results */
+function countsOf(results) {
+  const refused = results.filter((one) => 'error' in one).length;
+  return { done: results.length - refused, refused };
 }
 
 /** @param {Resource} made */
@@ -137,16 +151,17 @@ function wordsOf({ code, status }) {
  * @param {object} props
  * @param {Together} props.write
  * @param {readonly Resource[]} props.rows
+ * @param {(row: Resource) => string} props.nameOf
+ * @param {Map<unknown, unknown>} props.made id of a row → id of what the first write made of it
  * @param {(about: readonly Resource[], label: string, operation: string,
  *   contentOf: (row: Resource) => {body: object}) => Promise<readonly Result[]>} props.send
  * @param {() => void} props.onClose
  * @param {(done: readonly Resource[]) => void} props.onDone
  */
-function TogetherDialog({ write, rows, send, onClose, onDone }) {
+function TogetherDialog({ write, rows, nameOf, made, send, onClose, onDone }) {
   const { operation, field, first, asks, values, sends, then = [] } = write;
   const owner = operation.split('/')[1] ?? '';
   const action = useAction();
-  const made = useRef(/** @type {Map<unknown, unknown>} */ (new Map())).current; // is made once
   const label = actionLabel(write.label);
   const [isSending, setSending] = useState(false);
   const [ended, setEnded] = useState(/** @type {unknown} */ (null)); // why not all of them are made
@@ -163,8 +178,13 @@ function TogetherDialog({ write, rows, send, onClose, onDone }) {
   /** @param {import('./fields.js').Draft} draft */
   const submit = async (draft) => {
     const here = address.value;
+    const asked = bodyOf(body, draft);
+    const others = unfitting(write, rows, asked);
+    setEnded(others.length > 0 ? otherWarehouses(others.map(nameOf)) : null);
+    if (others.length > 0) {
+      return;
+    }
     setSending(true);
-    setEnded(null);
     if (first !== undefined) {
       const found = await send(
         rows.filter(({ id }) => !made.has(id)),
@@ -190,11 +210,12 @@ function TogetherDialog({ write, rows, send, onClose, onDone }) {
       return;
     }
     const ids = done.map(({ id }) => made.get(id) ?? id);
-    const answer = await action.carryOut(operation, {}, { ...bodyOf(body, draft), ...sends, [field]: ids });
+    const answer = await action.carryOut(operation, {}, { ...asked, ...sends, [field]: ids });
     setSending(false);
     if (answer === null) {
       return;
     }
+    done.forEach((row) => made.delete(row.id));
     const { id, code } = answer.body.data;
     for (const next of then) {
       await action.carryOut(next, { id }); // if it fails, the screen of what was made offers it
@@ -228,4 +249,13 @@ function TogetherDialog({ write, rows, send, onClose, onDone }) {
       onSubmit: submit,
     }),
   ]);
+}
+
+/**
+ * @param {readonly string[]} names of rows
+ * @returns {Refusal} as the service would refuse them
+ */
+function otherWarehouses(names) {
+  const message = text('other_warehouse', { names: names.join(', ') });
+  return new Refusal(422, 'validation_failed', message, { problems: [{ field: 'warehouse_code', message }] });
 }

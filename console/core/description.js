@@ -157,6 +157,8 @@
  * @property {{operation: string, field: string, sends: Record<string, unknown>}} [first] a write for
  *   each of them, which makes what `field` gets the ids of
  * @property {readonly string[]} [asks] fields of the body that its form has; without it there is no form
+ * @property {(row: Resource, body: Resource) => boolean} [isFor] whether the write can have a row: nothing
+ *   is sent as long as it cannot have one of them
  * @property {(rows: readonly Resource[]) => Resource} [values] with which the form begins
  * @property {Record<string, unknown>} [sends] what it always sends
  * @property {readonly string[]} [then] operations that follow at what it has made

@@ -56,6 +56,17 @@ export function endOf(results) {
   return last !== undefined && 'error' in last && endsAll(last.error) ? last.error : undefined;
 }
 
+/**
+ * Return the rows that a write about all of them cannot have.
+ *
+ * @param {import('./description.js').Together} write
+ * @param {readonly Resource[]} rows
+ * @param {Resource} body of the write
+ */
+export function unfitting({ isFor = () => true }, rows, body) {
+  return rows.filter((row) => !isFor(row, body));
+}
+
 /** @param {unknown} error */
 function endsAll(error) {
   return error instanceof SessionEnded || isUnknown(error) || (error instanceof Refusal && error.status === 429);

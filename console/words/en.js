@@ -118,6 +118,7 @@ const words = {
     one_per_line: "One per line.",
     one_time_code: "Code of the authenticator app, or a recovery code",
     one_time_code_hint: "Only if two-step verification is on.",
+    other_warehouse: "Of another warehouse: {names}",
     others_decide: "Users with the permission to grant approvals decide.",
     outcome_unknown: "It is not known whether this was done. Try again: nothing is done twice.",
     overdue: "Overdue",

@@ -119,6 +119,7 @@ const words = {
     one_per_line: "Uno por línea.",
     one_time_code: "Código de la aplicación de autenticación, o un código de recuperación",
     one_time_code_hint: "Solo si la verificación en dos pasos está activada.",
+    other_warehouse: "De otro almacén: {names}",
     others_decide: "La decisión corresponde a los usuarios con permiso para conceder aprobaciones.",
     outcome_unknown: "No se sabe si la acción se realizó. Vuelva a intentarlo: nada se hace dos veces.",
     overdue: "Con retraso",

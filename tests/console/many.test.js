@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 globalThis.document = /** @type {any} */ ({ baseURI: 'https://acme.test/api/v1/console/' });
-const { endOf, Requests } = await import('../../console/core/many.js');
+const { endOf, Requests, unfitting } = await import('../../console/core/many.js');
 const { NoAnswer, Refusal } = await import('../../console/core/refusal.js');
+const { SUBJECT } = await import('../../console/subjects.js');
 
 const ROWS = [{ id: 1 }, { id: 2 }, { id: 3 }];
 
@@ -55,4 +56,14 @@ test('nothing more is sent when the limit of requests is reached', async () => {
   const { first } = await sentTwice(new Refusal(429, 'rate_limited', 'Too many requests.'));
   assert.equal(first.length, 2);
   assert.ok(endOf(first) instanceof Refusal);
+});
+
+test('a wave has no orders of another warehouse', () => {
+  const orders = ['N', 'S', 'N'].map((whs_code, id) => ({ id, lines: [{ whs_code }] }));
+  const [wave] = SUBJECT.get('exit-documents')?.together ?? [];
+  assert.ok(wave);
+  assert.deepEqual(unfitting(wave, orders, { warehouse_code: 'N' }), [orders[1]]);
+  const [ofPickings] = SUBJECT.get('pickings')?.together ?? [];
+  assert.ok(ofPickings);
+  assert.deepEqual(unfitting(ofPickings, orders, { warehouse_code: 'N' }), []); // the service says it at once
 });

@@ -145,6 +145,50 @@ def test_order_that_a_list_refuses_is_cleared_and_signing_out_forgets_filters(
     assert goods not in page.evaluate("JSON.stringify(localStorage)")
 
 
+def test_wave_of_two_warehouses_creates_nothing_and_a_refused_one_no_second_pickings(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    acme.post("/warehouses", json={"whs_code": f"X-{goods}", "name": "Other"}).raise_for_status()
+    for at, warehouse in enumerate(("W", "W", "X")):
+        draft = {
+            "type": "sale_order", "external_ref": f"{goods}-{at}", "doc_date": "2026-03-01",
+            "partner_code": "C-1", "warehouse_code": f"{warehouse}-{goods}",
+            "lines": [{"item_code": goods, "qty": 1}],
+        }  # fmt: skip
+        key = {"Idempotency-Key": f"{goods}-{at}"}
+        acme.post("/exit-documents", json=draft, headers=key).raise_for_status()
+    page = person.page
+    person.start(f"exit-documents?search={goods}")
+    dialog = page.get_by_role("dialog")
+    page.get_by_role("checkbox", name="Choose all on this page").check()
+    person.choose("New wave")
+    expect(dialog.get_by_text("Of another warehouse: EX-").first).to_be_visible()
+    assert acme.get("/pickings", params={"search": goods}).json()["meta"]["total"] == 0
+    dialog.get_by_role("button", name="Go back").click()
+
+    person.rows().filter(has_text=f"{goods}-2").get_by_role("checkbox").uncheck()
+    answer = '{"error": {"code": "conflict", "message": "Not now."}}'
+    page.route("**/waves", lambda route: route.fulfill(status=409, body=answer), times=1)
+    person.choose("New wave")
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    dialog.get_by_role("button", name="Go back").click()
+    person.choose("New wave")
+    expect(person.heading()).to_contain_text("WV-")
+    pickings = acme.get("/pickings", params={"search": goods}).json()["data"]
+    assert {one["wave_id"] for one in pickings} == {int(page.url.rsplit("/", 1)[1])}
+    assert len(pickings) == 2
+
+    person.open(f"pickings?search={goods}&status=pending")
+    page.get_by_role("checkbox", name="Choose all on this page").check()
+    page.route("**/pickings/*/start", lambda _: None)
+    with page.expect_request("**/pickings/*/start"):
+        person.press("Start")
+    page.get_by_role("link", name="Clients", exact=True).click()
+    expect(person.heading()).to_have_text("Clients")
+    page.unroute("**/pickings/*/start")  # which lets them go on
+    expect(page.get_by_text(re.compile("Start: . done, . refused"))).to_be_visible()
+
+
 def test_tablet_shows_status_and_quantity(person: Person, acme: httpx.Client, goods: str) -> None:
     stock = {"warehouse": f"W-{goods}", "bin_code": "A-1", "item_code": goods, "counted_qty": 4711}
     acme.post("/stock-adjustments", json=stock | {"reason": "count"}).raise_for_status()
