@@ -160,7 +160,7 @@ def test_receipt_from_its_document_to_the_end(
     expect(person.rows().first).to_contain_text(goods)
     person.press("Finalize")
     expect(person.shown("Status")).to_have_text("Finalized")
-    expect(page.locator(".history li").first).to_contain_text(goods)
+    expect(page.locator(".history li").filter(has_text=goods).first).to_be_visible()
     person.rows().first.get_by_role("link", name=goods).click()
     expect(person.shown("Item code")).to_have_text(goods)
     page.go_back()

@@ -231,6 +231,7 @@ def test_the_number_of_a_document_opens_its_task(handheld: Handheld, site: Site)
     picking = site.post("/pickings", document_id=order)["id"]
 
     handheld.go("look-up/")
+    expect(handheld.heading("Look up")).to_be_visible()
     handheld.scan(f"so {site.run}".lower())
 
     expect(handheld.page.locator(".place")).to_have_text("A-1")
