@@ -7,8 +7,8 @@ import { askBeforeLeaving } from './address.js';
 import { session } from './app.js';
 import { text } from './words.js';
 
-/** The forms with content that is not saved. */
-const unsaved = new Set();
+/** The forms with content that is not saved, and who wrote it. */
+const unsaved = new Map();
 
 /** @returns {boolean} whether no form has content, or the person leaves it */
 export function mayLeave() {
@@ -28,7 +28,7 @@ export function useQuestion(hasContent) {
   useLayoutEffect(() => {
     const form = {};
     if (hasContent) {
-      unsaved.add(form);
+      unsaved.set(form, session.owner);
     }
     return () => unsaved.delete(form);
   }, [hasContent]);
@@ -36,7 +36,8 @@ export function useQuestion(hasContent) {
 
 askBeforeLeaving(mayLeave);
 addEventListener('beforeunload', (event) => {
-  if (unsaved.size > 0 && session.user.value !== null) {
+  // whoever signs in as somebody else, or out, cannot stay
+  if ([...unsaved.values()].includes(session.owner)) {
     event.preventDefault();
   }
 });

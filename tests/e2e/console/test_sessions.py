@@ -18,9 +18,10 @@ from shared.identity.users.totp import PERIOD, code_at
 from tests.e2e.conftest import TIMEOUT, Deployed, client_of, token_of_tenant
 from tests.e2e.console.conftest import NewPerson
 from tests.e2e.console.person import Person, fill
+from tests.e2e.console.test_forms import answer
 
 BROWSER = "browser"
-"""A company whose state the tests change, so that no other test notices."""
+"""A company that one test suspends; no other test signs in to it."""
 
 
 class App:
@@ -201,9 +202,12 @@ def test_escape_does_not_close_the_sign_in_of_an_ended_session(person: Person) -
 
 
 def test_somebody_else_who_signs_in_does_not_go_on_with_the_work_of_the_first(
-    person: Person, new_person: NewPerson, company: tuple[str, httpx.Client], run: str
+    person: Person, new_person: NewPerson, stack: Deployed, run: str
 ) -> None:
-    other = new_person(company=company)
+    slug = "another-company"
+    with client_of(stack.base_url, token_of_tenant(stack, slug)) as client:
+        other = new_person(company=(slug, client))
+    asked = answer(person, leave=True)
     person.start("products/new")
     person.page.get_by_label("Name", exact=False).first.fill(f"Box {run}")
     end_session(person)
@@ -213,7 +217,8 @@ def test_somebody_else_who_signs_in_does_not_go_on_with_the_work_of_the_first(
     person.sign_in()
     expect(person.heading()).to_have_text("Today")
     name = person.username.partition("@")[0]
-    expect(person.page.locator(".top")).to_contain_text(f"Person {name} · {company[0]}")
+    expect(person.page.locator(".top")).to_contain_text(f"Person {name} · {slug}")
+    assert asked == []
 
 
 def test_second_factor_from_its_enrolment_to_a_recovery_code(
