@@ -2,7 +2,8 @@
  * What changed of a resource, from the feed of changes of the company, the latest first.
  */
 
-import { calls, locale } from '../../core/app.js';
+import { locale } from '../../core/app.js';
+import { latestTransactions, MOST } from '../../core/feed.js';
 import { formatInstant, formatNumber } from '../../core/format.js';
 import { userNames } from '../../core/names.js';
 import { useLoaded } from '../../core/use.js';
@@ -10,10 +11,6 @@ import { text, valueLabel } from '../../core/words.js';
 import { useEffect, useRef } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
-
-/** Transactions of the company that are searched, and those of a page. */
-const MOST = 2000;
-const PAGE = 500;
 
 const OPERATIONS = /** @type {const} */ ({
   created: 'was_created',
@@ -64,24 +61,13 @@ export function Panel({ object, resource }) {
  * @returns {Promise<Event[]>}
  */
 async function eventsOf(object, id, signal) {
-  const latest = await calls.read('GET /changes/latest', { signal });
-  const { position, epoch } = latest.body.data;
-  /** @type {(Omit<Event, 'actor'> & {actor: {type: string, id: string | null}})[]} */
-  const events = [];
-  for (let after = Math.max(0, position - MOST); after < position; ) {
-    const query = { after, epoch, objects: object, per_page: PAGE };
-    const { body } = await calls.read('GET /changes', { query, signal });
-    for (const { committed_at: at, actor, changes } of body.data) {
-      for (const { id: changed, operation, version } of changes) {
-        if (String(changed) === String(id)) {
-          events.unshift({ at, operation, version, actor });
-        }
-      }
-    }
-    after = body.meta.last;
-  }
+  const events = (await latestTransactions(object, signal)).flatMap(({ committed_at: at, actor, changes }) =>
+    changes
+      .filter((change) => String(change.id) === String(id))
+      .map(({ operation, version }) => ({ at, operation, version, actor })),
+  );
   const names = await userNames(events.flatMap(({ actor }) => (actor.type === 'user' ? actor.id : [])));
-  return events.map(({ actor, ...event }) => ({
+  return events.reverse().map(({ actor, ...event }) => ({
     ...event,
     actor: names.get(String(actor.id)) ?? [valueLabel(actor.type), actor.id].filter(Boolean).join(' '),
   }));
