@@ -15,6 +15,8 @@
  * @property {string} [serial]
  * @property {string} [expires] last day of use, or else of best quality: YYYY-MM-DD
  * @property {string} [produced] YYYY-MM-DD
+ * @property {boolean} [isCut] whether what follows is not read: the scanner leaves out where a part of
+ *   variable length ends, and other parts may stand behind it
  * @property {string} [text] the whole scan, if it is none of GS1: a code or a number of one's own
  * @property {string} [problem] why a scan of GS1 cannot be used: `digit`, `date`, `twice` or `form`
  * @property {string} [at] the application identifier that has the problem
@@ -27,6 +29,9 @@ const SYMBOLOGIES = /^(?:\](?:C1|d2|Q3|J1|e[0-2]))?\u001d?/;
 const PLAIN_SYMBOLOGIES = /^\][A-Za-z][0-9m]/;
 /** The characters of values of variable length, among them those of batches and serials. */
 const TEXT = /^[!"%&'()*+,\-./0-9:;<=>?A-Z_a-z]+$/;
+
+/** Most characters of an element. */
+const LONGEST = 90;
 
 /** First two digits → length with the identifier, of elements that need no separator behind them. */
 const FIXED = {
@@ -82,9 +87,39 @@ export function readScan(text, today = new Date()) {
     return { gtin: plain.padStart(14, '0') };
   }
   // Some scanners leave out both the name of the symbology and FNC1.
-  const elements = /^(?:00|01|02)\d{14}/.test(plain) ? plainElements(plain) : null;
-  const found = elements && scanOf(elements, today);
-  return found && !found.problem ? found : { text: plain };
+  return /^(?:00|01|02)\d{14}/.test(plain) ? scanOfUnmarked(plain, today) : { text: plain };
+}
+
+/**
+ * Read data without FNC1. Where its first element of variable length ends is known only if nothing in
+ * its value may be an element of its own: `10L1` and `17270228` look like batch L117270228.
+ *
+ * @param {string} data
+ * @param {Date} today
+ * @returns {Scan}
+ */
+function scanOfUnmarked(data, today) {
+  const elements = plainElements(data);
+  const last = elements.at(-1);
+  const isCut = last !== undefined && !isFixed(last[0]) && mayHoldMore(elements, last[1], today);
+  const found = scanOf(isCut ? elements.slice(0, -1) : elements, today);
+  return found.problem ? { text: data } : { ...found, ...(isCut && { isCut }) };
+}
+
+/**
+ * @param {Element[]} elements
+ * @param {string} value of the last one
+ * @param {Date} today
+ * @returns {boolean} whether the end of the value may be an element that the data does not have yet
+ */
+function mayHoldMore(elements, value, today) {
+  const known = new Set(elements.map(([identifier]) => identifier));
+  const places = Array.from({ length: Math.min(value.length, LONGEST) }, (_, place) => place).slice(1);
+  return places.some((place) => {
+    // the last one of what stands behind reaches to the end, so it is enough to look for that
+    const [[identifier, behind] = ['', ''], ...others] = plainElements(value.slice(place));
+    return !known.has(identifier) && !others.length && problemOf(identifier, behind, undefined, today) === null;
+  });
 }
 
 /** @param {string} text */
@@ -134,6 +169,9 @@ function plainElements(data) {
   }
   return elements;
 }
+
+/** @param {string} identifier */
+const isFixed = (identifier) => identifier.slice(0, 2) in FIXED;
 
 /**
  * @param {string} text
@@ -223,7 +261,7 @@ function problemOf(identifier, value, before, today) {
   if (before !== undefined && before !== value) {
     return 'twice';
   }
-  if (identifier.length !== lengthOf(identifier) || !TEXT.test(value) || value.length > 90) {
+  if (identifier.length !== lengthOf(identifier) || !TEXT.test(value) || value.length > LONGEST) {
     return 'form';
   }
   const fixed = FIXED[/** @type {keyof typeof FIXED} */ (identifier.slice(0, 2))];
@@ -236,7 +274,7 @@ function problemOf(identifier, value, before, today) {
   if (/^1[1-7]$/.test(identifier) && identifier !== '14' && !dateOf(value, today)) {
     return 'date';
   }
-  const most = TEXTS[/** @type {keyof typeof TEXTS} */ (Number(identifier))]?.[1] ?? 90;
+  const most = TEXTS[/** @type {keyof typeof TEXTS} */ (Number(identifier))]?.[1] ?? LONGEST;
   const isCount = identifier === '30' || identifier === '37';
   return value.length > most || (isCount && !/^\d{1,8}$/.test(value)) ? 'form' : null;
 }

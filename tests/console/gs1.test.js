@@ -43,6 +43,17 @@ test('a scanner that leaves out FNC1 is understood where nothing can be mistaken
   assert.deepEqual(read('00395060001343500003'), { sscc: '395060001343500003' });
 });
 
+test('without FNC1, a part that may hold another one is not read', () => {
+  const gtin = '09506000134352';
+  for (const behind of ['10ABC-1217', '10L117270228', '21S137121', '371217', '10A1721091']) {
+    assert.deepEqual(read(`01${gtin}${behind}`), { gtin, isCut: true }, behind);
+  }
+  assert.deepEqual(read(`01${gtin}1727022810ABC-1217`), { gtin, expires: '2027-02-28', isCut: true });
+  assert.deepEqual(read(`01${gtin}1727022810ABC-5`), { gtin, expires: '2027-02-28', batch: 'ABC-5' });
+  assert.deepEqual(read(`01${gtin}17270228101701`), { gtin, expires: '2027-02-28', batch: '1701' }, '17 is there');
+  assert.deepEqual(read(`]C101${gtin}10ABC-1217`), { gtin, batch: 'ABC-1217' }, 'a scanner that names GS1');
+});
+
 test('weight, contents of a logistic unit, production and the better of two dates', () => {
   assert.deepEqual(read('(02)09506000134352(37)24(3103)012500(11)260105'), {
     content: '09506000134352', units: 24, weight: 12.5, produced: '2026-01-05',
@@ -109,5 +120,7 @@ test('10,000 random element strings are read as they were written', () => {
     ].map((one) => ({ one, at: random(1000) })).sort((a, b) => a.at - b.at).map(({ one }) => one);
     const scanned = elements.map((one) => one.join('')).join('');
     assert.deepEqual(read(`]C1${scanned.replace(/\u001d$/, '')}`), written, scanned);
+    const { isCut: _, text: __, ...certain } = read(scanned.replaceAll(GS, ''));
+    assert.deepEqual({ ...written, ...certain }, written, `without FNC1: ${scanned}`);
   }
 });
