@@ -106,7 +106,8 @@ function expectedLines(task) {
     const more = Math.min(Math.max(since.get(line.item_code) ?? 0, -line.received_qty), open);
     since.set(line.item_code, (since.get(line.item_code) ?? 0) - more);
     const done = exact(line.received_qty + more);
-    return { item_code: line.item_code, position: null, batch: null, serials: [], qty: line.qty, done };
+    const expiry = line.expiry_date && { expiry: { batch: line.batch, date: line.expiry_date } };
+    return { item_code: line.item_code, position: null, batch: null, serials: [], qty: line.qty, done, ...expiry };
   });
 }
 
@@ -129,7 +130,7 @@ export const KINDS = [
       requestOf('POST /receipts/{id}/lines', task, {
         ...goodsOf(entry),
         bin_code: entry.target,
-        expiry_date: entry.expires,
+        expiry_date: entry.expires || null,
         ...(entry.isDamaged && { inventory_status: 'quarantine' }),
       }),
     undo: undoneBy('POST /receipts/{id}/lines/undo'),
@@ -183,6 +184,7 @@ export const KINDS = [
           serials: line.serial_number === null ? [] : [line.serial_number],
           qty: 1,
           done: line.status === 'counted' ? 1 : 0,
+          status: line.inventory_status,
         })),
         task.goods,
       ),
@@ -190,6 +192,7 @@ export const KINDS = [
       requestOf('POST /counts/{id}/lines', task, {
         ...(entry.isEmpty ? { empty: true } : goodsOf(entry)),
         bin_code: entry.position,
+        inventory_status: entry.status,
       }),
     undo: () => null,
     end: (task) => requestOf('POST /counts/{id}/finish', task, {}),

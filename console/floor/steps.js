@@ -26,6 +26,8 @@ import { exact, namedPosition, namedProduct } from './goods.js';
  * @property {number} qty
  * @property {number} done
  * @property {string | null} [target] where the goods go
+ * @property {string} [status] inventory status of the goods, in a count
+ * @property {{batch: string | null, date: string}} [expiry] date that was announced, and of which batch
  */
 
 /**
@@ -46,13 +48,14 @@ import { exact, namedPosition, namedProduct } from './goods.js';
  * @property {number} [scanned] units that were scanned of the product
  * @property {boolean} [isCounted] whether those are the quantity: more than one scan, or of a case
  * @property {string} [batch]
- * @property {string} [expires]
+ * @property {string} [expires] empty: the goods have no date
  * @property {string} [serial]
  * @property {number} [qty] as confirmed
  * @property {string} [target] position where the goods go
  * @property {readonly Replaced[]} [instead] what of it no line names, as the company allows
  * @property {boolean} [isDamaged] whether the goods are received into quarantine
  * @property {boolean} [isEmpty] whether a count found nothing at the position
+ * @property {string} [status] inventory status of goods that a count misses
  */
 
 /**
@@ -148,6 +151,16 @@ export function openQty(lines, entry) {
 }
 
 /**
+ * @param {readonly Line[]} lines
+ * @param {Entry} entry
+ * @returns {string} the date that was announced of these goods; empty if none was
+ */
+export function announcedDate(lines, entry) {
+  const announced = candidates(lines, entry).flatMap(({ expiry }) => expiry ?? []);
+  return announced.find(({ batch }) => batch === null || batch === entry.batch)?.date ?? '';
+}
+
+/**
  * Return what is asked next; null if the entry has everything.
  *
  * @param {Kind} kind
@@ -175,6 +188,9 @@ function isAsked(kind, { product }, ask) {
       return true;
   }
 }
+
+/** What a label of GS1 has beside the product. */
+const PARTS = ['batch', 'expires', 'serial'];
 
 /** Most characters of a code, a barcode, a batch or a serial number. */
 const LONGEST = 64;
@@ -235,7 +251,8 @@ function repeated(ask, entry, units, read) {
   if (ask !== 'qty') {
     const parts = entry.product ? partsOf(entry.product, read) : {};
     const isAnswer = ask !== null && ask in parts;
-    return isAnswer ? { entry: { ...entry, ...parts } } : refused(`scan_needs_${ask}`);
+    const key = read.isCut && ask !== null && PARTS.includes(ask) ? 'scan_cut' : `scan_needs_${ask}`;
+    return isAnswer ? { entry: { ...entry, ...parts } } : refused(key);
   }
   return { entry: { ...entry, scanned: exact((entry.scanned ?? 0) + units), isCounted: true } };
 }

@@ -162,9 +162,17 @@ export class Store {
     return changed === 'remove' ? (scan ?? null) : changed;
   }
 
-  /** @param {Task} task */
+  /**
+   * Put a task on the device, unless it is there: lines of it may be scanned, and a page that takes it
+   * twice gets the two answers in any order.
+   *
+   * @param {Task} task
+   */
   async keepTask(task) {
-    await this.database.put('tasks', task);
+    const transaction = this.database.transaction('tasks', 'readwrite', DURABLE);
+    const kept = await transaction.store.get([task.owner, task.id]);
+    await (kept ?? transaction.store.put(task));
+    await transaction.done;
   }
 
   /**
@@ -174,7 +182,7 @@ export class Store {
    * @returns {Promise<Task | undefined>} as changed; undefined if the device has no such task
    */
   async changeTask(owner, id, change) {
-    const transaction = this.database.transaction('tasks', 'readwrite');
+    const transaction = this.database.transaction('tasks', 'readwrite', DURABLE);
     const kept = await transaction.store.get([owner, id]);
     const changed = kept && change(kept);
     await (changed && transaction.store.put(changed));

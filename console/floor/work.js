@@ -57,6 +57,41 @@ export function isCounted(task, lines, entry) {
 }
 
 /**
+ * @param {Task} task a count
+ * @param {readonly Line[]} lines of it with what waits
+ * @param {string | undefined} position
+ * @returns {Line[]} its lines at the position that are not counted. That a position is empty is none
+ *   any more after goods were found there.
+ */
+export function uncountedAt(task, lines, position) {
+  const here = lines.filter((line) => line.position === position);
+  const isFound = [...here.filter(({ done }) => done > 0), ...effectsOf(task)].some((one) => {
+    return one.position === position && one.item_code !== '';
+  });
+  return here.filter(({ item_code, qty, done }) => done < qty && !(isFound && item_code === ''));
+}
+
+/**
+ * Record that nothing of the lines of a count that are open at a position is there: each by its name,
+ * because `empty` also counts what is there and not in the count.
+ *
+ * @param {Task} task
+ * @param {string} position
+ */
+export async function recordNothing(task, position) {
+  for (const line of uncountedAt(task, linesOf(task), position)) {
+    const { item_code, batch, serials, status } = line;
+    const product = task.goods.products.find((one) => one.item_code === item_code) ?? {
+      item_code, name: '', barcode: null, gtins: [], hasBatches: false, hasSerials: false,
+    };
+    /** @type {Entry} */
+    const missing = { product, qty: 0 };
+    Object.assign(missing, batch && { batch }, serials[0] && { serial: serials[0] }, status && { status });
+    await recordEntry(task, { position, ...(item_code === '' ? { isEmpty: true } : missing) });
+  }
+}
+
+/**
  * Take a scan. What the device does not know is asked of the service, if there is a network.
  *
  * @param {Task} task
@@ -248,14 +283,14 @@ export function effectOf({ isBlind }, entry) {
  * @param {Entry} entry
  * @returns {Entry}
  */
-export function nextEntry(task, lines, { position, unit, isEmpty }) {
+export function nextEntry(task, lines, { position, unit }) {
   const kind = kindOf(task.id);
   if (unit !== undefined) {
     return { unit };
   }
   const isThere = kind.isBound
     ? candidates(lines, {})[0]?.position === position
-    : kind.isBlind && !isEmpty;
+    : (kind.isBlind ?? false);
   return isThere && position !== undefined ? { position } : {};
 }
 

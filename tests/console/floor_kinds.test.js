@@ -27,6 +27,17 @@ test('decimals that are received one by one complete their line', () => {
   assert.equal(kindOf('receipts/1').lines(task)[0]?.done, 0.8);
 });
 
+test('goods without an expiry date are received without one, and an announced date is known', () => {
+  const line = { item_code: 'PAINT', qty: 4, received_qty: 0, batch: 'L1', expiry_date: '2030-01-31' };
+  const task = taskOf('receipts/1', {
+    'receipts/1': { document: { id: 5 }, lines: [] }, 'entry-documents/5': { lines: [line], receiptThen: { lines: [] } },
+  });
+  assert.deepEqual(kindOf('receipts/1').lines(task)[0]?.expiry, { batch: 'L1', date: '2030-01-31' });
+  const product = { item_code: 'PAINT', name: '', barcode: null, gtins: [], hasBatches: true, hasSerials: false };
+  const { body } = kindOf('receipts/1').request(task, { product, qty: 4, batch: 'L1', expires: '', target: 'A-1' });
+  assert.deepEqual(body, { item_code: 'PAINT', qty: 4, batch: 'L1', bin_code: 'A-1' });
+});
+
 test('other serials than the allocated ones may be picked: the service decides', () => {
   const line = {
     item_code: 'SAW', bin_code: 'A-1', batch_num: null, serials: ['S1'], qty: 1, picked_qty: 0,

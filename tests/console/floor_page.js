@@ -122,7 +122,7 @@ export async function keepTask(id, shown, more = {}) {
   const goods = { products: [], positions: {} };
   const resources = { [id]: { id: Number(id.split('/')[1]), ...shown } };
   const task = { id, owner, resources, etags: {}, warehouse: 'CEN', changes: 0, goods, ...more };
-  await state.store.keepTask(task);
+  await state.store.database.put('tasks', task); // also in place of one that is there
   await state.reload();
   return task;
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { readScan } from '../../console/core/gs1.js';
 import { namedPosition, readLabel } from '../../console/floor/goods.js';
-import { nextAsk, openQty, takeScan, withEffects } from '../../console/floor/steps.js';
+import { announcedDate, nextAsk, openQty, takeScan, withEffects } from '../../console/floor/steps.js';
 
 /**
  * @typedef {import('../../console/floor/goods.js').Goods} Goods
@@ -101,6 +101,21 @@ test('one scan of GS1 gives product, batch and date; only what is missing is ask
   assert.equal(nextAsk(RECEIVE, entryOf(RECEIVE, LINES, '4012345000016')), 'batch');
   assert.equal(nextAsk(RECEIVE, entryOf(RECEIVE, LINES, '4012345000016', 'L1')), 'expires');
   assert.equal(nextAsk(RECEIVE, entryOf(RECEIVE, LINES, 'DRILL')), 'qty');
+});
+
+test('goods with a batch may have no date, and the question begins with the announced one', () => {
+  const asked = entryOf(RECEIVE, LINES, '4012345000016', 'L1');
+  assert.equal(nextAsk(RECEIVE, { ...asked, expires: '' }), 'qty');
+  const announced = (/** @type {string | null} */ batch) =>
+    announcedDate([{ ...PLAIN, item_code: 'PAINT', position: null, qty: 4, expiry: { batch, date: '2030-01-31' } }], asked);
+  assert.deepEqual(['L1', null, 'L2'].map(announced), ['2030-01-31', '2030-01-31', '']);
+});
+
+test('a label whose parts cannot be told apart says so where they are asked', () => {
+  const label = '01040123450000161030013110L117270228';
+  const entry = entryOf(RECEIVE, LINES, label);
+  assert.equal(entry.batch, undefined);
+  assert.deepEqual(takeScan(RECEIVE, GOODS, LINES, entry, readScan(label)), { problem: { key: 'scan_cut', values: {} } });
 });
 
 for (const [name, texts, key, expected] of /** @type {const} */ ([

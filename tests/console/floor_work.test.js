@@ -201,6 +201,46 @@ test('the lines of a transfer stay on the device until one request carries them 
   assert.equal(work.lastLine(kept('transfers/1')), undefined);
 });
 
+test('a task that is taken twice keeps the lines that were scanned between the two answers', async () => {
+  const line = { ...LINE, from_bin: 'R-1', to_bin: 'A-1', qty: 8 };
+  page.answer = ({ path }) =>
+    path.includes('/goods')
+      ? answer(200, { data: { products: [], positions: [], whs_code: 'CEN' } })
+      : answer(200, { data: { id: 1, status: 'pending', lines: [line] } });
+  const take = async () => {
+    await takeTask({ ...state.parts(), calls }, 'transfers/1', null);
+    await state.reload();
+  };
+  await take();
+  await work.recordEntry(kept('transfers/1'), { product: BOLT, position: 'R-1', target: 'A-1', qty: 3 });
+  await take();
+  assert.deepEqual(done('transfers/1'), [3]);
+});
+
+test('what a count misses at a position is counted by its name, and nothing else there', async () => {
+  const line = { ...LINE, bin_code: 'A-1', item_code: 'SAW', serial_number: 'S1', status: 'open', inventory_status: 'available' };
+  const other = { ...line, serial_number: 'S2' };
+  const paint = { ...line, item_code: 'PAINT', serial_number: null, batch_num: 'L1', inventory_status: 'damaged' };
+  const elsewhere = { ...line, bin_code: 'A-2', serial_number: 'S3' };
+  await keepTask('counts/1', { lines: [line, other, paint, elsewhere] }, { goods: GOODS });
+  await work.recordEntry(kept('counts/1'), { product: SAW, position: 'A-1', serial: 'S1', qty: 1 });
+  await work.recordNothing(kept('counts/1'), 'A-1');
+  assert.deepEqual(state.scans.value.map(({ request }) => request.body).slice(1), [
+    { item_code: 'SAW', qty: 0, serials: ['S2'], bin_code: 'A-1', inventory_status: 'available' },
+    { item_code: 'PAINT', qty: 0, batch: 'L1', bin_code: 'A-1', inventory_status: 'damaged' },
+  ]);
+  assert.deepEqual(done('counts/1'), [1, 1, 1, 0]);
+});
+
+test('a position that should be empty is, unless goods were found there', async () => {
+  const empty = { ...LINE, item_code: null, bin_code: 'A-1', serial_number: null, status: 'open' };
+  await keepTask('counts/1', { lines: [empty, { ...empty, bin_code: 'A-2' }] }, { goods: GOODS });
+  await work.recordNothing(kept('counts/1'), 'A-1');
+  assert.deepEqual(state.scans.value.map(({ request }) => request.body), [{ empty: true, bin_code: 'A-1' }]);
+  await work.recordEntry(kept('counts/1'), { ...AT, position: 'A-2', qty: 4 });
+  assert.deepEqual(work.uncountedAt(kept('counts/1'), work.linesOf(kept('counts/1')), 'A-2'), []);
+});
+
 test('a handling unit whose closing waits takes nothing, until it is opened again', async () => {
   const unit = { id: 5, code: 'HU-5', sscc: null, status: 'open', contents: [] };
   const lines = [{ ...LINE, serial_numbers: [], qty: 6, packed_qty: 0 }];

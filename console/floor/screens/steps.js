@@ -9,9 +9,12 @@ import { qtyOf } from '../goods.js';
 import { kindOf } from '../kinds.js';
 import { decimalSign, entryText, numberText } from '../names.js';
 import { inTurn, right, useScans, wrong } from '../scanning.js';
-import { candidates, nextAsk, openQty } from '../steps.js';
+import { announcedDate, candidates, nextAsk, openQty } from '../steps.js';
 import { say } from '../words.js';
-import { entryAfter, isCounted, lastLine, lastScan, linesOf, presetQty, recordEntry, takeLineBack, taskOf, undo } from '../work.js';
+import {
+  entryAfter, isCounted, lastLine, lastScan, linesOf, presetQty, recordEntry, recordNothing, takeLineBack, taskOf,
+  uncountedAt, undo,
+} from '../work.js';
 import { ScanField } from './scan_field.js';
 
 /**
@@ -58,10 +61,12 @@ export function Steps({ task }) {
   const isEndShown = isEnding || isLeft || (isDone && !isGoingOn);
   const last = kind.isWhole ? undefined : lastScan(task.id);
   const lineBack = lastLine(task);
+  const missing = uncountedAt(task, lines, entry.position);
+  const isFirst = missing.length === lines.filter(({ position }) => position === entry.position).length;
 
   /** @param {Entry} next */
   const proceed = async (next) => {
-    if (nextAsk(kind, next) !== null && !next.isEmpty) {
+    if (nextAsk(kind, next) !== null) {
       setEntry(next);
       return;
     }
@@ -122,7 +127,7 @@ export function Steps({ task }) {
           isCounted: (kind.isBlind ?? false) && isCounted(task, lines, entry),
           onQty: (qty) => answer({ qty }),
         })
-      : ask === 'expires' && h(Expiry, { onDate: (expires) => answer({ expires }) }),
+      : ask === 'expires' && h(Expiry, { preset: announcedDate(lines, entry), onDate: (expires) => answer({ expires }) }),
     h(ScanField, { label: say(SCANNED[/** @type {keyof typeof SCANNED} */ (ask)] ?? `ask_${ask}`) }),
     (ask === 'unit' || entry.unit !== undefined) &&
       h(Lazy, {
@@ -154,8 +159,18 @@ export function Steps({ task }) {
         ),
       kind.isBlind &&
         ask === 'product' &&
-        !lines.some((line) => line.position === entry.position && line.done > 0) &&
-        h('button', { type: 'button', onClick: () => answer({ isEmpty: true }) }, say('nothing_here')),
+        missing.length > 0 &&
+        h(
+          'button',
+          {
+            type: 'button',
+            onClick: () => press(async () => {
+              await recordNothing(task, entry.position ?? '');
+              setEntry({});
+            }),
+          },
+          say(isFirst ? 'nothing_here' : 'nothing_else_here'),
+        ),
       kind.isBound &&
         line &&
         h('button', { type: 'button', onClick: () => press(() => {
@@ -275,9 +290,10 @@ function Quantity({ preset, open, mayBeZero, mayExceed, isCounted, onQty }) {
 
 /**
  * @param {object} props
- * @param {(date: string) => void} props.onDate
+ * @param {string} props.preset
+ * @param {(date: string) => void} props.onDate empty: the goods have none
  */
-function Expiry({ onDate }) {
+function Expiry({ preset, onDate }) {
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();
@@ -286,9 +302,10 @@ function Expiry({ onDate }) {
   return h('form', { class: 'quantity', onSubmit: submit }, [
     h('label', {}, [
       h('span', { class: 'ask' }, say('ask_expires')),
-      h('input', { name: 'date', type: 'date', required: true }),
+      h('input', { name: 'date', type: 'date', required: true, defaultValue: preset }),
     ]),
     h('button', { class: 'main' }, say('confirm')),
+    h('button', { type: 'button', onClick: () => onDate('') }, say('no_expiry')),
   ]);
 }
 
