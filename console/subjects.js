@@ -123,8 +123,8 @@ export const SUBJECTS = [
     change: 'PATCH /products/{id}',
     actions: [{ operation: 'DELETE /products/{id}', endsWork: true }],
     files: [
-      { path: '/products/{id}/label?size={size}', label: 'label' },
-      { path: '/products/{id}/label?size={size}&format=zpl', label: 'label_zpl' },
+      { path: '/products/labels?ids={ids}&size={size}', label: 'label' },
+      { path: '/products/labels?ids={ids}&size={size}&format=zpl', label: 'label_zpl' },
     ],
     panels: ['packaging'],
     related: {
@@ -619,8 +619,8 @@ export const SUBJECTS = [
     change: 'PATCH /warehouse-positions/{id}',
     actions: [{ operation: 'DELETE /warehouse-positions/{id}', endsWork: true }],
     files: [
-      { path: '/warehouse-positions/{id}/label?size={size}', label: 'label' },
-      { path: '/warehouse-positions/{id}/label?size={size}&format=zpl', label: 'label_zpl' },
+      { path: '/warehouse-positions/labels?ids={ids}&size={size}', label: 'label' },
+      { path: '/warehouse-positions/labels?ids={ids}&size={size}&format=zpl', label: 'label_zpl' },
     ],
     related: {
       'stocks.bin_code': { subject: 'stocks', filter: 'bin_code', isShown: true },

@@ -1,5 +1,6 @@
 """Routes of labels and of packing slips."""
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -8,15 +9,16 @@ from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
 from shared.http.routes import FileResponse, OperationOptions, Routes
 from shared.kernel.db.store import Store
-from shared.kernel.list_parameters import Integer
-from shared.warehouse.catalog.labels import product_label_content
+from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.list_parameters import Ids, Integer
+from shared.warehouse.catalog.labels import product_label, product_labels
 from shared.warehouse.labels.code_label import SIZES, CodeLabel, LabelSize
-from shared.warehouse.labels.label_pdf import code_label_pdf, label_pdf
-from shared.warehouse.labels.label_zpl import code_label_zpl, label_zpl
+from shared.warehouse.labels.label_pdf import code_labels_pdf, label_pdf
+from shared.warehouse.labels.label_zpl import code_labels_zpl, label_zpl
 from shared.warehouse.labels.models import CodeLabelContent
 from shared.warehouse.labels.slip_pdf import slip_pdf
 from shared.warehouse.packing.labels import label_content, slip_content
-from shared.warehouse.warehouses.labels import position_label_content
+from shared.warehouse.warehouses.labels import position_label, position_labels
 
 routes = Routes()
 
@@ -65,6 +67,16 @@ class CodeLabelParameters(LabelParameters):
     )
 
 
+class CodeLabelsParameters(CodeLabelParameters):
+    """Query parameters of the labels of several positions or products."""
+
+    ids: Ids = Field(description="Whose labels, at most 100 ids separated by commas.")
+
+
+_SEVERAL = (
+    "The labels in the order of `ids`; a PDF has a page for each. `validation_failed` names all ids"
+    " that do not exist."
+)
 _BARCODE = (
     " A code that has other characters than ASCII, or is too long for bars of 0.25 mm, has no"
     " barcode."
@@ -83,7 +95,23 @@ _BARCODE = (
 )
 def get_position_label(store: Store, request: Request[None, CodeLabelParameters]) -> FileResponse:
     """Return the label of a position as PDF or as ZPL."""
-    return _code_label(position_label_content(store, request.id), request.parameters)
+    content = position_label(store, request.id)
+    return _code_labels([content], f"position-{request.id}", request.parameters)
+
+
+@routes.read(
+    "/warehouse-positions/labels",
+    "Get the labels of several positions",
+    scope="warehouses:read",
+    response=_PDF,
+    other_media=(_ZPL,),
+    parameters=CodeLabelsParameters,
+    description=f"{_SEVERAL} Each is that of `GET /warehouse-positions/{{id}}/label`.",
+)
+def get_position_labels(store: Store, request: Request[None, CodeLabelsParameters]) -> FileResponse:
+    """Return the labels of positions as PDF, with a page for each, or as ZPL."""
+    contents = position_labels(store, request.parameters.ids)
+    return _several(contents, "position", request.parameters)
 
 
 @routes.read(
@@ -99,14 +127,41 @@ def get_position_label(store: Store, request: Request[None, CodeLabelParameters]
 )
 def get_product_label(store: Store, request: Request[None, CodeLabelParameters]) -> FileResponse:
     """Return the label of a product as PDF or as ZPL."""
-    return _code_label(product_label_content(store, request.id), request.parameters)
+    content = product_label(store, request.id)
+    return _code_labels([content], f"product-{request.id}", request.parameters)
 
 
-def _code_label(content: CodeLabelContent, parameters: CodeLabelParameters) -> FileResponse:
-    label = CodeLabel(content, SIZES[parameters.size])
+@routes.read(
+    "/products/labels",
+    "Get the labels of several products",
+    scope="products:read",
+    response=_PDF,
+    other_media=(_ZPL,),
+    parameters=CodeLabelsParameters,
+    description=f"{_SEVERAL} Each is that of `GET /products/{{id}}/label`.",
+)
+def get_product_labels(store: Store, request: Request[None, CodeLabelsParameters]) -> FileResponse:
+    """Return the labels of products as PDF, with a page for each, or as ZPL."""
+    contents = product_labels(store, request.parameters.ids)
+    return _several(contents, "product", request.parameters)
+
+
+def _several(
+    found: Mapping[int, CodeLabelContent], noun: str, parameters: CodeLabelsParameters
+) -> FileResponse:
+    missing = ", ".join(str(one) for one in parameters.ids if one not in found)
+    if missing:
+        raise ValidationFailed([Problem("ids", f"has ids of no {noun}: {missing}")])
+    return _code_labels([found[one] for one in parameters.ids], f"{noun}s", parameters)
+
+
+def _code_labels(
+    contents: Sequence[CodeLabelContent], name: str, parameters: CodeLabelParameters
+) -> FileResponse:
+    labels = [CodeLabel(content, SIZES[parameters.size]) for content in contents]
     if parameters.format == "zpl":
-        return FileResponse(code_label_zpl(label).encode(), f"{content.name}.zpl", _ZPL)
-    return FileResponse(code_label_pdf(label), f"{content.name}.pdf")
+        return FileResponse(code_labels_zpl(labels).encode(), f"{name}.zpl", _ZPL)
+    return FileResponse(code_labels_pdf(labels), f"{name}.pdf")
 
 
 class SlipParameters(BaseModel):

@@ -33,6 +33,8 @@ _ONE_PAGE = {one.path for one in LISTS.values() if one.bounded} | {"/users/{id}/
 _REQUIRED_QUERY = {
     "/replenishments": "?warehouse=W1",
     "/putaway-suggestions": "?warehouse=W1&item_code=ITEM-0001",
+    "/products/labels": "?ids=1",
+    "/warehouse-positions/labels": "?ids=1",
 }
 """Queries of reads with required parameters, of the seed."""
 

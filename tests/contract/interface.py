@@ -46,6 +46,7 @@ DOCUMENTED: Mapping[str, Access] = _read("""
     GET     /warehouse-positions              warehouses:read   -
     GET     /warehouse-positions/{id}         warehouses:read   -
     GET     /warehouse-positions/{id}/label   warehouses:read   -
+    GET     /warehouse-positions/labels       warehouses:read   -
     GET     /receipts                         receipts:read     -
     GET     /receipts/{id}                    receipts:read     -
     GET     /receipts/{id}/goods              receipts:read     -
@@ -65,6 +66,7 @@ DOCUMENTED: Mapping[str, Access] = _read("""
     POST    /products                         products:write    inventory.manage
     GET     /products/{id}                    products:read     -
     GET     /products/{id}/label              products:read     -
+    GET     /products/labels                  products:read     -
     PUT     /products/{id}                    products:write    inventory.manage
     PATCH   /products/{id}                    products:write    inventory.manage
     DELETE  /products/{id}                    products:write    inventory.manage

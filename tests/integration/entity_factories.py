@@ -348,13 +348,13 @@ def address_of(path: str, erp: Erp, store: Store) -> str:
         return path.format(**example.prepared(erp))
     if path == "/receipts/{id}/goods":
         return path.format(**EXAMPLES["POST /receipts/{id}/lines"].prepared(erp))
-    if "{kind}" in path:
-        return path.format(kind="products")
     if path in REQUIRED_QUERY:
         EXAMPLES["POST /replenishments"].prepared(erp)
         return path + REQUIRED_QUERY[path]
-    if path in {"/settings", "/changes", "/changes/latest", "/request-log"}:
-        return path
+    if "{kind}" in path or path in {"/settings", "/changes", "/changes/latest", "/request-log"}:
+        return path.format(kind="products")
+    if path.endswith("/labels"):
+        return f"{path}?ids={create_entity(path.removesuffix('/labels'), erp, store)}"
     number = create_entity(path.partition("/{")[0], erp, store)
     published = EXAMPLES.get(f"PUT {path.removesuffix('.svg')}")
     if published and not path.endswith("{id}"):  # a part of the resource

@@ -108,9 +108,16 @@ def _parameters(operation: Operation) -> list[Schema]:
     return found
 
 
+_REQUIRED: Mapping[str, object] = {
+    "warehouse": "CEN",
+    "item_code": "CHM-SIL-WHT",
+    "ids": [1, 2],
+}
+
+
 def _required(name: str) -> Schema:
     """Return what says that a query parameter must be sent, with a value of the sample company."""
-    return {"required": True, "example": {"warehouse": "CEN", "item_code": "CHM-SIL-WHT"}[name]}
+    return {"required": True, "example": _REQUIRED[name]}
 
 
 def _exactly(name: str, schema: Schema) -> str:

@@ -13,6 +13,9 @@ import { Notice } from '../../components/notice.js';
 /** The sizes of labels of positions and products. */
 const SIZES = /** @type {const} */ ({ small: '60 × 30 mm', medium: '100 × 50 mm', large: '100 × 150 mm' });
 
+/** Ids in one request. */
+const MOST_IDS = 100;
+
 /**
  * @param {object} props
  * @param {readonly {path: string, label: string}[]} props.files
@@ -26,7 +29,7 @@ export function Panel({ files, each }) {
     setError(null);
     try {
       const found = [];
-      for (const parameters of each) {
+      for (const parameters of path.includes('{ids}') ? together(each) : each) {
         found.push(await calls.download(pathOf(`GET ${path}`, { ...parameters, size })));
       }
       const [first] = found;
@@ -56,4 +59,14 @@ export function Panel({ files, each }) {
       ),
     h(Notice, { error }),
   ]);
+}
+
+/**
+ * The parameters of as few requests as name all resources.
+ *
+ * @param {readonly Record<string, string>[]} each
+ */
+function together(each) {
+  const ids = each.map(({ id }) => id);
+  return ids.flatMap((_, first) => (first % MOST_IDS === 0 ? { ids: ids.slice(first, first + MOST_IDS).join(',') } : []));
 }

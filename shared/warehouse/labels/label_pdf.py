@@ -1,5 +1,7 @@
 """The label of a handling unit as PDF."""
 
+from collections.abc import Sequence
+
 from shared.warehouse.labels import label
 from shared.warehouse.labels.barcode import Barcode, sscc_barcode
 from shared.warehouse.labels.code_label import CodeLabel
@@ -22,15 +24,17 @@ def label_pdf(content: LabelContent) -> bytes:
     return document.data()
 
 
-def code_label_pdf(code_label: CodeLabel) -> bytes:
-    """Return the label of a position or of a product as PDF of one page."""
-    size, bars = code_label.size, code_label.bars
-    document = PdfDocument(code_label.content.code, size.width, size.height)
-    document.add_page()
-    if bars:
-        _draw_bars(document, bars.barcode, (bars.left, bars.top), bars.module, size.bar_height)
-    for block in code_label.text_blocks():
-        draw_block(document, block)
+def code_labels_pdf(labels: Sequence[CodeLabel]) -> bytes:
+    """Return labels of positions or of products, all of one size, as PDF with a page for each."""
+    first, size = labels[0].content.code, labels[0].size
+    title = f"{first} + {len(labels) - 1}" if len(labels) > 1 else first
+    document = PdfDocument(title, size.width, size.height)
+    for code_label in labels:
+        document.add_page()
+        if bars := code_label.bars:
+            _draw_bars(document, bars.barcode, (bars.left, bars.top), bars.module, size.bar_height)
+        for block in code_label.text_blocks():
+            draw_block(document, block)
     return document.data()
 
 

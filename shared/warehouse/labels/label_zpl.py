@@ -34,8 +34,12 @@ def label_zpl(content: LabelContent) -> str:
     return _document(label.WIDTH, label.HEIGHT, [*rules, *texts, bars])
 
 
-def code_label_zpl(code_label: CodeLabel) -> str:
-    """Return the label of a position or of a product as ZPL, to be sent to a printer as UTF-8."""
+def code_labels_zpl(labels: Iterable[CodeLabel]) -> str:
+    """Return labels of positions or of products as ZPL, to be sent to a printer as UTF-8."""
+    return "".join(map(_code_label_zpl, labels))
+
+
+def _code_label_zpl(code_label: CodeLabel) -> str:
     size, bars = code_label.size, code_label.bars
     fields = _fields(code_label.text_blocks())
     if bars:

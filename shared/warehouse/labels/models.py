@@ -51,7 +51,6 @@ class CodeLabelContent:
     The barcode is that of `gtin`, of 14 digits, if there is one, else that of `code`.
     """
 
-    name: str
     code: str
     details: Sequence[str]
     gtin: str | None = None

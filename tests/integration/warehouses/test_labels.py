@@ -76,3 +76,33 @@ def test_there_is_no_label_of_what_is_gone(central: Erp, create_position: Make, 
     assert central.delete(f"{path}/{number}").status in {200, 204}
     assert central.get(f"{path}/{number}/label").status == 410
     assert central.get(f"{path}/999/label").status == 404
+
+
+def test_labels_of_several_come_in_one_file_in_the_order_of_the_ids(
+    central: Erp, create_position: Make, aws_faults: AwsFaults
+) -> None:
+    numbers = [create_position(f"A-0{at}")["id"] for at in (1, 2, 3)]
+    wanted = {"ids": ",".join(map(str, reversed(numbers)))}
+    with aws_faults.recorded() as seen:
+        answer = central.get("/warehouse-positions/labels", query=wanted)
+
+    assert answer.status == 200, answer.text
+    assert seen.operations == ["BatchGetItem"]
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="positions.pdf"'
+    assert [scanned(rendered(answer.content, 203, page)) for page in range(3)] == [
+        [("]C0", code)] for code in ("A-03", "A-02", "A-01")
+    ]
+    zpl = central.get("/warehouse-positions/labels", query=wanted | {"format": "zpl"})
+    assert (zpl.content.count(b"^XA"), zpl.headers["Content-Type"]) == (3, "application/zpl")
+
+
+@each_case(("path", "noun"), [("/warehouse-positions", "position"), ("/products", "product")])
+def test_labels_of_several_name_all_that_do_not_exist(
+    central: Erp, create_position: Make, path: str, noun: str
+) -> None:
+    number = create_position("A-01")["id"] if noun == "position" else _product(central)
+    assert central.get(f"{path}/labels", query={"ids": str(number)}).status == 200
+
+    answer = central.get(f"{path}/labels", query={"ids": f"998,{number},999"})
+    assert answer.problems == {"ids": f"has ids of no {noun}: 998, 999"}
+    assert central.get(f"{path}/labels").problems == {"ids": "is required"}

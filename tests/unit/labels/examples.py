@@ -10,8 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from shared.warehouse.labels.code_label import SIZES, CodeLabel
-from shared.warehouse.labels.label_pdf import code_label_pdf, label_pdf
-from shared.warehouse.labels.label_zpl import code_label_zpl, label_zpl
+from shared.warehouse.labels.label_pdf import code_labels_pdf, label_pdf
+from shared.warehouse.labels.label_zpl import code_labels_zpl, label_zpl
 from shared.warehouse.labels.models import (
     CodeLabelContent,
     LabelContent,
@@ -82,8 +82,8 @@ SLIP = SlipContent(
         SlipUnit("HU-14", "tote", GOODS[1:2]),
     ),
 )
-POSITION = CodeLabelContent("position-7", "A-01-1-03", ("CEN", "Cable drums, floor"))
-PRODUCT = CodeLabelContent("product-4", GOODS[0].item_code, (GOODS[0].name,), gtin="05012345678900")
+POSITION = CodeLabelContent("A-01-1-03", ("CEN", "Cable drums, floor"))
+PRODUCT = CodeLabelContent(GOODS[0].item_code, (GOODS[0].name,), gtin="05012345678900")
 
 
 def files() -> Mapping[str, bytes]:
@@ -94,9 +94,9 @@ def files() -> Mapping[str, bytes]:
         "world.pdf": label_pdf(WORLD),
         "world.zpl": label_zpl(WORLD).encode(),
         "slip.pdf": slip_pdf(SLIP),
-        "position.pdf": code_label_pdf(CodeLabel(POSITION, SIZES["medium"])),
-        "product.pdf": code_label_pdf(CodeLabel(PRODUCT, SIZES["medium"])),
-        "product.zpl": code_label_zpl(CodeLabel(PRODUCT, SIZES["small"])).encode(),
+        "position.pdf": code_labels_pdf([CodeLabel(POSITION, SIZES["medium"])]),
+        "product.pdf": code_labels_pdf([CodeLabel(PRODUCT, SIZES["medium"])]),
+        "product.zpl": code_labels_zpl([CodeLabel(PRODUCT, SIZES["small"])]).encode(),
     }
 
 

@@ -25,10 +25,10 @@ class Picture:
     pixels: bytes
 
 
-def rendered(pdf: bytes, dpi: int) -> Picture:
-    """Return the first page of a PDF document as PDFium shows it."""
+def rendered(pdf: bytes, dpi: int, page: int = 0) -> Picture:
+    """Return a page of a PDF document as PDFium shows it."""
     with pypdfium2.PdfDocument(pdf) as document:
-        bitmap = document[0].render(scale=dpi / 72, grayscale=True)
+        bitmap = document[page].render(scale=dpi / 72, grayscale=True)
         pixels, stride = bytes(bitmap.buffer), bitmap.stride
         rows = [pixels[y * stride : y * stride + bitmap.width] for y in range(bitmap.height)]
         return Picture(bitmap.width, bitmap.height, b"".join(rows))

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from shared.warehouse.labels.barcode import QUIET_ZONE
 from shared.warehouse.labels.code_label import SIZES, CodeLabel, LabelSize
-from shared.warehouse.labels.label_pdf import code_label_pdf
-from shared.warehouse.labels.label_zpl import code_label_zpl
+from shared.warehouse.labels.label_pdf import code_labels_pdf
+from shared.warehouse.labels.label_zpl import code_labels_zpl
 from shared.warehouse.labels.models import CodeLabelContent
 from tests.cases import each_case
 from tests.unit.labels.examples import POSITION, PRODUCT
@@ -23,8 +23,8 @@ CODES = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, 
 
 def _assert_scans(content: CodeLabelContent, size: LabelSize, wanted: tuple[str, str]) -> None:
     label = CodeLabel(content, SIZES[size])
-    assert scanned(rendered(code_label_pdf(label), 203)) == [wanted]
-    assert scanned(drawn_barcode(code_label_zpl(label))) == [wanted]
+    assert scanned(rendered(code_labels_pdf([label]), 203)) == [wanted]
+    assert scanned(drawn_barcode(code_labels_zpl([label]))) == [wanted]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -56,15 +56,15 @@ def test_a_code_without_readable_bars_has_no_barcode(
     code: str, size: LabelSize, *, has_barcode: bool
 ) -> None:
     label = CodeLabel(replace(POSITION, code=code), SIZES[size])
-    assert ("^BC" in code_label_zpl(label)) is has_barcode
-    assert bool(scanned(rendered(code_label_pdf(label), 203))) is has_barcode
+    assert ("^BC" in code_labels_zpl([label])) is has_barcode
+    assert bool(scanned(rendered(code_labels_pdf([label]), 203))) is has_barcode
 
 
 @each_case("size", SIZES)
 def test_bars_are_whole_dots_and_leave_the_quiet_zones(size: LabelSize) -> None:
     for code in ("A", "A" * 9, "A" * 16):
         label = CodeLabel(replace(POSITION, code=code), SIZES[size])
-        [found] = re.findall(r"\^FO(\d+),(\d+)\^BY(\d+)\^BCN,(\d+)", code_label_zpl(label))
+        [found] = re.findall(r"\^FO(\d+),(\d+)\^BY(\d+)\^BCN,(\d+)", code_labels_zpl([label]))
         left, top, module, height = map(int, found)
         bars = label.bars
         assert bars is not None
@@ -78,7 +78,7 @@ def test_bars_are_whole_dots_and_leave_the_quiet_zones(size: LabelSize) -> None:
 @settings(max_examples=20)
 @given(TEXTS, st.sampled_from(list(SIZES)))
 def test_any_text_stays_on_the_label(text: str, size: LabelSize) -> None:
-    label = CodeLabel(CodeLabelContent("product-1", text, [text, text]), SIZES[size])
-    assert_inside(code_label_pdf(label), label.size.width, label.size.height, 1)
-    zpl = code_label_zpl(label)
+    label = CodeLabel(CodeLabelContent(text, [text, text]), SIZES[size])
+    assert_inside(code_labels_pdf([label]), label.size.width, label.size.height, 1)
+    zpl = code_labels_zpl([label])
     assert [zpl.count(one) for one in ("^XA", "^XZ")] == [1, 1]
