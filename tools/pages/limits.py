@@ -22,7 +22,7 @@ from shared.integration.imports import service as imports_service
 from shared.integration.reconciliations import models as reconciliations
 from shared.integration.reconciliations import movements
 from shared.integration.reconciliations.context import LINK_SECONDS as RECONCILIATION_SECONDS
-from shared.integration.reconciliations.open_work import MAX_WORKS
+from shared.integration.reconciliations.open_work import MAX_TRANSFERS, MAX_WORKS
 from shared.integration.webhooks import http_client
 from shared.integration.webhooks import models as webhook_models
 from shared.integration.webhooks import repository as webhook_repository
@@ -177,11 +177,11 @@ def _requests() -> str:
 | movements that an explanation of a difference reads | {stock_tools._MOVEMENTS} that leave and {stock_tools._MOVEMENTS} that arrive | `older_movements` |
 | `idempotency_key` of a tool | 1 to 200 printable ASCII characters without spaces | a problem of the field |
 | lines of a [reconciliation](../guides/changes.md#reconcile) | {plain(reconciliations.MAX_LINES)} | 422 |
-| pairs of a product and a warehouse that lines of a reconciliation with `complete` compare | {plain(reconciliations.MAX_PLACES)} | 422; send a file |
+| pairs of a product and a warehouse that a reconciliation with `complete` compares | {plain(reconciliations.MAX_PLACES)}; of a file {plain(reconciliations.MAX_FILE_PLACES)} | 422; send a file, or one for each warehouse |
 | rows of a file of a reconciliation | {plain(reconciliations.MAX_ROWS)} | the file is not compared |
 | differences that a reconciliation shows | {plain(reconciliations.MAX_DIFFERENCES)}, the largest, each with {reconciliations.MAX_SHOWN} movements or works | the others are in a workbook |
 | movements that a reconciliation looks at | {plain(movements.MAX_OF_PRODUCT)} of a product, {plain(movements.MAX_MOVEMENTS)} in all | the difference is not `explained` |
-| unacknowledged works that a reconciliation looks at | the newest {MAX_WORKS} of each kind | |
+| unacknowledged works that a reconciliation looks at | the newest {MAX_WORKS} of each kind; transfers without answer among the newest {plain(MAX_TRANSFERS)} executed ones | |
 | lists of an [export](../guides/changes.md#snapshots) | 1 to {exports.MAX_OBJECTS} | 422 |
 | exports of a company in progress | 1 | 409 `conflict` |
 | `cursor` | {_longest_cursor()} characters | 422 |

@@ -144,7 +144,7 @@ def _explained(
 ) -> list[StockDifference]:
     """Return differences with what explains them: movements, or open work without a position."""
     if scope.after is None:
-        works = unacknowledged(store)
+        works = unacknowledged(store, figures.head)
         return [
             _by_work(one, _works_of(works.get(one.key.place, ()), one.key), names) for one in found
         ]

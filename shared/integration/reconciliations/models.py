@@ -21,6 +21,8 @@ MAX_LINES = 5_000
 """Lines of a request."""
 MAX_PLACES = 100_000
 """Pairs of a product and a warehouse of which a request with a complete list reads the stock."""
+MAX_FILE_PLACES = 500_000
+"""The same of a file. If all differ, the worker takes 700 MB and a minute for the last step."""
 MAX_ROWS = 100_000
 """Rows of a file."""
 MAX_DIFFERENCES = 1_000
@@ -71,7 +73,8 @@ class ReconciliationDraft(Input):
     complete: bool = Field(
         default=False,
         description="`true`: the lines are the whole stock; what they do not list is 0. Of at most"
-        f" {MAX_PLACES:,} pairs of a product and a warehouse; a file may be of more.",
+        f" {MAX_PLACES:,} pairs of a product and a warehouse; of a file"
+        f" {MAX_FILE_PLACES:,}.",
     )
     lines: Annotated[list[ReconciliationLine], Field(max_length=MAX_LINES)]
 

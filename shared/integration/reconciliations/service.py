@@ -17,6 +17,7 @@ from shared.integration.reconciliations.context import ReconciliationContext
 from shared.integration.reconciliations.lines import named_stock
 from shared.integration.reconciliations.models import (
     KEPT_DAYS,
+    MAX_FILE_PLACES,
     MAX_PLACES,
     ReconciliationDraft,
     ReconciliationUpload,
@@ -53,7 +54,7 @@ def reconcile(
         *named.problems,
         *rules.doubled_lines(named.lines),
         *_position_problems(head, body),
-        *_size_problems(tx.store, body, named.warehouse_id),
+        *_size_problems(tx.store, body, named.warehouse_id, MAX_PLACES, "send a file"),
     ]
     draft = _valid(body, problems)
     ensure_present_epoch(head, draft.epoch)
@@ -89,9 +90,13 @@ def start_file(
     head = feed_head(tx.store)
     code = body.warehouse_code
     codes = NamedCodes(warehouses=[code]).read(tx)
+    warehouse = codes.warehouses.get(code or "")
     problems = [
         *codes.warehouse_problems("warehouse_code", code),
         *_position_problems(head, body),
+        *_size_problems(
+            tx.store, body, warehouse.id if warehouse else None, MAX_FILE_PLACES, "leave it out"
+        ),
     ]
     upload = ensure_valid(body, problems)
     ensure_present_epoch(head, upload.epoch)
@@ -119,16 +124,20 @@ def _position_problems(
 
 
 def _size_problems(
-    store: Store, body: Checked[ReconciliationDraft], warehouse_id: int | None
+    store: Store,
+    body: Checked[ReconciliationDraft] | Checked[ReconciliationUpload],
+    warehouse_id: int | None,
+    most: int,
+    instead: str,
 ) -> Iterator[Problem]:
-    """Yield the problem of a complete list of more stock than a request has time to read."""
+    """Yield the problem of a complete list of more stock than can be compared at once."""
     if not body.complete or (body.warehouse_code and warehouse_id is None):
         return
-    if (places := number_of_places(store, warehouse_id)) > MAX_PLACES:
+    if (places := number_of_places(store, warehouse_id)) > most:
         yield Problem(
             "complete",
             f"the stock of {places:,} products and warehouses would be read, more than"
-            f" {MAX_PLACES:,}; name a warehouse, or send a file",
+            f" {most:,}; name a warehouse, or {instead}",
         )
 
 

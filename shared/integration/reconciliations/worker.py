@@ -4,12 +4,13 @@ The first step reads the file, the next ones the stock part by part, and the las
 stores what it has read as a file, which a step that was killed has written in vain.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import batched
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Self
 
 from shared.integration.changes.service import feed_head
 from shared.integration.imports.file_rows import FileRow, read_quantities
@@ -46,6 +47,33 @@ _PLACES = 2_000
 _TIME_FOR_STEP = 25.0
 """Seconds that must remain for another step."""
 
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """The quantities of a file, and the places that are compared."""
+
+    theirs: Mapping[StockKey, Decimal]
+    places: Sequence[Place]
+    by_batch: set[Place]
+    warehouse_id: int | None
+    item_codes: Mapping[int, str]
+
+    @classmethod
+    def loaded(cls, content: Any) -> Self:
+        """Return what `_read_file` has stored."""
+        theirs = {
+            StockKey(product, warehouse, batch): Decimal(qty)
+            for product, warehouse, batch, qty in content["lines"]
+        }
+        return cls(
+            theirs,
+            [(product, warehouse) for product, warehouse in content["places"]],
+            rules.places_by_batch(theirs),
+            content["warehouse_id"],
+            {int(number): code for number, code in content["item_codes"].items()},
+        )
+
+
 type _Record = Record[StoredReconciliation]
 
 
@@ -73,13 +101,16 @@ def process_reconciliation(
 
 def _process(context: ReconciliationContext, record: _Record) -> _Record:
     first = True
+    sent: _Sent | None = None
     while record.entity.status in IN_PROGRESS:
         if not first and context.store.deadline.remaining < _TIME_FOR_STEP:
             return record
         first = False
         try:
             before = record.entity
-            after = _step(context, record)
+            if sent is None and before.parts:
+                sent = _Sent.loaded(context.part(before.parts[0]))
+            after = _step(context, record, sent)
         except FileMissing:
             return context.fail(record.id, "The file was deleted in storage. Upload it again.")
         except (Gone, Conflict) as error:
@@ -90,28 +121,21 @@ def _process(context: ReconciliationContext, record: _Record) -> _Record:
     return record
 
 
-def _step(context: ReconciliationContext, record: _Record) -> _Record:
+def _step(context: ReconciliationContext, record: _Record, sent: _Sent | None) -> _Record:
     stored = record.entity
-    if not stored.parts:
+    if sent is None:
         return _read_file(context, record)
-    content: Any = context.part(stored.parts[0])
-    places: list[Place] = [(product, warehouse) for product, warehouse in content["places"]]
-    theirs = {
-        StockKey(product, warehouse, batch): Decimal(qty)
-        for product, warehouse, batch, qty in content["lines"]
-    }
-    if stored.done < len(places):
-        return _read_stock(context, record, places, rules.places_by_batch(theirs))
+    if stored.done < len(sent.places):
+        return _read_stock(context, record, sent)
     scope = Scope(
         FeedHead(stored.epoch, stored.position, checksums={}),
         stored.started_ms,
-        content["warehouse_id"],
+        sent.warehouse_id,
         is_complete=stored.complete,
         after=kept_place(context.store, feed_head(context.store), stored.after_position),
     )
     read = {place: one for name in stored.parts[1:] for place, one in _loaded(context.part(name))}
-    codes = {int(number): code for number, code in content["item_codes"].items()}
-    outcome = compare(context.store, scope, theirs, read, codes)
+    outcome = compare(context.store, scope, sent.theirs, read, sent.item_codes)
     result = completed(context, stored, outcome)
     return context.update(
         record.id,
@@ -244,15 +268,10 @@ def _reject(
 # The stock
 
 
-def _read_stock(
-    context: ReconciliationContext,
-    record: _Record,
-    places: Sequence[Place],
-    by_batch: set[Place],
-) -> _Record:
+def _read_stock(context: ReconciliationContext, record: _Record, sent: _Sent) -> _Record:
     done = record.entity.done
-    part = places[done : done + _PLACES]
-    read = stock.read_on_hand(context.store, part, by_batch=by_batch.intersection(part))
+    part = sent.places[done : done + _PLACES]
+    read = stock.read_on_hand(context.store, part, by_batch=sent.by_batch.intersection(part))
     content = [_dumped(place, one) for place, one in read.items() if one.version]
     return _save(context, record, context.put_part(content), done=done + len(part))
 

@@ -114,6 +114,36 @@ def test_a_file_with_other_columns_fails(
     assert failure in str(_get(erp, number)["failure"])
 
 
+def test_a_complete_file_of_more_than_the_worker_compares_is_refused(
+    erp: ReconciliationScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erp.relay()
+    api = erp.feed.webhooks.erp
+    products = len({one["id"] for one in api.get("/products").data})
+    monkeypatch.setattr(service, "MAX_FILE_PLACES", products)
+    assert _upload(erp, warehouse_code="YARD", complete="true")
+    assert _upload(erp)
+    fields = {"position": "99", "complete": "true"}
+    answer = api.upload("/reconciliations/files", fields, ("stock.csv", _FILE))
+    assert (answer.status, set(answer.invalid_fields)) == (422, {"position", "complete"})
+
+
+def test_the_quantities_of_a_file_are_loaded_once_in_an_invocation(
+    erp: ReconciliationScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_PLACES", 1)
+    erp.relay()
+    number = _upload(erp)
+    queue = _worker(erp)
+    [body] = set(queue.take_messages())
+    with aws_faults.recorded() as seen:
+        queue.deliver(body)
+    stored = service.get_reconciliation(erp.feed.store, number).entity
+    assert (stored.status, len(stored.parts)) == ("completed", 3)
+    read = [one.operation for one in seen.calls].count("GetObject")
+    assert read == 1 + len(stored.parts)  # and the file that was uploaded
+
+
 def test_a_bad_form_is_refused(erp: ReconciliationScenario) -> None:
     api = erp.feed.webhooks.erp
     fields = {"position": "99", "warehouse_code": "NONE", "complete": "perhaps"}
