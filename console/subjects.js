@@ -663,12 +663,12 @@ export const SUBJECTS = [
     sheet: {
       label: 'count_sheet',
       columns: ['bin_code', 'item_code', 'product_name', 'batch_num', 'serial_number', 'inventory_status'],
-      blanks: ['counted_qty'],
+      blanks: ['counted_qty', 'counted_at'],
     },
     actions: [
       {
         operation: 'POST /counts/{id}/lines',
-        asks: ['item_code', 'bin_code', 'batch', 'serials', 'qty', 'unit', 'inventory_status'],
+        asks: ['item_code', 'bin_code', 'batch', 'serials', 'qty', 'unit', 'inventory_status', 'counted_at'],
         line: (line) => line.status !== 'counted' && countedStock(line),
         isShared: true,
       },

@@ -18,6 +18,7 @@ import { isUnknown, NoAnswer, Refusal, refusalOf } from './refusal.js';
  * @typedef {object} Answer
  * @property {Result} body
  * @property {string | null} etag
+ * @property {string | null} [date] when the service answered, by its clock
  */
 
 /** Attempts of a call in all. */
@@ -214,7 +215,7 @@ function formOf(body) {
 /** @param {Response} success */
 async function answerOf(success) {
   const body = success.status === 204 ? undefined : await success.json();
-  return { body, etag: success.headers.get('ETag') };
+  return { body, etag: success.headers.get('ETag'), date: success.headers.get('Date') };
 }
 
 /** @param {Response} success */

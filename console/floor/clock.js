@@ -1,5 +1,17 @@
 /** The time of the service, whatever the clock of the device says. */
 
+/** Differences of clocks that are not corrected: an answer gives its time in whole seconds. */
+const SMALL = 2_000;
+
+/**
+ * @param {string | null | undefined} date of an answer of the service
+ * @returns {number} milliseconds by which the clock of the device is ahead; 0 if that is not known
+ */
+export function aheadOf(date) {
+  const ahead = Date.now() - Date.parse(date ?? '');
+  return Math.abs(ahead) > SMALL ? ahead : 0;
+}
+
 /**
  * A token says when the service issued it, which was less than an hour ago: the time since then is
  * what the device counts. So it is wrong by an hour at most, also after the clock of the device was

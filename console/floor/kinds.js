@@ -193,6 +193,7 @@ export const KINDS = [
         ...(entry.isEmpty ? { empty: true } : goodsOf(entry)),
         bin_code: entry.position,
         inventory_status: entry.status,
+        counted_at: new Date(Date.now() - (task.ahead ?? 0)).toISOString(), // it may be sent much later
       }),
     undo: () => null,
     end: (task) => requestOf('POST /counts/{id}/finish', task, {}),

@@ -53,6 +53,8 @@ import { openDB } from '../vendor/idb.js';
  * @property {Record<string, string>} etags path → ETag of what it showed, if it gave one
  * @property {string | null} warehouse code
  * @property {number} changes how often a scan of it was sent or answered: what was read before is old
+ * @property {number} [ahead] milliseconds by which the clock of the device was ahead of that of the
+ *   service when the task was read
  * @property {import('./goods.js').Goods} goods
  * @property {'none' | 'position' | 'batch' | 'any'} [substitution] what may be picked instead of what
  *   the lines name

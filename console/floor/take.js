@@ -1,5 +1,6 @@
 /** Taking a task: it is assigned, and what it needs without a network is put on the device. */
 
+import { aheadOf } from './clock.js';
 import { joined, NO_GOODS, productOf } from './goods.js';
 import { kindOf, MOVES } from './kinds.js';
 
@@ -62,6 +63,7 @@ async function readTask(calls, owner, id) {
     etags: shown.etag === null ? {} : { [id]: shown.etag },
     warehouse: whs_code ?? data.warehouse_code ?? null,
     changes: 0,
+    ahead: aheadOf(shown.date),
     substitution: pick_substitution,
     goods: {
       products: products.map(productOf),

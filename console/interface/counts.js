@@ -78,7 +78,8 @@ const subject = {
     {"name": "qty", "type": "number", "isNullable": true, "minimum": 0, "maximum": 999999999},
     {"name": "unit", "type": "text", "isNullable": true, "maxLength": 20},
     {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "damaged", "blocked"], "isNullable": true},
-    {"name": "empty", "type": "boolean", "isNullable": true}
+    {"name": "empty", "type": "boolean", "isNullable": true},
+    {"name": "counted_at", "type": "date-time", "isNullable": true}
    ]
   },
   "POST /counts/{id}/finish": {"permission": "inventory.manage", "name": "finish_count"},

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { aheadOf } from '../../console/floor/clock.js';
 import { qtyOf } from '../../console/floor/goods.js';
 import { isOver, kindOf } from '../../console/floor/kinds.js';
 import { holderOf } from '../../console/floor/task_rows.js';
@@ -84,4 +85,15 @@ test('an empty field is no quantity, and neither is what only programs write', (
 test('what may be a thousand or one is no quantity; decimals of the language are', () => {
   assert.deepEqual(['1,000', '1.000', '0,125'].map((text) => qtyOf(text, '.')), ['unclear_quantity', 1, 0.125]);
   assert.deepEqual(['1,000', '1.000', '12.5'].map((text) => qtyOf(text, ',')), [1, 'unclear_quantity', 12.5]);
+});
+
+test('a count has the time of the service at which it was recorded', () => {
+  const ahead = aheadOf(new Date(Date.now() - 3_600_000).toUTCString());
+  assert.ok(Math.abs(ahead - 3_600_000) < 2_000);
+  assert.deepEqual([aheadOf(new Date().toUTCString()), aheadOf(null)], [0, 0]);
+  const entry = /** @type {any} */ ({ isEmpty: true, position: 'A-1', qty: 0 });
+  const { body } = kindOf('counts/3').request({ ...taskOf('counts/3', {}), ahead }, entry);
+  const { counted_at: at, ...others } = /** @type {any} */ (body);
+  assert.deepEqual(others, { empty: true, bin_code: 'A-1' });
+  assert.ok(Math.abs(Date.now() - 3_600_000 - Date.parse(at)) < 5_000);
 });

@@ -1,19 +1,20 @@
 """Count lines: several people at once, each line an item of its own."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
 
 from shared.kernel import references
+from shared.kernel.clock import Instant
 from shared.kernel.db import steps
 from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, ensure_valid, problems_of
 from shared.warehouse.catalog.unit_quantities import in_base_units
@@ -21,6 +22,7 @@ from shared.warehouse.counts import repository, rules
 from shared.warehouse.counts.actions import ACTIONS
 from shared.warehouse.counts.creating import listed
 from shared.warehouse.counts.models import (
+    MAX_LINES,
     CountSums,
     GoodsCount,
     StoredCount,
@@ -50,25 +52,39 @@ class CountedStock:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """What was counted: a stock, or None for an empty position, its place, and the quantity."""
+    """What was counted: a stock, or None for an empty position, its place, and the quantity.
+
+    `at` is when it was counted; None for now. `line` is its line before, where it was read.
+    """
 
     position: KnownPosition
     stock: RowKey | None
     place: Key
     names: rules.ProductNames
     qty: Decimal
+    at: Instant | None
+    line: StoredCountLine | None = None
 
 
 def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> CountedStock:
     """Count goods, or that a position is empty; the last count of a line is the one that counts.
 
-    The difference is what was counted more than the books had when this was committed.
+    The difference is what was counted more than the books had when this was committed. A line whose
+    stock has changed after it was counted is to be counted again. All lines of a request have the
+    same `counted_at`, by which a repeat knows those that are done.
 
     Raises:
         Conflict: A stock is in another open count.
         StaleState: The count is finished.
     """
+    begun = tx.progress.decode() if tx.progress else tx.now
     done = dict[Key, StoredCountLine]()
+    left: list[_Counted] | None = None
+
+    def committed(lines: Mapping[Key, StoredCountLine], rest: list[_Counted]) -> None:
+        nonlocal left
+        done.update(lines)
+        left = rest
 
     def step() -> CountedStock | None:
         # The cache keeps the count for `listed`, and the user for `_count`.
@@ -80,16 +96,27 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
         record = listed(tx, number)
         if record is None:
             return None
-        found = _found(tx, record, body)
-        left = [one for one in found if one.place not in done]
-        part = left[: _most_lines()]
-        changed, lines = _count(tx, record, part)
-        if len(part) == len(left):
+        before, counted = list[_Counted](), left
+        if counted is None:
+            found = _found(tx, record, body)
+            before = [one for one in found if tx.progress and _is_done(one, one.at or begun)]
+            counted = [one for one in found if one not in before]
+        part, rest = counted[: _most_lines()], counted[_most_lines() :]
+        changed, lines = _count(tx, record, part, begun)
+        lines |= {one.place: one.line for one in before if one.line}
+        if not rest:
             return CountedStock(changed, [*done.values(), *lines.values()])
-        tx.after_step(lambda: done.update(lines))
+        tx.record_progress(begun.encode())
+        tx.after_step(lambda: committed(lines, rest))
         return None
 
     return run_steps(tx, step)
+
+
+def _is_done(one: _Counted, at: Instant) -> bool:
+    """Return whether the line has what was counted already, by the same request."""
+    line = one.line
+    return line is not None and (line.counted_at, line.counted_qty) == (at, one.qty)
 
 
 def _most_lines() -> int:
@@ -116,10 +143,14 @@ def _found(
     """Return what a request has counted."""
     count = record.entity
     known, [base] = _known(tx, count, [body])
-    valid = ensure_valid(base, rules.goods_problems(base, known, count.whs_code))
+    problems = [
+        *rules.goods_problems(base, known, count.whs_code),
+        *rules.time_problems(base, count, tx.now),
+    ]
+    valid = ensure_valid(base, problems)
     ACTIONS.ensure(count, "lines")
     if valid.empty:
-        return _empty(tx, count, known.positions[count.whs_code, valid.bin_code])
+        return _empty(tx, count, known.positions[count.whs_code, valid.bin_code], valid.counted_at)
     return _goods(tx, count, valid, known)
 
 
@@ -128,12 +159,14 @@ def count_rows(
 ) -> list[list[Problem]]:
     """Count the leading goods for which one transaction has room; return the problems of each.
 
-    Goods with problems are left out. Unless it `adds` something, all goods are examined, and a
-    stock in another count is not found.
+    Goods with problems are left out; so are those whose stock has changed since they were counted,
+    by default since the creation of the count. None are counted as long as the count does not have
+    all its lines: then some lines are added. Unless it `adds` something, all goods are examined,
+    and what depends on the stock is not found.
 
     Raises:
         NotFound: There is no such count.
-        Conflict: The count does not have all its lines yet.
+        Conflict: What has no line yet has come into another count; this one is cancelled.
         StaleState: It is finished.
     """
     if adds:
@@ -141,31 +174,50 @@ def count_rows(
     record = COUNTS.get(tx.store, number)
     count = record.entity
     ACTIONS.ensure(count, "lines")
-    if count.to_list:
-        raise Conflict(f"The creation of {count_code(number)} was interrupted; repeat it.")
+    if adds and listed(tx, number) is None:
+        return []
     some = bodies[: _most_lines()] if adds else bodies
     known, base = _known(tx, count, some)
     problems = [
-        [*problems_of(one), *rules.goods_problems(one, known, count.whs_code)] for one in base
+        [
+            *problems_of(one),
+            *rules.goods_problems(one, known, count.whs_code),
+            *rules.time_problems(one, count, tx.now),
+        ]
+        for one in base
     ]
     if not adds:
         return problems
     valid = {at: ensure_valid(one) for at, one in enumerate(base) if not problems[at]}
     _read_ahead(tx, count, list(valid.values()), known)
-    part = dict[Key, _Counted]()
+    part, lines = dict[Key, _Counted](), count.lines
     for at, body in valid.items():
         found = {one.place: one for one in _goods(tx, count, body, known)}
         places = repository.find_places(tx.store, number, found)
+        more = len(found.keys() - places.own.keys())
         if taken := next(iter(places.others.values()), None):
             problems[at].append(Problem("", f"the stock is in {count_code(taken)}"))
+        elif late := _changed(tx, found.values(), body.counted_at or count.created_at):
+            problems[at].append(late)
+        elif more and lines + more > MAX_LINES:
+            problems[at].append(rules.full_problem(count))
         elif found.keys() & part.keys():
             problems = problems[:at]  # the last count of a stock is the one that counts
             break
         else:
             part |= found
+            lines += more
     if part:
-        _count(tx, record, list(part.values()))
+        _count(tx, record, list(part.values()), tx.now)
     return problems
+
+
+def _changed(tx: Transaction, found: Iterable[_Counted], at: Instant) -> Problem | None:
+    """Return the problem of counted goods whose stock has changed since `at`, if it has."""
+    rows = stock.rows_of_keys(tx.store, [one.stock for one in found if one.stock])
+    return next(
+        (rules.late_problem(row) for row in rows.values() if rules.changed_since(at, row)), None
+    )
 
 
 def _read_ahead(
@@ -214,23 +266,35 @@ def _goods(
     )
     position, qty = known.positions[count.whs_code, body.bin_code], rules.counted_part(body)
     return [
-        _Counted(position, key, repository.place_key(key), (product.item_code, product.name), qty)
+        _Counted(
+            position, key, repository.place_key(key), (product.item_code, product.name), qty,
+            body.counted_at,
+        )
         for key in chosen
-    ]
+    ]  # fmt: skip
 
 
-def _empty(tx: Transaction, count: StoredCount, position: KnownPosition) -> list[_Counted]:
-    """Return that nothing is at a position: of its lines, and of stock that has no line."""
+def _empty(
+    tx: Transaction, count: StoredCount, position: KnownPosition, at: Instant | None
+) -> list[_Counted]:
+    """Return that nothing is at a position: of its lines, and of stock that has no line.
+
+    In a count of products, only of its lines: other products may be there.
+    """
     bin_code = position.bin_code
     line_nums, ids = run_all(
         lambda: repository.lines_at(tx.store, count.id, count.warehouse_id, bin_code),
-        lambda: stock.ids_at_position(tx.store, count.warehouse_id, bin_code),
+        lambda: (
+            []
+            if count.by_products
+            else stock.ids_at_position(tx.store, count.warehouse_id, bin_code)
+        ),
     )
     records = repository.read_lines(tx.store, count.id, line_nums)
     rows = stock.rows_by_id(tx.store, ids).values()
     found = {
         (place := repository.place_key(key)): _Counted(
-            position, key, place, (line.item_code, line.product_name), ZERO
+            position, key, place, (line.item_code, line.product_name), ZERO, at, line
         )
         for line in (record.entity for record in records)
         if (key := rules.stock_of(line, count.warehouse_id))
@@ -239,19 +303,21 @@ def _empty(tx: Transaction, count: StoredCount, position: KnownPosition) -> list
         if row.bin_code == bin_code and rules.is_counted(row, count.warehouse_id):
             place = repository.place_key(row.key)
             found.setdefault(
-                place, _Counted(position, row.key, place, (row.item_code, row.product_name), ZERO)
+                place,
+                _Counted(position, row.key, place, (row.item_code, row.product_name), ZERO, at),
             )
     if found:
         return list(found.values())
     place = repository.empty_key(count.warehouse_id, bin_code)
     if not line_nums:
-        message = f"{count_code(count.id)} has no line at {bin_code}, and no stock is there"
+        why = "counts products" if count.by_products else "no stock is there"
+        message = f"{count_code(count.id)} has no line at {bin_code}, and {why}"
         raise ValidationFailed([Problem("bin_code", message)])
-    return [_Counted(position, None, place, (None, None), ZERO)]
+    return [_Counted(position, None, place, (None, None), ZERO, at)]
 
 
 def _count(
-    tx: Transaction, record: Record[StoredCount], part: Sequence[_Counted]
+    tx: Transaction, record: Record[StoredCount], part: Sequence[_Counted], now: Instant
 ) -> tuple[Record[StoredCount], dict[Key, StoredCountLine]]:
     """Write the lines of what was counted; return the count, and the lines by their places."""
     count, lines = record.entity, dict[Key, StoredCountLine]()
@@ -260,11 +326,11 @@ def _count(
         for one in part
     }
     keys = [one.stock for one in part if one.stock]
-    places, there, operator = run_all(
+    places, rows, operator = run_all(
         lambda: repository.find_places(
             tx.store, count.id, [*empty.values(), *(one.place for one in part)]
         ),
-        lambda: stock.quantities_of(tx.store, keys),
+        lambda: stock.rows_of_keys(tx.store, keys),
         lambda: read_operator(tx),
     )
     rules.ensure_free(
@@ -290,14 +356,20 @@ def _count(
             number_of_lines += 1
         line_num = before.entity.line_num if before else number_of_lines
         line = before.entity if before else None
+        row = rows.get(one.stock) if one.stock else None
         if one.stock and (line is None or line.product_id is None):
-            line = rules.line_of_goods(count.id, line_num, one.stock, one.names)
+            # A row has the names of now, also when `part` was found before an earlier step.
+            names = (row.item_code, row.product_name) if row else one.names
+            line = rules.line_of_goods(count.id, line_num, one.stock, names)
             repository.take_place(tx, one.place, count.id, line_num)
             named["product"].add(one.stock.product_id)
             named["position"].add(one.position.id)
         assert line is not None  # noqa: S101 - an empty position has a line
-        qty_there = there[one.stock] if one.stock else ZERO
-        after = rules.counted(line, one.qty, qty_there, operator, tx.now)
+        if rules.changed_since(one.at, row):
+            after = rules.to_recount(line)
+        else:
+            qty_there = row.qty if row and row.key == one.stock else ZERO
+            after = rules.counted(line, one.qty, qty_there, operator, one.at or now)
         if before:
             COUNT_LINES.replace(tx, before, after)
             sums -= rules.sums_of(before.entity)
@@ -305,6 +377,8 @@ def _count(
             COUNT_LINES.insert(tx, repository.line_id(count.id, line_num), after)
         sums += rules.sums_of(after)
         lines[one.place] = after
+    if number_of_lines > max(count.lines, MAX_LINES):
+        raise ValidationFailed([rules.full_problem(count)])
     if named:
         references.add_references(tx, COUNTS.kind, count.id, named)
         tx.count(COUNTS.kind, {})  # the fence is checked with a counter

@@ -125,6 +125,7 @@ def _new_count(tx: Transaction, draft: Checked[CountDraft]) -> StoredCount:
         warehouse_id=warehouse.id,
         whs_code=warehouse.whs_code,
         blind=valid.blind is not False,
+        by_products=valid.item_codes is not None,
         assigned_to=assigned,
         due_at=valid.due_at,
         comments=valid.comments,

@@ -30,7 +30,7 @@ from shared.warehouse.stock.models import ShelfStatus
 from shared.warehouse.work.models import Operator
 
 MAX_LINES = 5_000
-"""Most lines with which a count begins."""
+"""Most lines of a count."""
 MAX_POSITIONS = 1_000
 """Most positions that a request names."""
 MAX_PRODUCTS = 100
@@ -39,6 +39,8 @@ MAX_SERIALS = 20
 """Most serials that are counted in one request, so that they fit into one transaction."""
 MAX_RECOUNTED = 200
 """Most lines that one request sets to be counted again."""
+CLOCK_TOLERANCE_MS = 5 * 60_000
+"""By how much the clock of a device may differ that says when something was counted."""
 
 
 def count_code(number: int) -> str:
@@ -97,6 +99,7 @@ class GoodsCount(Input):
         description="By default the status of the goods in the count, else `available`.",
     )
     empty: bool | None = None
+    counted_at: Moment | None = None
 
 
 class RecountedLines(Input):
@@ -146,6 +149,7 @@ class StoredCountLine(Stored):
 class StoredCount(Stored):
     """A count as stored, without its lines, which are entities of their own.
 
+    `by_products` is true of a count of products, which does not have all stock of its positions.
     `lines` is their number, from 1 on. `to_list` has what has no line yet: ids of stock rows, and
     codes of empty positions. `to_post` has the numbers of the lines whose differences are being
     posted; if the stock refused some of them, `is_approved` says that they need no other approval.
@@ -156,6 +160,7 @@ class StoredCount(Stored):
     warehouse_id: int
     whs_code: str
     blind: bool
+    by_products: bool = Field(default=False, exclude_if=operator.not_)
     assigned_to: Operator | None = None
     due_at: Timestamp | None = None
     comments: str | None = None

@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
+from shared.kernel.clock import Instant, milliseconds_of
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, given_fields, invalid_fields, of_valid_fields
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.counts.models import (
+    CLOCK_TOLERANCE_MS,
+    MAX_LINES,
     SCOPES,
     CountDraft,
     CountSums,
@@ -152,6 +155,36 @@ def goods_problems(
         yield Problem("qty", message)
 
 
+def time_problems(body: Checked[GoodsCount], count: StoredCount, now: Instant) -> list[Problem]:
+    """Return the problem of when something was counted, if it cannot have been then."""
+    at, tolerance = body.counted_at, CLOCK_TOLERANCE_MS
+    if at is None:
+        return []
+    if milliseconds_of(at) > milliseconds_of(now) + tolerance:
+        return [Problem("counted_at", f"{at} is in the future; it is {now}")]
+    if milliseconds_of(at) < milliseconds_of(count.created_at) - tolerance:
+        message = f"{at} is before the creation of {count_code(count.id)} at {count.created_at}"
+        return [Problem("counted_at", message)]
+    return []
+
+
+def changed_since(at: Instant | None, row: StockRow | None) -> bool:
+    """Return whether stock has changed since it was counted; `at` is None for now.
+
+    Nobody knows then what the books had when it was counted.
+    """
+    return at is not None and row is not None and row.updated_at >= at
+
+
+def late_problem(row: StockRow) -> Problem:
+    """Return the problem of goods whose stock has changed after they were counted."""
+    message = (
+        f"the stock has changed at {row.updated_at}, after it was counted: count it again, and give"
+        " the time"
+    )
+    return Problem("counted_at", message)
+
+
 def _required_problems(body: Checked[GoodsCount]) -> Iterator[Problem]:
     if body.item_code is None:
         yield Problem("item_code", "is required, unless empty is true")
@@ -201,7 +234,7 @@ def line_of_goods(
 
 
 def counted(
-    line: StoredCountLine, qty: Decimal, there: Decimal, operator: Operator | None, now: str
+    line: StoredCountLine, qty: Decimal, there: Decimal, operator: Operator | None, at: Instant
 ) -> StoredCountLine:
     """Return a line after `qty` was counted, when the books had the quantity `there`."""
     return line.model_copy(
@@ -210,7 +243,7 @@ def counted(
             "expected_qty": there,
             "counted_qty": qty,
             "counted_by": operator,
-            "counted_at": now,
+            "counted_at": at,
             "movement_id": None,
         }
     )
@@ -221,6 +254,12 @@ def to_recount(line: StoredCountLine) -> StoredCountLine:
     return line.model_copy(
         update={"status": "recount", "counted_qty": None, "counted_by": None, "counted_at": None}
     )
+
+
+def full_problem(count: StoredCount) -> Problem:
+    """Return the problem of goods that would need one more line than a count can have."""
+    message = f"{count_code(count.id)} has {MAX_LINES} lines, the most; count it in another count"
+    return Problem("bin_code", message)
 
 
 def sums_of(line: StoredCountLine) -> CountSums:

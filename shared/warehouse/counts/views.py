@@ -78,7 +78,7 @@ def _others(count: StoredCount, sums: CountSums, *, sees_expected: bool) -> dict
     """Return the fields of a response that are computed, or stored under another name."""
     shown = sees_expected or not count.blind
     progress = CountProgress(
-        lines=count.lines,
+        lines=count.lines + len(count.to_list),
         counted=sums.counted,
         differences=sums.differences if shown else None,
         units=sums.units,

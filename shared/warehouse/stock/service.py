@@ -78,12 +78,17 @@ def listed_at(store: Store, warehouse_id: int, bin_code: str) -> list[ListedRow]
 def quantities_of(store: Store, keys: Iterable[RowKey]) -> dict[RowKey, Decimal]:
     """Return what is in stock under keys of rows: 0 without a row, and if a serial is elsewhere."""
     wanted = list(keys)
-    rows = {key: one.entity for key, one in _rows_of_keys(store, wanted).items()}
+    rows = rows_of_keys(store, wanted)
     return {key: row.qty if (row := rows.get(key)) and row.key == key else ZERO for key in wanted}
 
 
+def rows_of_keys(store: Store, keys: Iterable[RowKey]) -> dict[RowKey, StockRow]:
+    """Return the rows under keys, also empty ones; that of a serial wherever it is."""
+    return {key: record.entity for key, record in _rows_of_keys(store, list(keys)).items()}
+
+
 def keep_rows(tx: Transaction, keys: Iterable[RowKey]) -> None:
-    """Make the commit fail if what `quantities_of` returns for these keys changes until then."""
+    """Make the commit fail if what is stored under these keys changes until then."""
     wanted = list(keys)
     found = _rows_of_keys(tx.store, wanted)
     for record in {one.id: one for one in found.values()}.values():

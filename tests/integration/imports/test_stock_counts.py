@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from operations.provisioning import set_settings
-from tests.faults import AwsFaults, before_first
+from shared.kernel.clock import instant
+from tests.clock import Clock
+from tests.faults import AwsFaults, before_first, kill_after_step
 from tests.gateway import Erp
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
@@ -391,3 +393,63 @@ def test_rows_that_a_count_does_not_allow_are_rejected(
     yard.erp.post("/counts/1/cancel").ok()
     done = scenario.commit(checked["id"])
     assert done["documents"]["committed"] == 0
+
+
+def test_rows_whose_stock_has_changed_since_they_were_counted_are_rejected(
+    scenario: ImportScenario, yard: WarehouseScenario, open_count: str, clock: Clock
+) -> None:
+    """Without a time, a row was counted when the count was created."""
+    clock.advance(60)
+    yard.stock("BRICK", 5)
+    clock.advance(60)
+    now = instant(int(clock.time() * 1000))
+    content = counts(
+        ["BRICK", "A-01", 15, "", open_count, "", ""],
+        ["BRICK", "A-01", 14, "", open_count, now, "quarantine"],
+        ["DRILL", "B-01", 1, "", open_count, "", "available"],
+        ["BRICK", "F-01", 1, "", "", now, ""],
+        ["BRICK", "B-01", 1, "", open_count, "2020-01-01 09:00", ""],
+        more=["count", "counted_at", "inventory_status"],
+    )
+    content = content.replace(b"DRILL", b"NAILS")
+    yard.erp.post("/products", {"item_code": "NAILS", "name": "Nails"}).ok(201)
+
+    checked = validated(scenario, content)
+    found = report_problems(scenario, checked)
+    assert {(row, name) for row, name, _ in found} == {(5, "counted_at"), (6, "counted_at")}
+    clock.advance(60)
+    done = scenario.commit(checked["id"])
+
+    assert done["documents"]["committed"] == 2
+    [late] = report_problems(scenario, done) - found
+    assert late[:2] == (2, "counted_at")
+    assert "after it was counted: count it again" in late[2]
+    again = counts(["BRICK", "A-01", 14, "", open_count, now], more=["count", "counted_at"])
+    assert scenario.commit(validated(scenario, again)["id"])["documents"]["committed"] == 1
+    assert ("A-01", "BRICK", None, 14) in _lines(yard, 1)
+
+
+def test_rows_wait_for_the_lines_of_a_count_whose_creation_was_interrupted(
+    scenario: ImportScenario,
+    yard: WarehouseScenario,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 9)
+    monkeypatch.setattr("shared.warehouse.counts.counting.MAX_LINES", 6)
+    yard.stock_serials(*(f"S{number}" for number in range(6)))
+    body = {"warehouse_code": "YARD", "positions": ["A-01"]}
+    assert aws_faults.kills(kill_after_step(), lambda: yard.erp.post("/counts", body))
+    content = counts(
+        ["DRILL", "A-01", 1, "", "CN-1", "S5"], ["BRICK", "A-01", 1, "", "CN-1", ""],
+        more=["count", "serial"],
+    )  # fmt: skip
+
+    done = scenario.commit(validated(scenario, content)["id"])
+
+    assert done["documents"]["committed"] == 1
+    assert len(_lines(yard, 1)) == 6
+    assert ("A-01", "DRILL", "S5", 1) in _lines(yard, 1)
+    assert report_problems(scenario, done) == {
+        (3, "bin_code", "CN-1 has 5000 lines, the most; count it in another count")
+    }

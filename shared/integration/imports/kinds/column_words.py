@@ -54,6 +54,14 @@ WORDS: Mapping[str, ColumnWords] = {
         ),
         BilingualText("CN-12", "CN-12"),
     ),
+    "counted_at": ColumnWords(
+        BilingualText("Counted at", "Contado el"),
+        BilingualText(
+            "Only with a count: date and time at which the goods were counted; empty: the creation of the count. A row whose stock has changed since is rejected: count it again. Without an offset, the time zone of the company applies.",
+            "Solo con un conteo: fecha y hora en que se contó la mercancía; vacía: la creación del conteo. Una fila cuyas existencias han cambiado desde entonces se rechaza: cuéntela de nuevo. Sin desfase horario se aplica la zona horaria de la empresa.",
+        ),
+        BilingualText("2026-03-01T09:30:00Z", "2026-03-01T09:30:00Z"),
+    ),
     "counted_qty": ColumnWords(
         BilingualText("Counted quantity", "Cantidad contada"),
         BilingualText(

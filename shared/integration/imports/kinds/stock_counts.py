@@ -18,7 +18,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import Prefetched
 from shared.kernel.errors import Conflict, NotFound, Problem, StaleState
-from shared.kernel.fields import Code, Measure, Reason
+from shared.kernel.fields import Code, Measure, Moment, Reason
 from shared.kernel.validation import Checked, InvalidBody, check, given_fields, problems_of
 from shared.warehouse.counts import service as counts
 from shared.warehouse.counts.models import GoodsCount
@@ -64,6 +64,7 @@ _COLUMNS = (
     Column(_WORDS, "unit", synonyms=LINE_UNIT.synonyms, aliases=LINE_UNIT.aliases),
     Column(_WORDS, "reason"),
     Column(_WORDS, "count", aliases=("count code", "código de conteo")),
+    Column(_WORDS, "counted_at", "datetime", aliases=("counted on",)),
 )
 _COUNT_CODE = re.compile(r"CN-([1-9]\d{0,17})", re.ASCII)
 _ADJUSTMENT_FIELDS = ("expected_qty", "expiry_date", "reason")
@@ -85,6 +86,7 @@ class StockCount(AdjustmentFields):
     counted_qty: Measure
     reason: Reason = "inventory count"
     count: Code | None = None
+    counted_at: Moment | None = None
 
 
 class StockCountImporter(Importer):
@@ -124,7 +126,10 @@ class StockCountImporter(Importer):
             if code is None:
                 rules = LineRules(limit=None, dated_counts=True)
                 results = examine_lines(tx, some, rules, adds=False)
-                found |= {at: one.problems for at, one in zip(rows, results, strict=True)}
+                found |= {
+                    at: [*_adjustment_problems(drafts[at]), *one.problems]
+                    for at, one in zip(rows, results, strict=True)
+                }
             else:
                 found |= dict(zip(rows, _count(tx, code, some, adds=False), strict=True))
         return [
@@ -199,12 +204,17 @@ def _row_problems(row: Checked[StockCount]) -> list[Problem]:
     return [Problem(name, "is not allowed with count") for name in given]
 
 
+def _adjustment_problems(row: Checked[StockCount]) -> list[Problem]:
+    given = given_fields(row, ["counted_at"])
+    return [Problem(name, "is only allowed with count") for name in given]
+
+
 def _goods(row: Checked[StockCount]) -> Checked[GoodsCount]:
     """Return what a row counts, as a request to the count says it."""
     values = {
         "bin_code": row.bin_code, "item_code": row.item_code, "batch": row.batch,
         "serials": [row.serial] if row.serial else None, "qty": row.counted_qty,
-        "unit": row.unit, "inventory_status": row.inventory_status,
+        "unit": row.unit, "inventory_status": row.inventory_status, "counted_at": row.counted_at,
     }  # fmt: skip
     return check(GoodsCount, {name: value for name, value in values.items() if value is not None})
 

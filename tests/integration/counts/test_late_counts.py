@@ -1,0 +1,188 @@
+"""Counts whose requests arrive after they were counted, and those of positions in steps."""
+
+from typing import Any
+
+import pytest
+
+from shared.kernel.clock import instant
+from shared.kernel.errors import ValidationFailed
+from tests.clock import Clock
+from tests.count_scenario import CountScenario
+from tests.faults import AwsFaults, kill_after_step
+from tests.stack import Stack
+from tests.warehouse_scenario import WarehouseScenario
+
+pytestmark = pytest.mark.usefixtures("consistent_stock")
+
+
+@pytest.fixture
+def counts(stack: Stack) -> CountScenario:
+    return CountScenario(stack)
+
+
+def _minutes_later(clock: Clock, minutes: float) -> str:
+    """Advance the clock, and return the time."""
+    clock.advance(60 * minutes)
+    return instant(int(clock.time() * 1000))
+
+
+def test_goods_picked_between_count_and_request_are_no_difference(
+    yard: WarehouseScenario, counts: CountScenario, clock: Clock
+) -> None:
+    """10 are counted, 4 of them are picked, and only then the count arrives."""
+    yard.stock("BRICK", 10)
+    picking = yard.started(yard.order(("BRICK", 4)))
+    number = counts.create(positions=["A-01"]).id
+    counted_at = _minutes_later(clock, 1)
+    clock.advance(60)
+    yard.pick(picking, "BRICK", 4).ok()
+
+    [line] = counts.count(number, item_code="BRICK", qty=10, counted_at=counted_at)
+
+    assert (line.status, line.counted_qty, line.difference) == ("recount", None, None)
+    assert counts.get(number).sums.counted == 0
+    [line] = counts.count(number, item_code="BRICK", qty=6, counted_at=_minutes_later(clock, 1))
+    assert (line.status, line.difference) == ("counted", 0)
+
+
+def test_late_count_of_stock_that_has_not_changed_counts(
+    yard: WarehouseScenario, counts: CountScenario, clock: Clock
+) -> None:
+    yard.stock("BRICK", 10)
+    number = counts.create(positions=["A-01", "B-01"]).id
+    counted_at = _minutes_later(clock, 1)
+    clock.advance(600)
+
+    [line] = counts.count(number, item_code="BRICK", qty=9, counted_at=counted_at)
+    [new] = counts.count(
+        number, bin_code="B-01", item_code="CEMENT", batch="L9", qty=1, counted_at=counted_at
+    )
+    yard.stock("BRICK", 3, "B-01")
+    [unseen] = counts.count(
+        number, bin_code="B-01", item_code="BRICK", qty=1, counted_at=counted_at
+    )
+
+    assert (line.status, line.counted_at, line.difference) == ("counted", counted_at, -1)
+    assert (new.status, new.difference) == ("counted", 1)
+    assert (unseen.status, unseen.counted_qty) == ("recount", None)
+
+
+def test_late_empty_position_opens_only_what_has_changed(
+    yard: WarehouseScenario, counts: CountScenario, clock: Clock
+) -> None:
+    yard.stock("BRICK", 10)
+    yard.stock("CEMENT", 4, batch="L1")
+    number = counts.create(positions=["A-01"]).id
+    counted_at = _minutes_later(clock, 1)
+    yard.stock("CEMENT", 2, batch="L1")
+
+    counts.count(number, empty=True, counted_at=counted_at)
+
+    assert counts.lines(number) == [
+        (1, "A-01", "BRICK", "counted", 10, 0), (2, "A-01", "CEMENT", "recount", 4, None),
+    ]  # fmt: skip
+
+
+def test_time_of_a_count_is_neither_in_the_future_nor_before_its_creation(
+    yard: WarehouseScenario, counts: CountScenario, clock: Clock
+) -> None:
+    clock.freeze()
+    before = _minutes_later(clock, 1)
+    yard.stock("BRICK", 10)
+    near = _minutes_later(clock, 2)
+    clock.advance(5 * 60 - 1)
+    number = counts.create(positions=["A-01"]).id
+
+    for at, why in (
+        (before, f"counted_at: {before} is before the creation of CN-1"),
+        (instant(int(clock.time() * 1000) + 301_000), "is in the future; it is"),
+    ):
+        with pytest.raises(ValidationFailed, match=why):
+            counts.count(number, item_code="BRICK", qty=9, counted_at=at)
+
+    for at in (near, instant(int(clock.time() * 1000) + 299_000)):
+        [line] = counts.count(number, item_code="BRICK", qty=9, counted_at=at)
+        assert line.status == "counted"
+
+
+def test_empty_position_in_a_count_of_products_leaves_other_products(
+    yard: WarehouseScenario, counts: CountScenario
+) -> None:
+    yard.stock("BRICK", 3, "F-01")
+    yard.stock("BRICK", 2)
+    yard.stock("CEMENT", 40, batch="L1")
+    yard.stock("CEMENT", 5, "B-01", batch="L1")
+    number = counts.create(item_codes=["BRICK"]).id
+
+    counts.count(number, empty=True)
+    with pytest.raises(ValidationFailed, match="bin_code: CN-1 has no line at B-01"):
+        counts.count(number, bin_code="B-01", empty=True)
+    counts.count(number, bin_code="F-01", item_code="BRICK", qty=3)
+    counts.finish(number)
+    counts.post(number)
+
+    assert counts.lines(number) == [
+        (1, "A-01", "BRICK", "counted", 2, 0), (2, "F-01", "BRICK", "counted", 3, 3),
+    ]  # fmt: skip
+    assert yard.level("CEMENT")[0] == 45
+
+
+def _empty(yard: WarehouseScenario) -> Any:
+    return yard.erp.post("/counts/1/lines", {"bin_code": "A-01", "empty": True}, key="k")
+
+
+def test_empty_position_is_read_once_and_a_repeat_goes_on(
+    yard: WarehouseScenario,
+    counts: CountScenario,
+    clock: Clock,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The position has 12 serials, of which a step counts two."""
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 9)
+    yard.stock_serials(*(f"S{number:02}" for number in range(12)))
+    number = counts.create(positions=["A-01"]).id
+
+    assert aws_faults.kills(kill_after_step(3), lambda: _empty(yard))
+    done = counts.get(number).sums.counted
+    clock.advance(6)
+    with aws_faults.recorded() as seen:
+        answer = _empty(yard)
+
+    assert 0 < done < 12
+    assert seen.operations.count("TransactWriteItems") == (12 - done) // 2
+    assert seen.operations.count("Query") == 2, "the lines and the stock of the position"
+    assert [line["counted_qty"] for line in answer.ok()["lines"]] == [0] * 12
+    assert counts.get(number).sums.counted == 12
+
+
+def test_count_has_no_more_lines_than_it_may_begin_with(
+    yard: WarehouseScenario, counts: CountScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.warehouse.counts.counting.MAX_LINES", 2)
+    yard.stock("BRICK", 10)
+    number = counts.create(positions=["A-01", "B-01"]).id
+
+    with pytest.raises(ValidationFailed, match="bin_code: CN-1 has 5000 lines, the most"):
+        counts.count(number, item_code="CEMENT", batch="L1", qty=1)
+    counts.count(number, item_code="BRICK", qty=9)
+    counts.count(number, bin_code="B-01", item_code="BRICK", qty=1)
+
+    assert [line[3] for line in counts.lines(number)] == ["counted", "counted"]
+
+
+def test_count_whose_creation_was_interrupted_says_how_many_lines_it_gets(
+    yard: WarehouseScenario,
+    counts: CountScenario,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 9)
+    yard.stock_serials(*(f"S{number}" for number in range(6)))
+    assert aws_faults.kills(kill_after_step(), lambda: counts.create(positions=["A-01"]))
+
+    shown = yard.erp.get("/counts/1").ok()
+
+    assert (shown["progress"]["lines"], len(shown["lines"]) < 6) == (6, True)
+    counts.count(1, item_code="DRILL", serials=["S0"])
+    assert len(yard.erp.get("/counts/1").ok()["lines"]) == 6
