@@ -296,6 +296,21 @@ def test_loop_copies_every_list_that_the_guide_names(
     assert all(copies(database, noun) for noun in LISTS)
 
 
+def test_rows_of_transactions_that_exceed_a_response_are_read_from_their_lists(
+    stowage: Stowage, database: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erp_sync, "OBJECTS", tuple(LISTS))
+    monkeypatch.setattr("shared.integration.changes.service._MOST_BYTES", 1)
+    copy_changes(stowage, database)
+    exercise(stowage)
+    gone = stowage.post("/products", {"item_code": "OLD", "name": "Old"})["id"]
+    stowage.send("DELETE", f"/products/{gone}")
+
+    copy_changes(stowage, database)
+
+    assert_copied(stowage, database, LISTS)
+
+
 def test_a_company_that_was_restored_is_copied_anew(
     stowage: Stowage, transport: RelayingTransport, database: sqlite3.Connection
 ) -> None:

@@ -159,7 +159,7 @@ export class Stowage {
         continue;
       }
       position = `${page.meta.epoch}:${page.meta.last}`;
-      yield { position, changes: changesOf(page.data), isSnapshot: false };
+      yield { position, changes: this.#changesOf(page.data), isSnapshot: false };
       if (page.meta.last === page.meta.latest) return;
     }
   }
@@ -182,6 +182,27 @@ export class Stowage {
       throw new Error(`${exported.data.code} is ${exported.data.status}: ${exported.data.failure}`);
     }
     return exported.data;
+  }
+
+  async *#changesOf(entries: readonly Entry[]): AsyncGenerator<Change> {
+    for (const change of entries.flatMap((entry) => entry.changes)) {
+      // A change of a very large transaction has no row.
+      yield "resource" in change ? change : { ...change, resource: await this.#rowOf(change) };
+    }
+  }
+
+  async #rowOf({ href, id }: Entry["changes"][number]): Promise<Record<string, never> | null> {
+    const address = new URL(href.includes("?") ? href : href.slice(0, href.lastIndexOf("/")));
+    if (!address.search) address.searchParams.set("ids", String(id));
+    address.searchParams.set("include", "version");
+    for (let next: string | null = address.href; next !== null; ) {
+      const page: { data: Record<string, never>[]; links: { next: string | null } } =
+        await this.#read(next);
+      const row = page.data.find((one) => one["id"] === id);
+      if (row) return row;
+      next = page.links.next;
+    }
+    return null;
   }
 
   async *#rows({ id: exportId, files }: Export): AsyncGenerator<Change> {
@@ -268,10 +289,6 @@ export class Stowage {
     }
     return once();
   }
-}
-
-async function* changesOf(entries: readonly Entry[]): AsyncGenerator<Change> {
-  for (const entry of entries) yield* entry.changes;
 }
 
 /** The body of an error; empty if it is from a proxy or gateway, not from the service. */

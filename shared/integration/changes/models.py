@@ -107,7 +107,8 @@ class ResourceChange(Stored):
 class ShownChange(ResourceChange):
     """A change with what the list shows of the resource now, with its version of now.
 
-    `resource` is null if the resource does not exist any more.
+    `resource` is null if the resource does not exist any more. A transaction whose resources take
+    more than a response has shows changes without.
     """
 
     resource: dict[str, Any] | None

@@ -33,7 +33,7 @@ _MOST_RESOURCES = 1_000
 _AT_ONCE = 100
 """Resources that are read at once, as for a page of a list: each may have a thousand lines."""
 _MOST_BYTES = 4_000_000
-"""Bytes of the transactions of a page, unless one has more; a response has 6 MB."""
+"""Bytes of the transactions of a page; a response has 6 MB. One with more has no resources."""
 
 type _Rows = Mapping[tuple[str, ResourceId], dict[str, Any]]
 """Object and id of the record → what the list shows of it."""
@@ -74,6 +74,8 @@ def list_changes(reader: Reader, parameters: ChangesParameters) -> ChangesPage:
         shown = _limited(shown, _changes_of, _MOST_RESOURCES)
     found = _transactions(reader, shown, with_resources=bool(parameters.include))
     transactions = _limited(found, _size, _MOST_BYTES)
+    if len(transactions) == 1 and _size(transactions[0]) > _MOST_BYTES:
+        transactions = [_transaction(reader, *shown[0], rows=None)]
     last = transactions[-1].position if transactions else after
     listed = [one for one in transactions if one.changes]
     return ChangesPage(listed, _frame(reader, parameters, head, last))

@@ -1,5 +1,6 @@
 """A follower of the feed sees each transaction once, in order, and what it may read."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,7 @@ from shared.kernel.db.outbox_item import VersionChange
 from shared.kernel.db.schema import TableVersion
 from shared.kernel.errors import Gone, UnservedTable, ValidationFailed
 from shared.kernel.events.feed import CHUNK_SECONDS, FeedHead, head_item
+from shared.kernel.json_text import dumps
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.feed_scenario import FeedScenario, append_transactions
@@ -137,6 +139,22 @@ def test_resources_of_a_page_are_limited_but_never_below_one_entry(
     monkeypatch.setattr(service, "_MOST_BYTES", 1)
     assert _read(feed, **query)["meta"]["last"] == 1
     assert len(list(_followed(feed, **query))) == 3
+
+
+def test_a_transaction_whose_resources_exceed_a_response_comes_without(
+    feed: FeedScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed.create(1)
+    feed.relay()
+    query: dict[str, Any] = {"include": "resource", "objects": "product"}
+    whole = _read(feed, **query)
+    size = len(json.dumps(dumps(whole["data"][0])))
+    monkeypatch.setattr(service, "_MOST_BYTES", size)
+    assert _read(feed, **query) == whole
+    monkeypatch.setattr(service, "_MOST_BYTES", size - 1)
+    [entry] = _read(feed, **query)["data"]
+    [change] = whole["data"][0]["changes"]
+    assert entry["changes"] == [{name: change[name] for name in change if name != "resource"}]
 
 
 def test_resources_are_not_read_beyond_the_page_that_shows_them(

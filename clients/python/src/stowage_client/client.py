@@ -115,9 +115,24 @@ class Stowage:
                 continue
             meta = page["meta"]
             position = f"{meta['epoch']}:{meta['last']}"
-            yield Page(position, (one for entry in page["data"] for one in entry["changes"]))
+            changes = (one for entry in page["data"] for one in entry["changes"])
+            yield Page(position, map(self._with_row, changes))
             if meta["last"] == meta["latest"]:
                 return
+
+    def _with_row(self, change: dict[str, Any]) -> dict[str, Any]:
+        """Return a change with its row, which one of a very large transaction has not."""
+        if "resource" in change:
+            return change
+        path, _, query = change["href"].partition("?")
+        if not query:
+            path, query = path.rpartition("/")[0], f"ids={change['id']}"
+        name, _, value = query.partition("=")
+        rows = self.each(path, include="version", **{name: value})
+        return {
+            **change,
+            "resource": next((one for one in rows if one["id"] == change["id"]), None),
+        }
 
     def export(self, objects: Collection[str]) -> dict[str, Any]:
         """Export the lists of objects, and return the completed export.
