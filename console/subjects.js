@@ -3,6 +3,7 @@
  * from `console/interface`: fields, filters, sort orders, bodies and permissions.
  */
 
+import { exact } from './core/exact.js';
 import { today } from './core/zone.js';
 
 /**
@@ -44,14 +45,21 @@ function documentCopy({ type, card_code, lines, ...document }) {
   };
 }
 
+/** @param {Resource} line */
+const serialsOf = ({ serials, serial_numbers }) => serials ?? serial_numbers ?? [];
+
 /**
- * Return the goods of a line as an action about it names them; false if none are left.
+ * Return the goods of a line as an action about it names them; false if none are left. Of a line that
+ * is partly done, the interface does not say which serials are left: they are scanned.
  *
  * @param {Resource} line
  * @param {number} qty
  */
-function goods({ item_code, bin_code, batch_num, serials, serial_numbers }, qty) {
-  return qty > 0 && { item_code, qty, bin_code, batch: batch_num, serials: serials ?? serial_numbers };
+function goods(line, qty) {
+  const { item_code, bin_code, batch_num } = line;
+  const serials = serialsOf(line);
+  const known = serials.length === qty ? { serials } : {};
+  return qty > 0 && { item_code, qty, bin_code, batch: batch_num, ...known };
 }
 
 /**
@@ -65,14 +73,16 @@ function countedStock({ item_code, bin_code, batch_num, serial_number, inventory
 }
 
 /**
- * Return the goods of lines for an action that takes rows, as many as it takes.
+ * Return the goods of lines for an action that takes rows, as many as it takes, and how many `others`
+ * there are.
  *
  * @param {readonly Resource[]} lines
  * @param {(line: Resource) => number} leftOf
  * @param {number} most
  */
 function rows(lines, leftOf, most) {
-  return { lines: lines.flatMap((line) => goods(line, leftOf(line)) || []).slice(0, most) };
+  const all = lines.flatMap((line) => goods(line, leftOf(line)) || []);
+  return { lines: all.slice(0, most), others: Math.max(0, all.length - most) };
 }
 
 /**
@@ -87,19 +97,22 @@ function losses(lines, leftOf) {
     .filter(({ qty }) => qty > 0);
 }
 
-const unpicked = (/** @type {Resource} */ { qty, picked_qty }) => qty - picked_qty;
-const unpacked = (/** @type {Resource} */ { qty, packed_qty }) => qty - packed_qty;
+const unpicked = (/** @type {Resource} */ { qty, picked_qty }) => exact(qty - picked_qty);
+const unpacked = (/** @type {Resource} */ { qty, packed_qty }) => exact(qty - packed_qty);
 const open = (/** @type {Resource} */ { open_qty }) => open_qty;
-const onTheWay = (/** @type {Resource} */ line) => line.dispatched_qty - line.received_qty;
-const expected = (/** @type {Resource} */ { qty, received_qty }) => qty - received_qty;
+const onTheWay = (/** @type {Resource} */ line) => exact(line.dispatched_qty - line.received_qty);
+const expected = (/** @type {Resource} */ { qty, received_qty }) => exact(qty - received_qty);
 const isDue = (/** @type {Resource} */ { difference, movement_id: posted }) =>
   Boolean(difference) && posted === null;
 const undecided = (/** @type {Resource} */ line) =>
-  line.received_qty -
-  line.restocked_qty -
-  line.scrapped_qty -
-  line.lost_qty -
-  line.returned_to_provider_qty;
+  exact(
+    line.received_qty -
+      line.restocked_qty -
+      line.quarantined_qty -
+      line.scrapped_qty -
+      line.lost_qty -
+      line.returned_to_provider_qty,
+  );
 
 const WAVE = {
   operation: 'POST /waves',
@@ -246,6 +259,7 @@ export const SUBJECTS = [
     expected: {
       subject: 'entry-documents',
       id: ({ document }) => document?.id,
+      statuses: ['pending', 'started'],
       columns: ['line_num', 'item_code', 'qty', 'received_qty', 'open_qty', 'status'],
     },
     links: { document: 'entry-documents' },
@@ -344,6 +358,7 @@ export const SUBJECTS = [
         when: { status: ['partial-complete', 'completed'] },
         field: 'exit_document_id',
         atOnce: true,
+        isAside: (_, made) => made['packing-orders']?.some(({ status }) => status !== 'cancelled') === true,
       },
       {
         operation: 'POST /exit-documents/{id}/dispatch',
@@ -479,6 +494,7 @@ export const SUBJECTS = [
     expected: {
       subject: 'packing-orders',
       id: ({ packing_order_id }) => packing_order_id,
+      statuses: ['open'],
       columns: ['item_code', 'product_name', 'batch_num', 'qty', 'packed_qty'],
     },
     files: [
@@ -491,7 +507,7 @@ export const SUBJECTS = [
         label: 'pack_all',
         asks: [],
         at: 'expected',
-        line: (line) => goods(line, unpacked(line)),
+        line: (line) => (serialsOf(line).length === 0 || line.packed_qty === 0) && goods(line, unpacked(line)),
         isForAll: true,
         each: true,
         atOnce: true,

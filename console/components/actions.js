@@ -4,7 +4,7 @@
 
 import { permissions } from '../core/app.js';
 import { go, href } from '../core/address.js';
-import { isAtOnce, labelOf, mainAction } from '../core/actions.js';
+import { labelOf, mainAction } from '../core/actions.js';
 import { itemPath, listAddress, mayCarryOut } from '../core/subject.js';
 import { text } from '../core/words.js';
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
@@ -38,28 +38,28 @@ const loadDialogs = () => import('../screens/dialogs.js');
  * @param {(action: Action) => readonly Resource[]} props.linesOf
  * @param {Chosen | null} props.chosen
  * @param {(chosen: Chosen | null) => void} props.onChoose
+ * @param {boolean} props.isBusy an action is under way, or the resource is as before the last one
+ * @param {() => void} props.onActed
+ * @param {import('../core/description.js').Made} props.made
  */
 export function Actions({ subject, description, resource, actions, chosen, onChoose, ...props }) {
-  const { parameters, title, etag, onChange, linesOf } = props;
+  const { parameters, title, etag, onChange, linesOf, isBusy, onActed, made } = props;
   const [isChanging, setChanging] = useState(false);
   const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
   const hasActed = useRef(false);
-  const [isOutdated, setOutdated] = useState(false); // the resource is as before the last action
   useEffect(() => {
-    setOutdated(false);
     if (hasActed.current && document.activeElement === document.body) {
       // the button that had the focus is gone with the state that allowed it
       document.querySelector('h1')?.focus({ preventScroll: true });
     }
     hasActed.current = false;
   }, [resource]);
-  const isUnderWay = chosen !== null && isAtOnce(chosen.action, resource);
-  const main = mainAction(actions, resource);
+  const main = mainAction(actions, resource, made);
   const change = subject.change === undefined ? undefined : description.actions[subject.change];
   /** @param {any} answer */
   const finish = (answer) => {
     hasActed.current = true;
-    setOutdated(true);
+    onActed();
     onChoose(null);
     setChanging(false);
     setSecrets(secretsOf(answer.body?.data));
@@ -108,7 +108,7 @@ export function Actions({ subject, description, resource, actions, chosen, onCho
         {
           key: labelOf(action, description),
           type: 'button',
-          disabled: isOutdated || isUnderWay,
+          disabled: isBusy,
           class: action.endsWork ? 'danger' : action === main ? 'main' : undefined,
           onClick: () => choose(action),
         },

@@ -10,6 +10,7 @@ import { listPath } from '../core/subject.js';
 import { loadInterface, useLoaded, useRefresh } from '../core/use.js';
 import { subjectLabel, text } from '../core/words.js';
 import { SUBJECT } from '../subjects.js';
+import { useEffect } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Table } from './table.js';
 
@@ -20,8 +21,9 @@ const PAUSE = 30_000;
  * @param {object} props
  * @param {string} props.name of the subject
  * @param {Record<string, string>} props.query
+ * @param {(rows: readonly import('../core/description.js').Resource[]) => void} props.onRows
  */
-export function RelatedRows({ name, query }) {
+export function RelatedRows({ name, query, onRows }) {
   const subject = /** @type {import('../core/subject.js').Subject} */ (SUBJECT.get(name));
   const path = listPath(subject);
   const { result, refresh } = useLoaded(`related ${name} ${JSON.stringify(query)}`, async (signal) => {
@@ -33,6 +35,11 @@ export function RelatedRows({ name, query }) {
     return { fields: description.lists[path]?.fields ?? [], page: body };
   });
   useRefresh(refresh, PAUSE);
+  useEffect(() => {
+    if (result !== null) {
+      onRows(result.page.data);
+    }
+  }, [result]);
   if (result === null || result.page.data.length === 0) {
     return null; // it is also a link
   }

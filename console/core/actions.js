@@ -2,6 +2,7 @@
  * The actions at a resource: which ones its state allows, and with what they begin.
  */
 
+import { exact } from './exact.js';
 import { itemPath, mayCarryOut } from './subject.js';
 import { actionLabel } from './words.js';
 
@@ -11,6 +12,7 @@ import { actionLabel } from './words.js';
  * @typedef {import('./description.js').Action} Action
  * @typedef {import('./description.js').Resource} Resource
  * @typedef {import('./description.js').Loss} Loss
+ * @typedef {import('./description.js').Made} Made
  */
 
 /**
@@ -88,10 +90,11 @@ export function isAtOnce({ atOnce = false }, resource) {
  *
  * @param {readonly Action[]} actions
  * @param {Resource} resource
+ * @param {Made} [made] of it
  */
-export function mainAction(actions, resource) {
+export function mainAction(actions, resource, made = {}) {
   const forward = actions.filter(({ endsWork }) => !endsWork);
-  const isNext = (/** @type {Action} */ action) => isAtOnce(action, resource) && !action.isAside?.(resource);
+  const isNext = (/** @type {Action} */ action) => isAtOnce(action, resource) && !action.isAside?.(resource, made);
   return forward.find(({ isForAll }) => isForAll) ?? forward.find(isNext) ?? forward[0];
 }
 
@@ -127,7 +130,7 @@ export function excessOf(action, lines, { item_code: code, qty }) {
   const left = startsAt(action, lines).map(({ values }) => values);
   const known = lines.some((line) => line.item_code === code);
   const open = left.filter((one) => one.item_code === code).reduce((sum, one) => sum + one.qty, 0);
-  return known && typeof qty === 'number' ? Math.max(0, qty - open) : 0;
+  return known && typeof qty === 'number' ? Math.max(0, exact(qty - open)) : 0;
 }
 
 /**

@@ -92,7 +92,8 @@
  * @property {readonly Action[]} [actions]
  * @property {readonly Together[]} [together] writes about several resources of the list
  * @property {{subject: string, id: (resource: Resource) => number | undefined,
- *   columns: readonly string[]}} [expected] another resource, whose lines are worked on
+ *   statuses: readonly string[], columns: readonly string[]}} [expected] another resource, whose lines
+ *   are worked on in these statuses
  * @property {Record<string, string>} [links] field with an object → subject of this object
  * @property {boolean} [isApproved] changes of it may need an approval
  * @property {readonly string[]} [hidden] fields of the detail that another list shows
@@ -127,7 +128,7 @@
  * @property {string} [field] of an action at another subject: the field that gets the id
  * @property {boolean | ((resource: Resource) => boolean)} [atOnce] whether it is carried out without
  *   a dialog: it loses nothing, or can be undone
- * @property {(resource: Resource) => boolean} [isAside] whether there is no need of it
+ * @property {(resource: Resource, made: Made) => boolean} [isAside] whether there is no need of it
  * @property {readonly string[]} [then] operations that follow at what it has made
  * @property {(resource: Resource) => Resource} [values] with which its form begins
  * @property {(line: Resource) => Resource | false} [line] the values with which it begins at a line;
@@ -170,6 +171,9 @@
  * @typedef {Record<string, any>} Resource
  *
  * @typedef {{item_code: string, qty: number}} Loss goods of a line
+ *
+ * @typedef {Readonly<Record<string, readonly Resource[]>>} Made subject → its first rows about a resource,
+ *   as far as they are read
  */
 
 export {};

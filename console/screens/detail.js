@@ -5,7 +5,7 @@
 import { calls, permissions, session } from '../core/app.js';
 import { href } from '../core/address.js';
 import { readable } from '../core/links.js';
-import { allowedActions, lineLabel, startsAt } from '../core/actions.js';
+import { allowedActions, isAtOnce, lineLabel, startsAt } from '../core/actions.js';
 import { useProductNames } from '../core/names.js';
 import { printScreen } from '../core/print.js';
 import { rememberOpened } from '../core/recent.js';
@@ -100,6 +100,9 @@ function DetailView({ fields, error, isLoading, ...props }) {
   const shown = readable(fields).filter(({ name }) => !subject.hidden?.includes(name));
   const expected = useExpected(subject, resource, etag);
   const [chosen, setChosen] = useState(/** @type {Chosen | null} */ (null));
+  const [acted, setActed] = useState(/** @type {Resource | null} */ (null)); // as it was before the last action
+  const isBusy = acted === resource || (chosen !== null && isAtOnce(chosen.action, resource));
+  const [made, setMade] = useState(/** @type {import('../core/description.js').Made} */ ({}));
   const user = session.user.value?.userId;
   useEffect(() => {
     if (subject.parent === undefined) {
@@ -108,7 +111,7 @@ function DetailView({ fields, error, isLoading, ...props }) {
   }, [title]);
   const actions = allowedActions(subject, description, resource, permissions(), user);
   const tables = [
-    ...(expected !== null && actions.some(({ at }) => at === expected.name) ? [expected] : []),
+    ...(expected.result ?? []),
     ...shown
       .filter((field) => isTable(field) && resource[field.name]?.length > 0)
       .map(({ name, items }) => ({ name, columns: readable(items?.fields ?? []), rows: resource[name] })),
@@ -129,6 +132,7 @@ function DetailView({ fields, error, isLoading, ...props }) {
   return h('article', {}, [
     h(Head, { subject, parameters, title, isCopied: mayCarryOut(create, permissions()) && subject.copies !== undefined }),
     h(Notice, { error, onRetry: onChange }),
+    h(Notice, { error: expected.error, onRetry: expected.reload }),
     subject.isApproved &&
       h(Lazy, {
         load: () => import('../components/granted.js'),
@@ -147,6 +151,9 @@ function DetailView({ fields, error, isLoading, ...props }) {
       linesOf,
       chosen,
       onChoose: setChosen,
+      isBusy,
+      onActed: () => setActed(resource),
+      made,
     }),
     sheetTable &&
       h('div', { class: 'actions' }, [
@@ -174,7 +181,7 @@ function DetailView({ fields, error, isLoading, ...props }) {
           startsAt(action, [row]).map(({ values }) =>
             h(
               'button',
-              { key: lineLabel(action, description), type: 'button', onClick: () => setChosen({ action, values }) },
+              { key: lineLabel(action, description), type: 'button', disabled: isBusy, onClick: () => setChosen({ action, values }) },
               lineLabel(action, description),
             ),
           ),
@@ -189,7 +196,11 @@ function DetailView({ fields, error, isLoading, ...props }) {
           key,
           load: () => import('../components/related_rows.js'),
           name: 'RelatedRows',
-          props: { name, query: { [key.split('.')[1] ?? '']: String(resource[filter]) } },
+          props: {
+            name,
+            query: { [key.split('.')[1] ?? '']: String(resource[filter]) },
+            onRows: (/** @type {readonly Resource[]} */ rows) => setMade((before) => ({ ...before, [name]: rows })),
+          },
         }),
       ),
     h(Related, { subject, resource }),
@@ -237,18 +248,19 @@ function Lines({ subject, resource, names, columns, rows, ...others }) {
 }
 
 /**
- * Read the lines of another resource that are worked on, again with each change of this one.
+ * Read the table of the lines of another resource that are worked on, again with each change of this
+ * one; none if there are no such lines.
  *
  * @param {Subject} subject
  * @param {Resource} resource
  * @param {string | null} etag
  */
 function useExpected({ expected }, resource, etag) {
-  const id = resource.actions?.length > 0 ? expected?.id(resource) : undefined;
-  const { result } = useLoaded(`expected ${id} ${etag} ${resource.updated_at}`, async (signal) => {
+  const id = expected?.statuses.includes(resource.status) ? expected.id(resource) : undefined;
+  return useLoaded(`expected ${id} ${etag} ${resource.updated_at}`, async (signal) => {
     const other = SUBJECT.get(expected?.subject ?? '');
     if (expected === undefined || other === undefined || id === undefined) {
-      return null;
+      return [];
     }
     const operation = /** @type {'GET /products/{id}'} */ (`GET ${itemPath(other)}`);
     const [description, { body }] = await Promise.all([
@@ -258,13 +270,14 @@ function useExpected({ expected }, resource, etag) {
     const { fields = [] } = description.details[itemPath(other)] ?? {};
     const all = fields.find(({ name }) => name === 'lines')?.items?.fields ?? [];
     const { lines } = /** @type {Resource} */ (body.data);
-    return {
-      name: 'expected',
-      columns: all.filter(({ name }) => expected.columns.includes(name)),
-      rows: /** @type {Resource[]} */ (lines),
-    };
+    return [
+      {
+        name: 'expected',
+        columns: all.filter(({ name }) => expected.columns.includes(name)),
+        rows: /** @type {Resource[]} */ (lines),
+      },
+    ];
   });
-  return result;
 }
 
 /**

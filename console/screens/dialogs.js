@@ -4,13 +4,16 @@
 
 import { useAction } from '../core/act.js';
 import { address } from '../core/address.js';
-import { permissions, say } from '../core/app.js';
+import { calls, permissions, say } from '../core/app.js';
+import { consequenceOf, lossOf } from '../core/consequences.js';
+import { inBaseUnits } from '../core/base_units.js';
 import { bodyOf, draftOf } from '../core/draft.js';
+import { inTurn } from '../core/in_turn.js';
 import { mayLeave } from '../core/leaving.js';
 import { isStale } from '../core/refusal.js';
 import { excessOf, isAtOnce, labelOf, startsAt } from '../core/actions.js';
 import { text, valueLabel } from '../core/words.js';
-import { useEffect, useState } from '../vendor/hooks.js';
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { usePlaces, withPlaces } from '../components/putaway.js';
 import { ChangeForm } from '../components/change.js';
@@ -24,24 +27,6 @@ import { plain } from '../components/value.js';
  * @typedef {import('../core/actions.js').Action} Action
  * @typedef {import('../core/actions.js').Resource} Resource
  */
-
-/** What an action says before it ends something, by the last part of its path. */
-const CONSEQUENCES = /** @type {const} */ ({
-  cancel: 'confirm_cancel',
-  close: 'confirm_close',
-  revert: 'confirm_revert',
-  delete: 'confirm_delete',
-});
-
-/** What becomes of the goods that an action leaves, by the last part of its path. */
-const LOSSES = /** @type {const} */ ({
-  close: 'loses_open',
-  complete: 'loses_unpacked',
-  dispatch: 'loses_unpicked',
-  finalize: 'loses_missing',
-  'finish-picking': 'loses_missing',
-  post: 'posts_differences',
-});
 
 /**
  * An action with what it asks for. One that needs no dialog shows it only if it was refused.
@@ -73,6 +58,8 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
   );
   const [isShown, setShown] = useState(!isAtOnce(action, resource));
   const [asked, setAsked] = useState(0); // how much more than is open the person was told
+  const turn = useRef(/** @type {ReturnType<typeof inTurn> | null} */ (null)); // of an action for each line
+  const hasBegun = useRef(false); // some of it is carried out
   const isStaleNow = isStale(run.error);
   useEffect(() => {
     if (run.error) {
@@ -87,7 +74,7 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
       return false;
     }
     onClose();
-    if (isStaleNow) {
+    if (isStaleNow || hasBegun.current) {
       onStale();
     }
     return true;
@@ -100,26 +87,48 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
   const putsInto = action.putsAway?.(resource, values);
   const places = usePlaces(putsInto, goods);
   const warehouse = putsInto ?? lines[0]?.whs_code ?? resource.whs_code ?? resource.from?.whs_code;
+  const isCounting = useRef(false);
+  /** @param {Resource} body */
+  const counted = async (body) => {
+    if (!body.gtin && !body.unit) {
+      return body;
+    }
+    isCounting.current = true;
+    try {
+      return await inBaseUnits(calls, body);
+    } catch {
+      return body; // the service judges it
+    } finally {
+      isCounting.current = false;
+    }
+  };
   /** @param {import('../components/fields.js').Draft} draft */
   const send = async (draft) => {
+    if (isCounting.current) {
+      return;
+    }
     const body = write?.body === undefined ? undefined : { ...bodyOf(write.body, draft), ...action.sends };
-    const excess = action.asksAbove && body ? excessOf(action, lines, body) : 0;
+    const excess = action.asksAbove && body ? excessOf(action, lines, await counted(body)) : 0;
     if (excess > asked) {
       setAsked(excess);
       return;
     }
     const here = address.value;
-    let ifMatch = action.operation.includes('{') && !action.isShared ? etag : null;
-    const bodies = action.each
-      ? startsAt(action, lines).map(({ values }) => bodyOf(write?.body ?? [], draftOf(write?.body ?? [], values)))
-      : [body];
-    let answer = null;
-    for (const one of bodies) {
-      answer = await run.carryOut(action.operation, parameters, one, ifMatch);
-      if (answer === null) {
-        return;
-      }
-      ifMatch = answer.etag;
+    const ifMatch = action.operation.includes('{') && !action.isShared ? etag : null;
+    if (!action.each) {
+      turn.current = inTurn([body], ifMatch);
+    }
+    turn.current ??= inTurn(
+      startsAt(action, lines).map(({ values }) => bodyOf(write?.body ?? [], draftOf(write?.body ?? [], values))),
+      ifMatch,
+    );
+    const answer = await turn.current(async (one, last) => {
+      const done = await run.carryOut(action.operation, parameters, one, last);
+      hasBegun.current ||= done !== null;
+      return done;
+    });
+    if (answer === null) {
+      return;
     }
     const made = answer.body?.data;
     let last = made;
@@ -135,7 +144,7 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
       say(text('line_not_applied', { message }));
     }
     for (const { item_code, qty } of answer.body?.left ?? []) {
-      say(text('line_left', { item_code, qty }));
+      say(text('line_left', { item_code, qty: plain(QTY, qty) }));
     }
     if (address.value === here) {
       onDone(answer); // which may lead to another screen
@@ -149,9 +158,11 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
   if (!isShown) {
     return null;
   }
+  const consequence = consequenceOf(action);
   return h(Dialog, { title, onClose: close, isFixed: run.isBusy || run.isOpen }, [
-    action.endsWork && h('p', {}, text(wordsOf(CONSEQUENCES, action) ?? 'confirm')),
+    consequence && h('p', {}, text(consequence)),
     h(Losses, { action, losses: action.loses?.(resource) ?? [] }),
+    values.others > 0 && h('p', { class: 'notice' }, text('others_left', { count: values.others })),
     asked > 0 &&
       !run.isBusy &&
       !run.error &&
@@ -181,7 +192,7 @@ const QTY = /** @type {const} */ ({ name: 'qty', type: 'number' });
  * @param {readonly import('../core/actions.js').Loss[]} props.losses
  */
 function Losses({ action, losses }) {
-  const words = wordsOf(LOSSES, action);
+  const words = lossOf(action);
   if (losses.length === 0 || words === undefined) {
     return null;
   }
@@ -193,17 +204,6 @@ function Losses({ action, losses }) {
       losses.map(({ item_code: code, qty }, at) => h('li', { key: at }, `${code}: ${plain(QTY, qty)}`)),
     ),
   ]);
-}
-
-/**
- * @template {string} Key
- * @param {Readonly<Record<string, Key>>} table
- * @param {Action} action
- * @returns {Key | undefined}
- */
-function wordsOf(table, { operation }) {
-  const [method = '', path = ''] = operation.split(' ');
-  return table[method === 'DELETE' ? 'delete' : (path.split('/').at(-1) ?? '')];
 }
 
 /**

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { actionName, actionsForMany, allowedActions, excessOf, mainAction, startsAt } from '../../console/core/actions.js';
+import { consequenceOf } from '../../console/core/consequences.js';
+import { SETTING_GROUPS } from '../../console/core/setting_groups.js';
 import { itemPath, listPath, objectOf } from '../../console/core/subject.js';
 import { SUBJECT, SUBJECTS } from '../../console/subjects.js';
 
@@ -246,18 +248,73 @@ test('an action at a line begins with the goods that are left, and is not offere
   const receive = startsAt(actionOf('receipts', 'POST /receipts/{id}/lines'), ordered);
   assert.deepEqual(receive.map(({ values }) => [values.item_code, values.qty]), [['A', 3]]);
 
-  const line = { item_code: 'A', qty: 4, picked_qty: 1, bin_code: 'A-1', batch_num: 'L1', serials: ['S'] };
+  const line = { item_code: 'A', qty: 4, picked_qty: 1, bin_code: 'A-1', batch_num: 'L1', serials: [] };
   const [pick] = startsAt(actionOf('pickings', 'POST /pickings/{id}/picks'), [line]);
-  assert.deepEqual(pick?.values, { item_code: 'A', qty: 3, bin_code: 'A-1', batch: 'L1', serials: ['S'] });
+  assert.deepEqual(pick?.values, { item_code: 'A', qty: 3, bin_code: 'A-1', batch: 'L1' });
   const [undo] = startsAt(actionOf('pickings', 'POST /pickings/{id}/picks/undo'), [line]);
   assert.equal(undo?.values.qty, 1);
 
-  const back = { item_code: 'A', qty: 5, received_qty: 4, restocked_qty: 1, scrapped_qty: 0, lost_qty: 0,
-    returned_to_provider_qty: 2 };
-  const [decide] = startsAt(actionOf('returns', 'POST /returns/{id}/dispositions'), [back]);
-  assert.equal(decide?.values.lines[0].qty, 1);
-  const all = actionOf('returns', 'POST /returns/{id}/lines').values?.({ lines: Array(9).fill(back) });
-  assert.equal(all?.lines.length, 8);
+  const back = { item_code: 'A', qty: 9, received_qty: 8, restocked_qty: 1, quarantined_qty: 3, scrapped_qty: 0,
+    lost_qty: 0, returned_to_provider_qty: 2 };
+  const decide = (/** @type {object} */ values) =>
+    startsAt(actionOf('returns', 'POST /returns/{id}/dispositions'), [{ ...back, ...values }]);
+  assert.equal(decide({})[0]?.values.lines[0].qty, 2);
+  assert.deepEqual(decide({ quarantined_qty: 5 }), []);
+});
+
+test('a form with as many lines as an action takes says how many there are besides', () => {
+  const line = { item_code: 'A', qty: 5, received_qty: 4 };
+  const receive = actionOf('returns', 'POST /returns/{id}/lines');
+  const valuesOf = (/** @type {number} */ count) => receive.values?.({ lines: Array(count).fill(line) });
+  assert.deepEqual([valuesOf(12)?.lines.length, valuesOf(12)?.others], [8, 4]);
+  assert.deepEqual([valuesOf(8)?.lines.length, valuesOf(8)?.others], [8, 0]);
+});
+
+test('serials of a line are filled in if all of them or none are done', () => {
+  const serials = ['S1', 'S2', 'S3'];
+  const line = { item_code: 'A', qty: 3, bin_code: 'A-1', serials };
+  const of = (/** @type {string} */ end, /** @type {number} */ picked) =>
+    startsAt(actionOf('pickings', `POST /pickings/{id}/${end}`), [{ ...line, picked_qty: picked }])[0]?.values.serials;
+  assert.deepEqual([of('picks', 0), of('picks', 1)], [serials, undefined]);
+  assert.deepEqual([of('picks/undo', 1), of('picks/undo', 3)], [undefined, serials]);
+  const packAll = SUBJECT.get('handling-units')?.actions?.find(({ isForAll }) => isForAll) ?? assert.fail();
+  const staged = { item_code: 'A', qty: 3, serial_numbers: serials };
+  assert.deepEqual(startsAt(packAll, [{ ...staged, packed_qty: 0 }])[0]?.values.serials, serials);
+  assert.deepEqual(startsAt(packAll, [{ ...staged, packed_qty: 1 }]), [], 'which are left has to be scanned');
+  assert.equal(startsAt(packAll, [{ item_code: 'B', qty: 3, packed_qty: 1, serial_numbers: [] }])[0]?.values.qty, 2);
+});
+
+test('what is left of a decimal quantity has no trace of a binary fraction', () => {
+  const lines = [{ item_code: 'A', qty: 0.3, picked_qty: 0.1 }, { item_code: 'A', qty: 0.3, picked_qty: 0.3 }];
+  const pick = actionOf('pickings', 'POST /pickings/{id}/picks');
+  assert.deepEqual(startsAt(pick, lines).map(({ values }) => values.qty), [0.2]);
+  const back = { item_code: 'A', received_qty: 0.3, restocked_qty: 0.1, quarantined_qty: 0.2, scrapped_qty: 0,
+    lost_qty: 0, returned_to_provider_qty: 0 };
+  assert.deepEqual(startsAt(actionOf('returns', 'POST /returns/{id}/dispositions'), [back]), []);
+  const receive = actionOf('receipts', 'POST /receipts/{id}/lines');
+  const open = [{ item_code: 'A', open_qty: 0.1 }, { item_code: 'A', open_qty: 0.2 }];
+  assert.equal(excessOf(receive, open, { item_code: 'A', qty: 0.3 }), 0);
+});
+
+test('a dialog without fields says what it does', () => {
+  const wordless = SUBJECTS.flatMap(({ actions = [] }) =>
+    actions
+      .filter(({ operation, asks, atOnce, loses }) => {
+        const fields = (writes.get(operation)?.body ?? []).filter(({ name }) => asks?.includes(name) ?? true);
+        return atOnce !== true && loses === undefined && fields.length === 0;
+      })
+      .filter((action) => consequenceOf(action) === undefined)
+      .map(({ operation }) => operation),
+  );
+  assert.deepEqual(wordless, []);
+  assert.equal(consequenceOf(actionOf('waves', 'POST /waves/{id}/close')), 'confirm_close_wave');
+  assert.equal(consequenceOf(actionOf('transfer-orders', 'POST /transfer-orders/{id}/close')), 'confirm_close_transfer_order');
+  assert.equal(consequenceOf(actionOf('receipts', 'POST /receipts/{id}/lines')), undefined);
+});
+
+test('every setting that can be changed is in a group', () => {
+  const fields = writes.get('PATCH /settings')?.body?.map(({ name }) => name);
+  assert.deepEqual(Object.values(SETTING_GROUPS).flat().sort(), fields?.sort());
 });
 
 test('a line of a count is counted once, and then again only on purpose', () => {
@@ -311,6 +368,15 @@ test('what is about all lines comes before a form, and what ends something is ne
   const main = (/** @type {object} */ line) => mainAction(ofPicking, { lines: [{ qty: 4, ...line }] })?.operation;
   assert.equal(main({ bin_code: null, picked_qty: 0 }), 'POST /pickings/{id}/allocate');
   assert.equal(main({ bin_code: 'A-1', picked_qty: 4 }), 'POST /pickings/{id}/finalize');
+});
+
+test('an order is packed, then dispatched', () => {
+  const order = { status: 'completed', lines: [{ item_code: 'A', open_qty: 0 }] };
+  const actions = (SUBJECT.get('exit-documents')?.actions ?? []).slice(2);
+  const main = (/** @type {string[]} */ ...statuses) =>
+    mainAction(actions, order, { 'packing-orders': statuses.map((status) => ({ status })) })?.operation;
+  assert.deepEqual([main(), main('cancelled')], ['POST /packing-orders', 'POST /packing-orders']);
+  assert.equal(main('cancelled', 'packed'), 'POST /exit-documents/{id}/dispatch');
 });
 
 test('only more than the lines of a product have left is an excess', () => {

@@ -1,0 +1,120 @@
+"""Actions at lines: what is expected, several writes in turn, and what can be done meanwhile."""
+
+import json
+import re
+
+import httpx
+from playwright.sync_api import Request, Route, expect
+
+from tests.e2e.console.conftest import NewPerson
+from tests.e2e.console.person import Person, fill
+from tests.e2e.console.test_stock_work import count_line, count_of, line_at, stock
+from tests.e2e.console.test_work import document, gateway_timeout, started_receipt
+
+
+def empty_unit(acme: httpx.Client, goods: str, other: str) -> int:
+    """Pick an order of two products, and return an empty handling unit of its packing order."""
+    acme.post("/products", json={"item_code": other, "name": other}).raise_for_status()
+    for code in (goods, other):
+        place = {"warehouse": f"W-{goods}", "bin_code": "A-1"}
+        counted = {"item_code": code, "counted_qty": 10, "reason": "first count"}
+        acme.post("/stock-adjustments", json=place | counted).raise_for_status()
+    ordered = [{"item_code": goods, "qty": 2}, {"item_code": other, "qty": 3}]
+    order = document(acme, goods, "exit", 0, lines=ordered)
+    picking = acme.post("/pickings", json={"document_id": order["id"]}).json()["data"]["id"]
+    for action, body in (("start", {}), ("picks", {"as_allocated": True}), ("finalize", {})):
+        acme.post(f"/pickings/{picking}/{action}", json=body).raise_for_status()
+    packing = acme.post("/packing-orders", json={"exit_document_id": order["id"]})
+    path = f"/packing-orders/{packing.json()['data']['id']}/handling-units"
+    made: int = acme.post(path, json={"type": "carton"}).raise_for_status().json()["data"]["id"]
+    return made
+
+
+def test_lost_answer_to_the_second_of_several_writes_is_asked_for_again(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    unit = empty_unit(acme, goods, f"Z{goods}")
+    person.start(f"handling-units/{unit}")
+    sent: list[tuple[object, ...]] = []
+
+    def lose_second(route: Route) -> None:
+        headers = route.request.headers
+        body = json.loads(route.request.post_data or "")
+        sent.append((body["item_code"], headers["idempotency-key"], headers["if-match"]))
+        if len({key for _, key, _ in sent}) == 1 or len(sent) > 5:
+            route.continue_()
+        else:
+            route.fetch()  # the service does it, and the answer is lost
+            gateway_timeout(route)
+
+    person.page.route(re.compile(r"/contents$"), lose_second)
+    person.press("Pack all that is left")
+    expect(person.page.get_by_role("alert")).to_contain_text("nothing is done twice")
+    person.press("Try again")
+    expect(person.page.get_by_role("dialog")).to_have_count(0)
+    first, *repeated = sent
+    assert len(repeated) == 5
+    assert set(repeated) == {repeated[0]} != {first}
+    contents = acme.get(f"/handling-units/{unit}").json()["data"]["contents"]
+    assert [one["qty"] for one in contents] == [2, 3]
+
+
+def test_lines_offer_nothing_while_an_action_is_under_way(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    for bin_code in ("A-1", "A-2"):
+        stock(acme, goods, bin_code, 5)
+    person.start(f"counts/{count_of(acme, goods)}")
+    for bin_code in ("A-1", "A-2"):
+        count_line(person, bin_code, "5")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    person.page.route(re.compile(r"/recount$"), hold, times=1)
+    again = line_at(person, "A-2").get_by_role("button", name="Count again")
+    with person.page.expect_request(re.compile(r"/recount$")):
+        line_at(person, "A-1").get_by_role("button", name="Count again").click()
+    expect(again).to_be_disabled()
+    held.pop().continue_()
+    expect(again).to_be_enabled()
+    again.click()
+    expect(again).to_have_count(0)
+
+
+def test_expected_lines_are_shown_before_the_start_and_to_all_who_read(
+    new_person: NewPerson, acme: httpx.Client, goods: str
+) -> None:
+    order = document(acme, goods, "entry", 10)
+    receipt = acme.post("/receipts", json={"document_id": order["id"]}).json()["data"]["id"]
+    reader = new_person("exits.manage")
+    reader.start()
+    reader.page.route(re.compile(r"/entry-documents/\d+$"), lambda route: route.abort("failed"))
+    reader.open(f"receipts/{receipt}")
+    alert = reader.page.get_by_role("alert")
+    expect(alert).to_contain_text("cannot be reached")
+    reader.page.unroute_all()
+    alert.get_by_role("button", name="Try again").click()
+    expected = reader.page.get_by_role("region", name="Expected", exact=True)
+    expect(expected.locator("tbody tr")).to_contain_text(goods)
+    expect(reader.page.get_by_role("button", name="Receiving list")).to_be_visible()
+    expect(expected.get_by_role("button")).to_have_count(0)
+
+
+def test_more_cases_than_are_open_are_received_after_a_question(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    [product] = acme.get("/products", params={"item_code": goods}).json()["data"]
+    units = {"units": [{"unit": "BOX", "qty": 12}]}
+    acme.put(f"/products/{product['id']}/packaging", json=units).raise_for_status()
+    receipt = started_receipt(acme, goods)
+    person.start(f"receipts/{receipt}")
+    sent: list[Request] = []
+    person.page.on("request", lambda one: sent.append(one) if one.method == "POST" else None)
+    person.press("Receive goods")
+    dialog = person.page.get_by_role("dialog")
+    fill(dialog, {"Item code": goods, "Quantity": "2", "Unit": "BOX", "Position": "A-1"})
+    dialog.get_by_role("button", name="Receive goods").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("14 more than is open")
+    assert sent == []
