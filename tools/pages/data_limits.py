@@ -100,6 +100,7 @@ def _data() -> str:
 | `differences` of a receipt or an entry document | {plain(receiving_rules.MAX_DIFFERENCES)} | the rest is left out |
 | lines of a hold · days for which goods are held | {dotted(holds.MAX_LINES, holds.MAX_DAYS)} | 422 |
 | lines of a count · positions · products that it names · serials counted at once · lines counted again at once | {dotted(counts.MAX_LINES, counts.MAX_POSITIONS, counts.MAX_PRODUCTS, counts.MAX_SERIALS, counts.MAX_RECOUNTED)} | 422 |
+| stock rows, also empty ones, that a new count or `empty` examines · positions of a warehouse of which a zone is counted | {dotted(counts.MAX_ROWS, counts.MAX_IN_WAREHOUSE)} | 422 |
 | pick faces that a request replenishes by their ids · with `all` | {dotted(replenishment.MAX_PICK_FACES, replenishment.MAX_EXAMINED)} | 422; the rest of all needs `after` |
 | active holds of a product in a warehouse | {MAX_HOLDS} | 422 `rule_blocked` |
 | lines of one `POST /stock-adjustments` | {adjustment_models.MAX_ADJUSTMENT_LINES} | 422 |

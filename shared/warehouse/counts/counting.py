@@ -23,6 +23,7 @@ from shared.warehouse.counts.actions import ACTIONS
 from shared.warehouse.counts.creating import listed
 from shared.warehouse.counts.models import (
     MAX_LINES,
+    MAX_ROWS,
     CountSums,
     GoodsCount,
     StoredCount,
@@ -287,9 +288,11 @@ def _empty(
         lambda: (
             []
             if count.by_products
-            else stock.ids_at_position(tx.store, count.warehouse_id, bin_code)
+            else stock.ids_at_position(tx.store, count.warehouse_id, bin_code, MAX_ROWS)
         ),
     )
+    if len(ids) > MAX_ROWS:
+        raise ValidationFailed([rules.history_problem("bin_code")])
     records = repository.read_lines(tx.store, count.id, line_nums)
     rows = stock.rows_by_id(tx.store, ids).values()
     found = {

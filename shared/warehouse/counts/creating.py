@@ -6,7 +6,9 @@ between two steps.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
+from typing import Protocol
 
 from shared.kernel import references
 from shared.kernel.db import steps
@@ -20,7 +22,9 @@ from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.counts import repository, rules
 from shared.warehouse.counts.models import (
+    MAX_IN_WAREHOUSE,
     MAX_LINES,
+    MAX_ROWS,
     SCOPES,
     CountDraft,
     CountSums,
@@ -41,6 +45,12 @@ _ACTIONS_PER_LINE = 2
 
 type _Seed = tuple[Key, int | str, StoredCountLine]
 """A line to be: the key of its place, its entry in `to_list`, and the line without a number."""
+
+
+class _ReadIds(Protocol):
+    """Reads ids of stock rows; more than `most` of them are not all."""
+
+    def __call__(self, *, most: int) -> list[int]: ...
 
 
 def create_count(tx: Transaction, draft: Checked[CountDraft]) -> CountWithSums:
@@ -147,24 +157,19 @@ def _seeds(
 
     Two requests for the same stock thus never keep parts of it from each other.
     """
-    bins = draft.positions
-    if draft.zone_id is not None:
-        bins = warehouses.positions_of_zone(store, warehouse, draft.zone_id)
-    if bins is not None:
-        pages = map_concurrently(
-            lambda bin_code: stock.ids_at_position(store, warehouse.id, bin_code), list(bins)
-        )
-    else:
+    field = next(name for name in SCOPES if getattr(draft, name) is not None)
+    reads: list[_ReadIds]
+    if field == "item_codes":
         products = [known.products[code].id for code in draft.item_codes or ()]
-        pages = map_concurrently(
-            lambda product: stock.ids_of_product(store, warehouse.id, product), products
-        )
-    rows = stock.rows_by_id(store, chain.from_iterable(pages)).values()
+        reads = [partial(stock.ids_of_product, store, warehouse.id, one) for one in products]
+    else:
+        bins = _positions(store, draft, warehouse)
+        reads = [partial(stock.ids_at_position, store, warehouse.id, one) for one in bins]
+    rows = stock.rows_by_id(store, _read_ids(field, reads)).values()
     seeds = list(_seeds_of(rows, warehouse.id))
     full = {line.bin_code for _, _, line in seeds}
     empty = [bin_code for bin_code in draft.positions or () if bin_code not in full]
     seeds = sorted([*seeds, *(_seed_of_position(warehouse.id, one) for one in empty)], key=_place)
-    field = next(name for name in SCOPES if getattr(draft, name) is not None)
     if not seeds:
         raise ValidationFailed(
             [Problem(field, f"names no stock in warehouse {warehouse.whs_code}")]
@@ -173,6 +178,31 @@ def _seeds(
         message = f"names {len(seeds)} stocks and empty positions; a count has at most {MAX_LINES}"
         raise ValidationFailed([Problem(field, message)])
     return seeds
+
+
+def _positions(store: Store, draft: CountDraft, warehouse: KnownWarehouse) -> Sequence[str]:
+    if draft.zone_id is None:
+        return draft.positions or ()
+    found = warehouses.positions_of_zone(store, warehouse, draft.zone_id, MAX_IN_WAREHOUSE)
+    if problem := rules.zone_problem(warehouse.whs_code, draft.zone_id, found):
+        raise ValidationFailed([problem])
+    return found or ()
+
+
+def _read_ids(field: str, reads: list[_ReadIds]) -> list[int]:
+    """Return the ids of stock rows that `reads` find, also of empty ones."""
+    left = MAX_ROWS
+
+    def read(one: _ReadIds) -> list[int]:
+        nonlocal left
+        found = one(most=left) if left >= 0 else []
+        left -= len(found)
+        return found
+
+    pages = map_concurrently(read, reads)
+    if left < 0:
+        raise ValidationFailed([rules.history_problem(field)])
+    return list(chain.from_iterable(pages))
 
 
 def _place(seed: _Seed) -> Key:

@@ -32,9 +32,13 @@ from shared.warehouse.work.models import Operator
 MAX_LINES = 5_000
 """Most lines of a count."""
 MAX_POSITIONS = 1_000
-"""Most positions that a request names."""
+"""Most positions that a request names, and that a counted zone has."""
 MAX_PRODUCTS = 100
 """Most products that a request names."""
+MAX_ROWS = 20_000
+"""Most stock rows that a request examines: no index leaves out those that are empty."""
+MAX_IN_WAREHOUSE = 20_000
+"""Most positions of a warehouse of which a zone is counted: no index has the zone."""
 MAX_SERIALS = 20
 """Most serials that are counted in one request, so that they fit into one transaction."""
 MAX_RECOUNTED = 200

@@ -11,7 +11,10 @@ from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.counts.models import (
     CLOCK_TOLERANCE_MS,
+    MAX_IN_WAREHOUSE,
     MAX_LINES,
+    MAX_POSITIONS,
+    MAX_ROWS,
     SCOPES,
     CountDraft,
     CountSums,
@@ -58,6 +61,29 @@ def draft_problems(draft: Checked[CountDraft], known: MasterData) -> Iterator[Pr
             yield Problem(f"item_codes.{at}", f"no product has the code {code}")
         elif product and not product.in_stock:
             yield Problem(f"item_codes.{at}", f"product {code} is not kept in stock")
+
+
+def zone_problem(warehouse: str, zone_id: int, positions: Sequence[str] | None) -> Problem | None:
+    """Return the problem of the positions of a zone; None of them if the warehouse has too many."""
+    advice = "name positions"
+    if positions is None:
+        message = f"warehouse {warehouse} has more than {MAX_IN_WAREHOUSE} positions: {advice}"
+    elif len(positions) > MAX_POSITIONS:
+        message = (
+            f"zone {zone_id} has {len(positions)} positions, {MAX_POSITIONS} allowed: {advice}"
+        )
+    else:
+        return None
+    return Problem("zone_id", message)
+
+
+def history_problem(field: str) -> Problem:
+    """Return the problem of a field that names more stock rows than a request examines."""
+    message = (
+        f"names more than {MAX_ROWS} rows of stock with those that are empty now, such as sold"
+        " serials; name fewer products, or count positions or goods one by one"
+    )
+    return Problem(field, message)
 
 
 def is_counted(row: StockRow, warehouse_id: int) -> bool:

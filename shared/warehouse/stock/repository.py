@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from itertools import chain
 from typing import Any, get_args
 
 from shared.kernel.clock import instant
@@ -332,18 +331,32 @@ def listed_at(store: Store, warehouse_id: int, bin_code: str, most: int) -> list
     ]
 
 
-def ids_at_position(store: Store, warehouse_id: int, bin_code: str) -> list[int]:
-    """Return the ids of the rows of a position, also of empty ones; the index can lag behind."""
+def ids_at_position(
+    store: Store, warehouse_id: int, bin_code: str, most: int | None = None
+) -> list[int]:
+    """Return the ids of the rows of a position, also of empty ones; the index can lag behind.
+
+    If there are more than `most`, more than that, but not all.
+    """
     place = {"warehouse_id": id_text(warehouse_id)}
-    return list(chain.from_iterable(id_pages(store, STOCK, "bin_code", bin_code, **place)))
+    return _bounded(id_pages(store, STOCK, "bin_code", bin_code, **place), most)
 
 
-def ids_of_product(store: Store, warehouse_id: int, product_id: int) -> list[int]:
+def ids_of_product(
+    store: Store, warehouse_id: int, product_id: int, most: int | None = None
+) -> list[int]:
     """Return the ids of the rows of a product in a warehouse, as `ids_at_position` does."""
     place = {"warehouse_id": id_text(warehouse_id)}
-    return list(
-        chain.from_iterable(id_pages(store, STOCK, "product_id", id_text(product_id), **place))
-    )
+    return _bounded(id_pages(store, STOCK, "product_id", id_text(product_id), **place), most)
+
+
+def _bounded(pages: Iterable[Iterable[int]], most: int | None) -> list[int]:
+    ids: list[int] = []
+    for page in pages:
+        ids += page
+        if most is not None and len(ids) > most:
+            break
+    return ids
 
 
 def _date_of(turn: str) -> str | None:

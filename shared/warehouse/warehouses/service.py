@@ -1,7 +1,7 @@
 """Use cases of warehouses and positions. `bulk` creates many positions at once."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.lists.entity_pages import id_pages
@@ -185,9 +185,17 @@ def shown_warehouses(
     return [views.warehouse(found, positions[found.id]) for found in records]
 
 
-def positions_of_zone(store: Store, warehouse: KnownWarehouse, zone_id: int) -> list[str]:
-    """Return the codes of the positions of a warehouse that are in a zone, in order."""
-    ids = chain.from_iterable(id_pages(store, POSITIONS, "whs_code", warehouse.whs_code))
+def positions_of_zone(
+    store: Store, warehouse: KnownWarehouse, zone_id: int, most: int
+) -> list[str] | None:
+    """Return the codes of the positions of a warehouse that are in a zone, in order.
+
+    None if the warehouse has more than `most` positions: no index has the zone, so all are read.
+    """
+    pages = id_pages(store, POSITIONS, "whs_code", warehouse.whs_code)
+    ids = list(islice(chain.from_iterable(pages), most + 1))
+    if len(ids) > most:
+        return None
     found = (record.entity for record in POSITIONS.get_many(store, ids))
     return sorted(one.bin_code for one in found if one.zone_id == zone_id)
 

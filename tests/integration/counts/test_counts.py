@@ -101,6 +101,52 @@ def test_count_of_products_and_of_a_zone_has_their_stock(
     assert counts.lines(zone.id) == [(1, "F-01", "BRICK", "open", 3, None)]
 
 
+@pytest.mark.parametrize(
+    ("scope", "field"),
+    [({"item_codes": ["DRILL"]}, "item_codes"), ({"positions": ["B-01", "A-01"]}, "positions")],
+)
+def test_count_of_more_history_than_a_request_examines_is_refused(
+    yard: WarehouseScenario,
+    counts: CountScenario,
+    monkeypatch: pytest.MonkeyPatch,
+    scope: dict[str, Any],
+    field: str,
+) -> None:
+    """Of five serials, four are sold: their rows are empty."""
+    yard.stock_serials(*(f"S{number}" for number in range(5)))
+    for number in range(4):
+        yard.adjust("DRILL", decrease=1, serial=f"S{number}").ok(201)
+    monkeypatch.setattr("shared.warehouse.counts.creating.MAX_ROWS", 5)
+    number = counts.create(**scope).id
+    monkeypatch.setattr("shared.warehouse.counts.counting.MAX_ROWS", 4)
+    if field == "positions":
+        with pytest.raises(ValidationFailed, match="bin_code: names more than 20000 rows"):
+            counts.count(number, empty=True)
+    counts.cancel(number)
+    monkeypatch.setattr("shared.warehouse.counts.creating.MAX_ROWS", 4)
+    with pytest.raises(ValidationFailed, match=f"{field}: names more than 20000 rows"):
+        counts.create(**scope)
+
+
+def test_zone_of_too_many_positions_is_refused(
+    yard: WarehouseScenario, counts: CountScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard.stock("BRICK", 10)
+    for number in (1, 2):
+        yard.erp.patch(f"/warehouse-positions/{number}", {"zone_id": 7}).ok()
+    positions = yard.erp.walk("/warehouse-positions", warehouse="YARD")
+    monkeypatch.setattr("shared.warehouse.counts.rules.MAX_POSITIONS", 1)
+    with pytest.raises(ValidationFailed, match="zone_id: zone 7 has 2 positions, 1 allowed"):
+        counts.create(zone_id=7)
+    monkeypatch.setattr("shared.warehouse.counts.rules.MAX_POSITIONS", 2)
+    limit = "shared.warehouse.counts.creating.MAX_IN_WAREHOUSE"
+    monkeypatch.setattr(limit, len(positions) - 1)
+    with pytest.raises(ValidationFailed, match="zone_id: warehouse YARD has more than"):
+        counts.create(zone_id=7)
+    monkeypatch.setattr(limit, len(positions))
+    assert counts.create(zone_id=7).lines == 1
+
+
 def test_invalid_counts_are_refused_with_all_problems(
     yard: WarehouseScenario, counts: CountScenario
 ) -> None:
