@@ -181,6 +181,7 @@ def _requests() -> str:
 | rows of a file of a reconciliation | {plain(reconciliations.MAX_ROWS)} | the file is not compared |
 | differences that a reconciliation shows | {plain(reconciliations.MAX_DIFFERENCES)}, the largest, each with {reconciliations.MAX_SHOWN} movements or works | the others are in a workbook |
 | movements that a reconciliation looks at | {plain(movements.MAX_OF_PRODUCT)} of a product, {plain(movements.MAX_MOVEMENTS)} in all | the difference is not `explained` |
+| transactions before its position that a reconciliation looks at, if others were late | {plain(movements.MAX_ENTRIES)} | differences whose movements may precede the position are not `explained` |
 | unacknowledged works that a reconciliation looks at | the newest {MAX_WORKS} of each kind; transfers without answer among the newest {plain(MAX_TRANSFERS)} executed ones | |
 | lists of an [export](../guides/changes.md#snapshots) | 1 to {exports.MAX_OBJECTS} | 422 |
 | exports of a company in progress | 1 | 409 `conflict` |

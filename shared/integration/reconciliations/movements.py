@@ -28,6 +28,9 @@ MAX_OF_PRODUCT = 2_000
 MAX_MOVEMENTS = 20_000
 """Movements of a product, and of all products, that are looked at: the largest differences first.
 """
+MAX_ENTRIES = 50_000
+"""Entries of the feed that are read to find movements in front of a position. A transaction that
+was appended late lets those of its delay before the position be doubtful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +87,11 @@ def _earlier(
 ) -> tuple[dict[int, Record[Movement]], Collection[int]]:
     """Return the movements behind a position that began before `until_ms`, from the indexes.
 
-    The other value are the products with too many movements.
+    The other value are the products with too many movements, and those of which too much would be
+    read to know which are behind the position.
     """
-    # What is in front of the first entry is older than the feed.
-    since_ms = after.newest_ms - (head.delay_behind(after.position) if after.position else 0)
-    before = {
-        number
-        for entry in entries_since(store, head, after.position, since_ms=since_ms)
-        for number in movement_ids(entry)
-    }
+    # What began before the feed is in none of its entries: it precedes the position.
+    since_ms = max(head.epoch, after.newest_ms - head.delay_behind(after.position))
     since = instant(since_ms)
     numbers = map_concurrently(
         lambda one: stock.movement_ids_since(store, one, since, most=MAX_OF_PRODUCT), [*products]
@@ -103,11 +102,42 @@ def _earlier(
         if ids is None or len(chosen) + len(ids) > MAX_MOVEMENTS:
             left_out.add(product_id)
         else:
-            chosen += [number for number in ids if number not in before]
-    found = movements_by_id(store, chosen)
-    return {
-        number: one for number, one in found.items() if since_ms <= _began_ms(one) < until_ms
-    }, left_out
+            chosen += ids
+    found = {
+        number: one
+        for number, one in movements_by_id(store, chosen).items()
+        if since_ms <= _began_ms(one) < until_ms
+    }
+    # No entry up to the position began later than its newest.
+    doubtful = {
+        number: began
+        for number, one in found.items()
+        if (began := _began_ms(one)) <= after.newest_ms
+    }
+    before, unknown = _up_to(store, head, after, doubtful)
+    left_out |= {found[number].entity.product_id for number in unknown}
+    return {number: one for number, one in found.items() if number not in before}, left_out
+
+
+def _up_to(
+    store: Store, head: FeedHead, place: FeedPlace, doubtful: Mapping[int, int]
+) -> tuple[Collection[int], Collection[int]]:
+    """Return which movements the feed has up to a position, and of which this is not known.
+
+    `doubtful` has the movements, with the times at which their transactions began.
+    """
+    before: set[int] = set()
+    waiting = set(doubtful)
+    since_ms = min(doubtful.values(), default=0)
+    entries = entries_since(store, head, place.position, since_ms=since_ms)
+    for read, entry in enumerate(entries if doubtful else ()):
+        if read == MAX_ENTRIES:
+            return before, waiting
+        before |= waiting.intersection(movement_ids(entry))
+        waiting -= before
+        if not waiting:
+            break
+    return before, ()
 
 
 def _began_ms(record: Record[Movement]) -> int:

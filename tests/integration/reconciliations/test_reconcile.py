@@ -445,6 +445,35 @@ def test_a_product_that_moved_too_often_is_not_explained(
     assert (bricks.explained, cement.explained) == (True, False)
 
 
+def test_movements_that_may_precede_a_position_are_looked_for_within_a_limit(
+    erp: ReconciliationScenario, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The relay was late once: what was committed before the position may be behind it."""
+    for _ in range(2):
+        clock.advance(1)
+        erp.yard.stock("BRICK", 1)
+    clock.advance(1)
+    for batch in ("L1", "L2"):
+        erp.yard.stock("CEMENT", 1, batch=batch)
+    position = erp.relay()
+    erp.yard.stock("CEMENT", 1, batch="L2")
+    clock.advance(120)
+    erp.yard.stock("BRICK", 3)
+    erp.relay()
+    clock.advance(120)
+    erp.yard.stock("CEMENT", 4, batch="L1")
+    erp.relay()
+    lines = [line("BRICK", 12), line("CEMENT", 11, "L1"), line("CEMENT", 6, "L2")]
+
+    def explained() -> dict[str, bool]:
+        found = erp.reconcile(*lines, position=position).differences
+        return {f"{one.item_code} {one.batch}": one.explained for one in found}
+
+    assert set(explained().values()) == {True}
+    monkeypatch.setattr(movements, "MAX_ENTRIES", 2)
+    assert explained() == {"BRICK None": False, "CEMENT L1": True, "CEMENT L2": True}
+
+
 def test_the_newest_movements_of_a_difference_are_shown(
     erp: ReconciliationScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
