@@ -6,8 +6,7 @@ which version each changed resource had before them. So the sums are those of on
 """
 
 from array import array
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -28,6 +27,7 @@ from shared.kernel.events.feed import (
     STREAM_MS,
     Checksums,
     FeedHead,
+    added,
     checksums_of,
     complete_head,
     head_item,
@@ -59,16 +59,25 @@ def begin_feed(store: Store, report: ReportProgress = no_progress) -> FeedHead:
     head = FeedHead(epoch, position=0, checksums={}, is_complete=False)
     item = to_attributes(head_item(store.table, head))
     retry_transient_errors(partial(store.client.put_item, TableName=store.table, Item=item))
-    return complete_head(store, head, sums_at(store, head, report))
+    return complete_head(store, head, sums_at(store, head, report, began_ms=epoch))
 
 
-def sums_at(store: Store, head: FeedHead, report: ReportProgress = no_progress) -> Checksums:
+def sums_at(
+    store: Store,
+    head: FeedHead,
+    report: ReportProgress = no_progress,
+    *,
+    began_ms: int | None = None,
+) -> Checksums:
     """Return number and sum of the versions that existed at the position of a head just read.
+
+    They include what was committed before `began_ms`, by default now, and waits for longer than the
+    stream brings it to the relay. A feed that begins takes its epoch, as the relay does.
 
     Raises:
         Conflict: Another run has started a new feed meanwhile.
     """
-    began_ms = now_ms()
+    began_ms = now_ms() if began_ms is None else began_ms
     versions = _Versions.read(store, report)
     append_committed(store, since_ms=began_ms - STREAM_MS)
     latest = latest_head(store, head)
@@ -135,12 +144,15 @@ class _Versions:
 
     def sums(self) -> Checksums:
         """Return number and sum of the versions of each object."""
-        found = defaultdict[str, list[tuple[ResourceId, int]]](list)
-        for noun, numbers in self._of_numbers.items():
-            found[noun] += [(number, version) for number, version in enumerate(numbers) if version]
-        for noun, texts in self._of_texts.items():
-            found[noun] += [(name, version) for name, version in texts.items() if version]
-        return {noun: checksums_of(noun, versions) for noun, versions in found.items()}
+        known: list[tuple[str, Iterable[tuple[ResourceId, int]]]] = [
+            *((noun, enumerate(numbers)) for noun, numbers in self._of_numbers.items()),
+            *((noun, texts.items()) for noun, texts in self._of_texts.items()),
+        ]
+        found: Checksums = {}
+        for noun, versions in known:
+            existing = ((name, version) for name, version in versions if version)
+            found = added(found, {noun: checksums_of(noun, existing)})
+        return found
 
 
 def _scan(store: Store, start: Mapping[str, Any]) -> Any:

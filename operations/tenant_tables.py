@@ -13,11 +13,12 @@ from shared.identity.tenancy.directory import current_table, read_item, tenant_f
 from shared.kernel.aws import client, read_pages
 from shared.kernel.config import config
 from shared.kernel.db import schema
+from shared.kernel.db.aws_errors import cancellation_reasons
 from shared.kernel.db.items import from_attributes, item_at, key_of, to_attributes
 from shared.kernel.db.outbox_item import CHANGES_SINCE
 from shared.kernel.db.schema import TableVersion
 from shared.kernel.db.store import key_attributes
-from shared.kernel.db.table import EXPIRY, table_definition
+from shared.kernel.db.table import EXPIRY, PARTITION_KEY, table_definition
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from shared.kernel.events.feed import HEAD_KEY, first_head
 
@@ -219,13 +220,27 @@ def complete_restored_table(name: str, slug: str, progress: ReportProgress) -> N
 
 
 def write_version(slug: str, version: int) -> TableVersion:
-    """Record the version of a new table in it, and begin its feed of changes. Safe to repeat."""
+    """Record the version of a new table in it, and begin its feed of changes. Safe to repeat.
+
+    A feed that has entries stays: another creation of the tenant has ended meanwhile.
+    """
     name = table_of(slug)
-    items = [item_at(schema.VERSION_KEY, version=version)]
-    if version >= CHANGES_SINCE:
-        items.append(first_head(name))
-    puts = [{"Put": {"TableName": name, "Item": to_attributes(item)}} for item in items]
-    client("dynamodb").transact_write_items(TransactItems=puts)
+    dynamodb = client("dynamodb")
+    recorded: dict[str, Any] = {"Item": to_attributes(item_at(schema.VERSION_KEY, version=version))}
+    begun = {
+        "Item": to_attributes(first_head(name)),
+        "ConditionExpression": f"attribute_not_exists({PARTITION_KEY}) OR #position = :begin",
+        "ExpressionAttributeNames": {"#position": "position"},
+        "ExpressionAttributeValues": {":begin": {"N": "0"}},
+    }
+    puts = [recorded, begun] if version >= CHANGES_SINCE else [recorded]
+    try:
+        dynamodb.transact_write_items(
+            TransactItems=[{"Put": {"TableName": name, **put}} for put in puts]
+        )
+    except dynamodb.exceptions.TransactionCanceledException as error:
+        if cancellation_reasons(error)[-1]["Code"] != "ConditionalCheckFailed":
+            raise
     return TableVersion.of(version)
 
 

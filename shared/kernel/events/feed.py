@@ -145,8 +145,10 @@ def checksum(noun: str, name: ResourceId, version: int) -> int:
 
 def checksums_of(noun: str, versions: Iterable[tuple[ResourceId, int]]) -> tuple[int, int]:
     """Return the number and the sum of versions, given with the ids of the resources."""
-    found = [checksum(noun, name, version) for name, version in versions]
-    return len(found), sum(found) % _MODULUS
+    count, total = 0, 0
+    for name, version in versions:
+        count, total = count + 1, total + checksum(noun, name, version)
+    return count, total % _MODULUS
 
 
 def first_head(table: str) -> Item:

@@ -175,6 +175,18 @@ def test_changes_of_writers_whose_clocks_are_ahead_are_counted_once(
     assert _sums(feed) == checksums_of(listed_versions(feed.stack))
 
 
+def test_what_waits_for_twelve_hours_during_the_beginning_is_counted_once(
+    feed: FeedScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    _without_feed(feed)
+    feed.create(1)
+    clock.advance(STREAM_MS / 1000 - 8)
+    with aws_faults.faulty(before_first("PutItem", partial(clock.advance, 16))):
+        begin_feed(feed.store)
+    feed.relay()
+    assert _sums(feed) == checksums_of(listed_versions(feed.stack))
+
+
 def test_verify_finds_sums_that_differ_and_ends_the_feed(feed: FeedScenario, clock: Clock) -> None:
     clock.freeze()
     feed.create(1)

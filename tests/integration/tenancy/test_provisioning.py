@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -281,6 +282,20 @@ def test_a_table_that_was_recovered_from_a_backup_has_no_feed_of_changes() -> No
     tenant_tables.ensure_version("acme", current_version().written)
 
     assert _feed_head() is None
+
+
+def test_a_feed_that_another_creation_has_begun_goes_on(aws_faults: AwsFaults) -> None:
+    """The other one ended, and the tenant was used, after this one saw an empty table."""
+    create_tenant(ACME)
+    used = head_item("stowage-tenant-acme", FeedHead(epoch=1, position=7, checksums={}))
+    put = partial(
+        client("dynamodb").put_item, TableName="stowage-tenant-acme", Item=to_attributes(used)
+    )
+    with aws_faults.faulty(before_first("TransactWriteItems", put)):
+        tenant_tables.ensure_version("acme", current_version().written)
+    head = _feed_head()
+    assert head
+    assert (head.epoch, head.position) == (1, 7)
 
 
 def test_list_of_tenants_is_sorted_and_contains_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
