@@ -19,7 +19,14 @@ from shared.kernel.events.feed import (
     read_head,
     read_head_behind_chunk,
 )
-from shared.kernel.events.feed_ids import AppendedIds, appended_ids, with_appended
+from shared.kernel.events.feed_ids import appended_ids, with_appended
+from shared.kernel.events.feed_late import (
+    LATE_MS,
+    MOST_MARKS,
+    appended_late,
+    is_late,
+    put_late_chunk,
+)
 from shared.kernel.events.outbox import OutboxEntry, RecoveryRequest, RedeliveryRequest, parse_entry
 
 _OLDEST_MS = 90 * 86_400_000
@@ -53,26 +60,53 @@ def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
     if not (head := read_head(store)):
         return
     waiting, attempt = _waiting(store, head, entries), 0
-    known: AppendedIds | None = None
     while waiting:
-        if known is None or known.position != head.position:
-            known = appended_ids(store, head, min(one.began_ms for one in waiting))
-        if known is not None:
-            waiting = [one for one in waiting if not known.has(one.id)]
-            batch = _first_batch(waiting)
-            if not batch:
-                return
-            after = head.after(batch)
-            if put_chunk(store, head, after, batch) and moved_head(store, head, after):
-                waiting, head = waiting[len(batch) :], after
-                known = with_appended(store, known, head, (one.id for one in batch))
-                continue
+        batch = _first_batch(head, waiting)
+        append_batch = _append_late if is_late(head, batch[0]) else _append_batch
+        after = append_batch(store, head, batch)
+        if after is not None:
+            waiting, head = waiting[len(batch) :], after
+            continue
         attempt = store.back_off(attempt)
         latest = read_head_behind_chunk(store)
         if latest is None or latest.epoch != head.epoch:
             append(store, entries)
             return
         head = latest
+
+
+def _append_batch(
+    store: Store, head: FeedHead, batch: Sequence[UnappendedEntry]
+) -> FeedHead | None:
+    """Append those of a batch that the feed lacks; return its head then, None for another attempt.
+
+    None of them is late.
+    """
+    known = appended_ids(store, head, min(one.began_ms for one in batch))
+    if known is None:
+        return None
+    missing = [one for one in batch if not known.has(one.id)]
+    if not missing:
+        return head
+    after = head.after(missing)
+    if put_chunk(store, head, after, missing) and moved_head(store, head, after):
+        with_appended(store, known, after, (one.id for one in missing))
+        return after
+    return None
+
+
+def _append_late(store: Store, head: FeedHead, batch: Sequence[UnappendedEntry]) -> FeedHead | None:
+    """Append those of a batch of late entries that the feed lacks, as `_append_batch` does."""
+    appended = appended_late(store, head, batch)
+    if appended is None:
+        return None
+    missing = [one for one in batch if one.id not in appended]
+    if not missing:
+        return head
+    after = head.after(missing)
+    if put_late_chunk(store, head, after, missing) and moved_head(store, head, after):
+        return after
+    return None
 
 
 def _waiting(
@@ -146,13 +180,22 @@ def _read_batch(store: Store, wanted: Mapping[str, Any]) -> Any:
     return store.client.batch_get_item(RequestItems=wanted)
 
 
-def _first_batch(entries: Sequence[UnappendedEntry]) -> list[UnappendedEntry]:
-    """Return the first entries, as many as one chunk takes; at least one."""
-    batch: list[UnappendedEntry] = []
-    changes = 0
-    for one in entries[:_MOST_ENTRIES]:
+def _first_batch(head: FeedHead, entries: Sequence[UnappendedEntry]) -> list[UnappendedEntry]:
+    """Return the first entries, as many as one chunk takes; at least one.
+
+    They began within little time, and all are late or none, also by the others.
+    """
+    first = entries[0]
+    late = is_late(head, first)
+    batch = [first]
+    changes = len(first.noted.changes)
+    oldest_ms = newest_ms = first.began_ms
+    for one in entries[1 : MOST_MARKS if late else _MOST_ENTRIES]:
         changes += len(one.noted.changes)
-        if batch and changes > _MOST_CHANGES:
+        oldest_ms, newest_ms = min(oldest_ms, one.began_ms), max(newest_ms, one.began_ms)
+        latest_ms = newest_ms if late else max(head.newest_ms, newest_ms)
+        is_apart = latest_ms - oldest_ms >= LATE_MS or is_late(head, one) != late
+        if is_apart or changes > _MOST_CHANGES:
             break
         batch.append(one)
     return batch

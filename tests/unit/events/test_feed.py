@@ -75,8 +75,8 @@ def test_a_chunk_of_the_most_entries_or_changes_fits_in_an_item() -> None:
     wide = [_entry(f"evt_{number:032x}", *changes) for number in range(200)]
     small = [_entry(f"evt_{number:032x}", _of_product(number, None, 1)) for number in range(2_000)]
     for entries, count in ((wide, 40), (small, 500)):
-        batch = _first_batch(entries)
-        assert len(batch) == count
         head = FeedHead(1, 0, {})
+        batch = _first_batch(head, entries)
+        assert len(batch) == count
         chunk = chunk_item(head, head.after(batch), batch)
         assert len(unpack([chunk["entries"]])) + len(chunk["ids"]) < PART_SIZE
