@@ -176,6 +176,7 @@ def _transfer(number: int, times: spec.Times) -> StoredTransfer:
             "to_whs_code": spec.unless(number, 4, WAREHOUSE_CODES[warehouse_of(number // 2)]),
             "doc_entry": (None, 4711, "4711-A")[number % 3],
             "message": spec.unless(number, 3, "Period is closed"),
+            "reason": spec.unless(number, 4, "Tidy up"),
             "user_id": spec.unless(number, 4, 7),
             "operator": spec.unless(
                 number, 3, {"id": 9, "name": spec.unless(number, 2, "Ana Núñez")}
@@ -191,7 +192,8 @@ TRANSFER_LIST = spec.Listed(
     period=True,
     fields=spec.fields("""
         integer: id user_id? operator.id
-        string: status wms_status sap_status? from_whs_code? to_whs_code? message? operator.name?
+        string: status wms_status sap_status? from_whs_code? to_whs_code? message? reason?
+        string: operator.name?
         string|integer: doc_entry?
         object: operator?
         date-time: created_at?! updated_at?!

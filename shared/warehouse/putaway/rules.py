@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from shared.warehouse.pick_faces.models import PickFace
 from shared.warehouse.putaway.models import MAX_SUGGESTIONS, PutawayReason, PutawaySuggestion
 from shared.warehouse.warehouses.models import KnownPosition, StoredPosition
 
@@ -26,6 +27,16 @@ def may_store(position: KnownPosition) -> bool:
     """Return whether goods of any product can be put at an empty position."""
     is_open = not (position.disabled or position.blocked)
     return is_open and position.type in TYPES and not position.products
+
+
+def lacking(face: PickFace, there: Decimal) -> Decimal | None:
+    """Return what a pick face lacks to its maximum; without one, to its minimum if it lacks some.
+
+    None of a pick face that takes any quantity.
+    """
+    if face.maximum is not None:
+        return face.maximum - there
+    return face.minimum - there if face.minimum is not None and there < face.minimum else None
 
 
 def smaller(*rooms: Decimal | None) -> Decimal | None:

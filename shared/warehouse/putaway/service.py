@@ -64,7 +64,7 @@ def suggest(store: Store, parameters: PutawayParameters) -> list[PutawaySuggesti
         lambda: map_concurrently(
             lambda start: warehouses.sequenced_positions(store, code, start, _SAMPLE), starts
         ),
-        lambda: stock.all_free_rows(store, product_id, warehouse.id),
+        lambda: stock.many_free_rows(store, product_id, warehouse.id)[0],
         lambda: pick_faces.get_pick_faces(store, faces),
         lambda: uses.without_stock(store, [one.id for one in window]),
         lambda: warehouses.find_positions_eventually(store, code, [one.bin_code for one in window]),
@@ -89,18 +89,28 @@ def suggest(store: Store, parameters: PutawayParameters) -> list[PutawaySuggesti
             store, sorted({product_id, *(one.product_id for one in chain(*listed))})
         ),
     )
-    found = _Found(product_id, by_bin, known, empty, _contents(rows.values()), packagings)
+    same = {
+        row.position_id
+        for row in rows.values()
+        if row.product_id == product_id and row.qty and parameters.batch in {None, row.batch_num}
+    }
+    contents = _contents(rows.values())
+    found = _Found(product_id, by_bin, known, empty, same, contents, packagings)
     return rules.suggestions(found.candidates(positions), parameters.qty or Decimal(1))
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What was read of a product, its pick faces by position, and positions: with goods, empty."""
+    """What was read of a product, its pick faces by position, and positions: with goods, empty.
+
+    `same_goods` has the ids of those where the product lies, and its batch if one is given.
+    """
 
     product_id: int
     faces: Mapping[str, PickFace]
     with_goods: Mapping[str, KnownPosition]
     empty: Mapping[str, KnownPosition]
+    same_goods: Container[int | None]
     contents: Mapping[int, Contents]
     packagings: Packagings
 
@@ -116,11 +126,13 @@ class _Found:
                     yield Candidate(one, "empty", room)
             elif known.disabled or known.blocked:
                 continue
-            elif face and face.maximum is not None:
+            else:
                 there = contents.get(self.product_id, ZERO)
-                yield Candidate(one, "pick_face", rules.smaller(room, face.maximum - there))
-            elif face or not known.products:
-                yield Candidate(one, "same_goods", room)
+                lacking = rules.lacking(face, there) if face else None
+                if lacking is not None:
+                    yield Candidate(one, "pick_face", rules.smaller(room, lacking))
+                elif one.id in self.same_goods and (face or not known.products):
+                    yield Candidate(one, "same_goods", room)
 
 
 def _window(

@@ -7,8 +7,9 @@ request continues after it. What is below its minimum and has a waiting transfer
 import zlib
 from collections.abc import Sequence
 
-from shared.kernel.db.actions import Cost
+from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.items import Item, inflate
+from shared.kernel.db.lists.entity_pages import MAX_INDEX_LAG_MS
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.steps import has_room, run_steps
 from shared.kernel.db.store import Store
@@ -122,7 +123,10 @@ def _replenish(
     `progress` is brought up to date.
     """
     code, last = warehouse.whs_code, page[-1].id if page else progress.last
-    needs = read_needs(tx.store, warehouse, page)
+    needs = read_needs(tx.store, warehouse, page, exact=True)
+    unseen = any(need.lines and not need.is_seen for need in needs)
+    if unseen and tx.elapsed_ms < MAX_INDEX_LAG_MS:
+        raise StaleRead
     transfers.reserve_transfers(tx, sum(bool(need.lines) for need in needs))
     waiting, named = dict[int, dict[int, int]](), list[Item]()
     for need in needs:

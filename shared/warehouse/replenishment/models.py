@@ -35,7 +35,8 @@ class Need:
     """A pick face with less than its minimum.
 
     `qty` is what pickings have not allocated there, `needed` what lacks to the maximum, without
-    what the waiting transfer `transfer_id` brings. `lines` bring what there is of it.
+    what the waiting transfer `transfer_id` brings. `lines` bring what there is of it, as far as it
+    fits. `is_seen` is false if goods lie there that an index does not show yet.
     """
 
     face: PickFace
@@ -43,6 +44,7 @@ class Need:
     needed: Decimal
     transfer_id: int | None
     lines: list[TransferLine]
+    is_seen: bool = True
 
     @property
     def left(self) -> Decimal:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from itertools import batched
+from itertools import batched, chain
 
 from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.store import Store
@@ -13,6 +13,7 @@ from shared.warehouse.catalog import service as catalog
 from shared.warehouse.pick_faces import service as pick_faces
 from shared.warehouse.pick_faces.models import KnownPickFace, PickFace
 from shared.warehouse.replenishment import rules
+from shared.warehouse.replenishment.faces import FaceStock, is_room_enforced, read_faces
 from shared.warehouse.replenishment.models import Need
 from shared.warehouse.replenishment.rules import Taken
 from shared.warehouse.settings.values import settings_of
@@ -55,10 +56,20 @@ class _Reading:
     def usable_rows(self, numbers: Iterable[int], bins: Iterable[str] = ()) -> list[StockRow]:
         """Read those of the rows that pickings can be given; with them the positions `bins`."""
         keys = [warehouses.position_key(self.warehouse.whs_code, one) for one in bins]
-        blocks = settings_of(self.store.company).expired_stock == "block"
-        first_day = self.store.company.today if blocks else None
         rows = stock.rows_by_id(self.store, numbers, also=keys).values()
-        return [row for row in rows if rules.is_usable(row, first_day)]
+        return [row for row in rows if rules.is_usable(row, self.first_day)]
+
+    def has_seen(self, one: _ShortFace, there: FaceStock) -> bool:
+        """Return whether the quantity of a pick face includes all that lies there."""
+        rows = [row for row in there.rows if row.product_id == one.face.product_id]
+        free = (row.qty - row.allocated for row in rows if rules.is_usable(row, self.first_day))
+        return there.is_all and sum(free, ZERO) <= one.qty
+
+    @property
+    def first_day(self) -> str | None:
+        """The earliest expiry date that goods may have; None for any."""
+        blocks = settings_of(self.store.company).expired_stock == "block"
+        return self.store.company.today if blocks else None
 
     def sources(self, wanted: Mapping[int, Decimal]) -> dict[int, "_Sources"]:
         """Read stock to fill pick faces, until there is as much as is wanted of each product."""
@@ -109,11 +120,16 @@ class _Sources:
 
 
 def read_needs(
-    store: Store, warehouse: KnownWarehouse, faces: Sequence[KnownPickFace]
+    store: Store,
+    warehouse: KnownWarehouse,
+    faces: Sequence[KnownPickFace],
+    *,
+    exact: bool = False,
 ) -> list[Need]:
     """Return those of the pick faces that have less than their minimum, in the same order.
 
-    `store` is repeatable: it keeps the aliases of products and positions for the caller.
+    `exact` needs say whether an index has missed goods there; it takes more round trips. `store` is
+    repeatable: it keeps the aliases of products and positions for the caller.
     """
     code, products = warehouse.whs_code, sorted({face.product_id for face in faces})
     numbers = [face.id for face in faces]
@@ -124,9 +140,12 @@ def read_needs(
         *(transfers.waiting_replenishments_key(code, product) for product in products),
     ]
     free: dict[int, list[FreeRow]] = {}
+    cut = set[int]()
 
     def read_free(product: int) -> None:
-        free[product] = stock.all_free_rows(store, product, warehouse.id)
+        free[product], is_all = stock.many_free_rows(store, product, warehouse.id)
+        if not is_all:
+            cut.add(product)
 
     # The keys are read 100 at a time; what follows finds them in the cache.
     parts = [partial(store.get_many, part) for part in batched(keys, 100, strict=False)]
@@ -142,6 +161,10 @@ def read_needs(
         for row in rows
         if (product, row.bin_code) in places
     ]
+    # Of a product with more free rows than are read, those at a pick face may be behind them.
+    behind = [face.bin_code for face in faces if face.product_id in cut]
+    listed = map_concurrently(lambda one: stock.listed_at(store, warehouse.id, one), behind)
+    at_faces += [one.id for one in chain(*listed) if one.product_id in cut]
     rows, moving = run_all(
         lambda: reading.usable_rows(at_faces),
         lambda: transfers.get_transfers(
@@ -151,7 +174,8 @@ def read_needs(
     coming = [record.entity for record in moving]
     for transfer in coming:
         rules.take(reading.taken[transfer.lines[0].product_id], transfer.lines)
-    return _with_lines(reading, _short([record.entity for record in records], rows, coming))
+    short = _short([record.entity for record in records], rows, coming)
+    return _with_lines(reading, short, exact=exact)
 
 
 def _short(
@@ -175,22 +199,43 @@ def _short(
     return found
 
 
-def _with_lines(reading: _Reading, short: Sequence[_ShortFace]) -> list[Need]:
-    """Return the needs with the lines that fill them, of which no two take the same stock."""
+def _with_lines(reading: _Reading, short: Sequence[_ShortFace], *, exact: bool) -> list[Need]:
+    """Return the needs with the lines that fill them, of which no two take the same stock.
+
+    With the setting `capacity` at `enforce`, the lines bring no more than fits.
+    """
     bins = [one.face.bin_code for one in short]
     positions = warehouses.find_positions(reading.store, reading.warehouse.whs_code, bins)
     usable = {bin_code for bin_code, at in positions.items() if not (at.disabled or at.blocked)}
     filled = [one for one in short if one.transfer is None and one.face.bin_code in usable]
+    there: dict[int, FaceStock] = {}
+    is_enforced = is_room_enforced(reading.store)
+
+    def read_there() -> None:
+        to_fill = [one.face for one in filled]
+        there.update(read_faces(reading.store, reading.warehouse, to_fill, positions))
+
+    if is_enforced:
+        read_there()
+    fitting = {
+        one.face.id: rules.fitting(one.needed, at.room if (at := there.get(one.face.id)) else None)
+        for one in filled
+    }
     wanted: dict[int, Decimal] = {}
     for one in filled:
         product = one.face.product_id
-        wanted[product] = wanted.get(product, ZERO) + one.needed
-    sources = reading.sources(wanted)
+        wanted[product] = wanted.get(product, ZERO) + fitting[one.face.id]
+    sources, _ = run_all(
+        lambda: reading.sources(wanted),
+        lambda: read_there() if exact and not is_enforced else None,
+    )
     needs: list[Need] = []
     for one in short:
         product, lines = one.face.product_id, list[TransferLine]()
         if one in filled:
-            lines = sources[product].lines_to(one.face, one.needed, reading.taken[product])
+            qty = fitting[one.face.id]
+            lines = sources[product].lines_to(one.face, qty, reading.taken[product])
         number = one.transfer.id if one.transfer else None
-        needs.append(Need(one.face, one.qty, one.needed, number, lines))
+        is_seen = (at := there.get(one.face.id)) is None or reading.has_seen(one, at)
+        needs.append(Need(one.face, one.qty, one.needed, number, lines, is_seen))
     return needs

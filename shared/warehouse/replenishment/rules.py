@@ -63,6 +63,11 @@ def needed(face: PickFace, qty: Decimal, coming: Decimal) -> Decimal | None:
     return max(ZERO, most - qty - coming)
 
 
+def fitting(needed: Decimal, room: Decimal | None) -> Decimal:
+    """Return how much of what is needed has room at the pick face; `room` is None for any."""
+    return needed if room is None else max(ZERO, min(needed, room))
+
+
 def source_positions(positions: Iterable[KnownPosition]) -> dict[int, bool]:
     """Return the ids of the positions to take stock from, and whether they are reserves.
 

@@ -55,6 +55,8 @@ FIRST_DATE = "0001-01-01"
 """The lowest expiry date; rows without one come before it."""
 FREE_PAGE = 300
 """Rows that an allocation considers at once."""
+_LISTED_PAGES = 5
+"""Pages of rows with the code of a position that are looked at, if others have its code."""
 _NO_STOCK = quantity_text(Decimal(0))
 
 
@@ -309,9 +311,26 @@ def free_rows(
 
 
 def listed_at(store: Store, warehouse_id: int, bin_code: str, most: int) -> list[ListedRow]:
-    """Return the newest rows of a position, up to `most` of those with its code anywhere."""
+    """Return the newest rows of a position, up to `most`.
+
+    Other warehouses may have its code, too: at most `_LISTED_PAGES` times as many are looked at.
+    """
+    found: list[ListedRow] = []
+    start: AttributeMap | None = None
+    for _ in range(_LISTED_PAGES):
+        page, start = _listed_page(store, warehouse_id, bin_code, most, start)
+        found += page
+        if start is None or len(found) >= most:
+            break
+    return found[:most]
+
+
+def _listed_page(
+    store: Store, warehouse_id: int, bin_code: str, most: int, start: AttributeMap | None
+) -> tuple[list[ListedRow], AttributeMap | None]:
     index = STOCK.index_of("bin_code")
     partition, sort = index_keys(index)
+    more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
     page = store.query(
         IndexName=index_name(index),
         KeyConditionExpression=f"{partition} = :bin",
@@ -325,10 +344,12 @@ def listed_at(store: Store, warehouse_id: int, bin_code: str, most: int) -> list
         },
         ScanIndexForward=False,
         Limit=most,
+        **more,
     )  # fmt: skip
-    return [
+    rows = [
         ListedRow(id_of(item[sort]), int(item[STABLE_FACETS]["product_id"])) for item in page.items
     ]
+    return rows, page.last_key
 
 
 def ids_at_position(

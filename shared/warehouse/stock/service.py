@@ -38,6 +38,8 @@ _NO_WAREHOUSE = 0
 _MOST_PLACES = 10
 _LISTED = 300
 """Rows of a position with a long history that are looked at."""
+_MANY_FREE = 20_000
+"""Free rows of a product after which no more are read."""
 
 
 def list_stock(
@@ -61,17 +63,23 @@ def rows_by_id(
     return {record.id: record.entity for record in STOCK.get_many(store, numbers, also=also)}
 
 
-def all_free_rows(store: Store, product_id: int, warehouse_id: int) -> list[FreeRow]:
-    """Return all rows of a product with available stock, in the order of `free_rows`."""
+def many_free_rows(store: Store, product_id: int, warehouse_id: int) -> tuple[list[FreeRow], bool]:
+    """Return the rows of a product with available stock, in the order of `free_rows`.
+
+    The other value is whether these are all: it ends with the page that has the 20,000th row.
+    """
     rows, last = repository.free_rows(store, product_id, warehouse_id, None, whole=True)
-    while last:
+    while last and len(rows) < _MANY_FREE:
         more, last = repository.free_rows(store, product_id, warehouse_id, last, whole=True)
         rows += more
-    return rows
+    return rows, last is None
 
 
 def listed_at(store: Store, warehouse_id: int, bin_code: str) -> list[ListedRow]:
-    """Return the newest rows of a position, also empty ones; the index can lag behind."""
+    """Return the newest 300 rows of a position, also empty ones; the index can lag behind.
+
+    They are fewer if many other warehouses have a position of this code with many rows.
+    """
     return repository.listed_at(store, warehouse_id, bin_code, _LISTED)
 
 

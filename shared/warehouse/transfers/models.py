@@ -76,6 +76,7 @@ class Transfer(Stored):
     to_whs_code: str | None
     doc_entry: int | str | None
     message: str | None
+    reason: str | None
     user_id: int | None
     operator: Operator | None
     created_at: Timestamp

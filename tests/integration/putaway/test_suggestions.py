@@ -150,3 +150,39 @@ def test_position_that_is_renamed_meanwhile_is_left_out(
         found = _suggested(yard)
 
     assert {one[0] for one in found} >= {"B-01", "R-01"}
+
+
+def test_pick_face_without_a_maximum_takes_its_minimum_or_the_same_goods(
+    yard: ReplenishmentScenario,
+) -> None:
+    yard.face("BRICK", "F-01", 10, None)
+    yard.face("BRICK", "F-02", None, None)
+    assert [one[:2] for one in _suggested(yard)][:2] == [("F-01", "pick_face"), ("A-01", "empty")]
+    yard.yard.stock("BRICK", 4, "F-01")
+    yard.yard.stock("BRICK", 4, "F-02")
+    found = _suggested(yard)
+    assert found[:2] == [("F-01", "pick_face", 6, 6), ("F-02", "same_goods", 30, None)]
+    yard.yard.stock("BRICK", 6, "F-01")
+    assert [one[:2] for one in _suggested(yard)][:2] == [
+        ("F-01", "same_goods"), ("F-02", "same_goods")
+    ]  # fmt: skip
+
+
+def test_pick_face_with_another_batch_has_not_the_same_goods(yard: ReplenishmentScenario) -> None:
+    yard.face("CEMENT", "F-02", None, None)
+    yard.yard.stock("CEMENT", 5, "F-02", batch="L1")
+    query = {"item_code": "CEMENT", "batch": "L2"}
+    assert {one[1] for one in _suggested(yard, **query)} == {"empty"}
+    assert _suggested(yard, **{**query, "batch": "L1"})[0][:2] == ("F-02", "same_goods")
+
+
+def test_rows_of_the_same_code_in_other_warehouses_hide_nothing(
+    yard: ReplenishmentScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.warehouse.stock.service._LISTED", 1)
+    yard.erp.post("/warehouses", {"whs_code": "SHOP", "name": "Shop"}).ok(201)
+    yard.erp.post("/warehouse-positions", {"whs_code": "SHOP", "bin_code": "F-01"}).ok(201)
+    yard.yard.stock("BRICK", 20, "F-01")
+    for batch in ("L1", "L2"):
+        yard.yard.stock("CEMENT", 1, "F-01", batch=batch, warehouse="SHOP")
+    assert _suggested(yard)[0] == ("F-01", "pick_face", 30, 30)

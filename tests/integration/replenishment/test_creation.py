@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
+from shared.kernel.db.facets import id_text
+from shared.kernel.db.table import index_name
+from shared.warehouse.stock.repository import STOCK
 from tests.clock import Clock
 from tests.concurrency import run_concurrently
-from tests.faults import AwsFaults, before_first
+from tests.faults import Answer, AwsFaults, Call, Forward, before_first
 from tests.integration.call_faults import at_calls, die
 from tests.replenishment_scenario import ReplenishmentScenario
 from tests.stack import Stack
@@ -288,3 +291,34 @@ def test_pick_face_that_is_deleted_after_a_step_is_left_out(
 
     assert response.status == 201, response.text
     assert [one["pick_face"] for one in response.data["created"]] == [1, 2]
+
+
+@pytest.mark.parametrize("before", [0, 1], ids=["new row", "row that was empty"])
+def test_pick_face_that_was_just_filled_gets_no_second_transfer(
+    replenishment: ReplenishmentScenario, aws_faults: AwsFaults, clock: Clock, before: int
+) -> None:
+    """Indexes show the goods half a second after the execution of the first transfer.
+
+    A row that was empty is in the index of positions already.
+    """
+    clock.freeze()
+    row, end = id_text(1 if before else 3), clock.time() + 0.5
+    index = index_name(STOCK.index_of("free")) if before else ""
+
+    def lag(call: Call, forward: Forward) -> Answer:
+        answer = forward()
+        parsed: dict[str, Any] = answer[0][1] if answer[0] else {}
+        lags = call.operation == "Query" and index in call.request.get("IndexName", "-")
+        if lags and clock.time() < end:
+            parsed["Items"] = [one for one in parsed["Items"] if row not in str(one)]
+        return answer
+
+    item_code, batch = ("BRICK", None) if before else ("CEMENT", "L1")
+    replenishment.yard.stock(item_code, 1, "F-01", batch=batch)
+    replenishment.yard.adjust(item_code, "F-01", decrease=1, batch=batch).ok(201)
+    replenishment.yard.stock("BRICK", 100, "R-01")
+    [created] = replenishment.replenish()
+    replenishment.erp.post(f"/transfers/{created['transfer_id']}/execute").ok()
+    with aws_faults.faulty(lag):
+        assert replenishment.post().ok(200)["created"] == []
+    assert _brought(replenishment) == [("F-01", 50)]

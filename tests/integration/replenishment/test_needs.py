@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shared.warehouse.stock import repository
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.replenishment_scenario import ReplenishmentScenario
@@ -198,3 +199,38 @@ def test_reading_takes_four_round_trips(
     with aws_faults.recorded() as seen:
         assert [bool(one["proposals"]) for one in replenishment.needs()] == [True, False, True]
     assert seen.round_trips <= 4
+
+
+def test_no_more_is_proposed_than_fits_if_the_capacity_is_enforced(
+    replenishment: ReplenishmentScenario,
+) -> None:
+    """45 of bricks are needed; 10 more pieces fit, then none."""
+    yard = replenishment.yard
+    yard.stock("BRICK", 5, "F-01")
+    yard.stock("CEMENT", 5, "F-01", batch="L1")
+    yard.stock("BRICK", 60, "R-01")
+    path = f"/warehouse-positions/{replenishment.position('F-01')}"
+    yard.erp.patch(path, {"capacity_units": 20}).ok()
+    assert replenishment.proposals() == [("R-01", None, 45)]
+
+    yard.change_settings(capacity="enforce")
+
+    assert replenishment.proposals() == [("R-01", None, 10)]
+    assert replenishment.needs()[0]["needed"] == 45
+    yard.erp.patch(path, {"capacity_units": 9}).ok()
+    assert replenishment.proposals() == []
+    created = replenishment.post().ok(200)
+    assert (created["created"], [one["needed"] for one in created["unfilled"]]) == ([], [45])
+
+
+def test_stock_at_a_pick_face_counts_though_the_product_has_more_rows_than_are_read(
+    replenishment: ReplenishmentScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.warehouse.stock.service._MANY_FREE", 1)
+    read = repository.free_rows
+    monkeypatch.setattr(repository, "FREE_PAGE", 1)
+    monkeypatch.setattr(repository, "free_rows", lambda *place, **_whole: read(*place))
+    yard = replenishment.yard
+    for bin_code in ("R-01", "A-01", "F-01"):
+        yard.stock("BRICK", 20, bin_code)
+    assert replenishment.needs() == []

@@ -45,6 +45,7 @@ def test_transfer_within_a_warehouse_is_executed_at_once(
         "to_whs_code": "YARD",
         "doc_entry": None,
         "message": None,
+        "reason": "Tidy up",
         "user_id": None,
         "operator": {"id": 7, "name": PICKER_NAME},
         "created_at": shown["created_at"],
