@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from operations.feed import begin_feed, has_feed
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.provisioning import insert_tenant
@@ -20,8 +21,10 @@ from operations.verify import verify_table
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store_of
 from shared.identity.tenancy.directory import read_item, tenant_from_item, tenant_key
+from shared.kernel.clock import Deadline
 from shared.kernel.config import config
 from shared.kernel.db.items import AttributeMap
+from shared.kernel.db.outbox_item import CHANGES_SINCE
 from shared.kernel.db.schema import served
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
@@ -32,6 +35,7 @@ _COMPARED = "import_compared"
 """Attribute of the tenant's item: everything is as in the export, or was repaired since."""
 _PASSES = 5
 """Verifications at most; what one repairs may show the need of another repair."""
+_DAY_MS = 86_400_000
 _NAMED = 5
 """Findings that a refusal names."""
 
@@ -141,8 +145,21 @@ def _complete(
     if IMPORT_PENDING in item:
         progress("writing the events that were not relayed")
         write_unrelayed_events(export, clients)
+        _begin_feed(lease, clients, progress)
         lease.save(f"REMOVE {IMPORT_PENDING}", {})
     return repaired
+
+
+def _begin_feed(lease: Lease, clients: NarrowedClients, progress: ReportProgress) -> None:
+    """Begin the feed of changes, unless the table has one."""
+    slug, table = lease.slug, config().tenant_table(lease.slug)
+    tenant = tenant_from_item(read_item(tenant_key(slug)) or {})
+    version = served(slug, tenant.table_version)
+    store = operator_store_of(
+        tenant.company, table, version, Deadline(_DAY_MS), dynamodb=clients.repairing()
+    )
+    if version.written >= CHANGES_SINCE and not has_feed(store):
+        begin_feed(store, progress)
 
 
 def _repair(

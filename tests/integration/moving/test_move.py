@@ -1,6 +1,7 @@
 """A tenant is moved into another deployment: everything is equal there, and works."""
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from shared.integration.webhooks.signatures import unseal_secret
 from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.db.items import unpack
+from shared.kernel.events.feed import read_head
 from shared.kernel.json_text import loads
 from tests.faults import AwsFaults, Killed, kill_after
 from tests.gateway import Erp, LambdaContext, _function
@@ -137,6 +139,17 @@ def test_only_events_that_were_not_relayed_are_relayed(moved: TwoDeployments) ->
     moved.monkeypatch.setattr(original, _relay)
     _function(RELAY)(batch, LambdaContext())
     assert len(relayed) == 1
+
+
+def test_followers_of_the_source_start_again_in_the_target(moved: TwoDeployments) -> None:
+    store = moved.target.store()
+    head = read_head(store)
+    assert head
+    assert (head.position, head.is_complete) == (0, True)
+    assert head.checksums["product"][0] > 1
+    changes = partial(Erp(moved.gateway, moved.token(HOST)).get, "/changes")
+    assert changes().status == 200
+    assert changes(query={"epoch": head.epoch - 1}).code == "gone"
 
 
 def test_only_files_of_the_work_bucket_are_written(both: TwoDeployments, tmp_path: Path) -> None:

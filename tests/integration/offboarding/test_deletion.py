@@ -16,6 +16,7 @@ from shared.kernel import aws
 from shared.kernel.clock import now
 from shared.kernel.config import config
 from shared.kernel.db import schema
+from shared.kernel.db.outbox_item import CHANGES
 from shared.kernel.errors import Conflict, NotFound
 from tests.clock import Clock
 from tests.expanded_template import expanded_of
@@ -285,6 +286,7 @@ def test_request_with_a_cached_tenant_is_answered_503_after_the_deletion(
 
 def test_events_of_a_deleted_tenant_are_dropped(company: Company) -> None:
     (event, *_) = company.stack.events("acme")
+    assert CHANGES in event  # of a feed that is deleted, too
     record = {"eventName": "INSERT", "dynamodb": {"SequenceNumber": "1", "NewImage": event}}
     company.delete()
     directory.clear()

@@ -26,6 +26,7 @@ from shared.kernel.db import schema
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, TableReplaced
+from shared.kernel.events.feed import FeedHead, read_head
 from shared.kernel.validation import check
 from tests.faults import AwsFaults, Call, before_each
 from tests.gateway import Erp
@@ -90,6 +91,26 @@ def test_data_of_the_moment_is_back_and_the_earlier_table_stays(
     # Expired goods of that moment are blocked again.
     assert not item().keys() & {"restoring", "table_lease", "expiry_day"}
     assert item()["table_name"]["S"] == done.table
+
+
+def test_followers_start_again_after_a_restore(changed: Recovery, stack: Stack) -> None:
+    before = _feed()
+    restore_tenant("acme", changed.at)
+    changed.let_caches_expire()
+    after = _feed()
+    assert after.epoch > before.epoch
+    assert after.is_complete
+    answer = stack.erp().get("/changes", query={"epoch": before.epoch})
+    assert (answer.status, answer.code) == (410, "gone")
+    switch_table("acme", FIRST)
+    changed.let_caches_expire()
+    assert stack.erp().get("/changes", query={"epoch": after.epoch}).status == 410
+
+
+def _feed() -> FeedHead:
+    head = read_head(operator_store("acme"))
+    assert head
+    return head
 
 
 def test_requests_after_the_switch_write_into_the_new_table_only(
