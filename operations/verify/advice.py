@@ -35,6 +35,7 @@ _BY_KIND: Mapping[str, str] = {
     "packing.staged": "cancel the packing order",
     "wave.picking": "cancel the picking",
     "count.lines": "cancel the count",
+    "count.place": "cancel the count",
 }
 
 _OTHERWISE = "correct the other findings about it, and run the command again"

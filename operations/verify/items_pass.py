@@ -40,6 +40,8 @@ from shared.kernel.db.search import SEARCH_ITEM
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.events.feed import HEAD_KEY, PARTITION
+from shared.warehouse.transfers import replenishments
+from shared.warehouse.transfers.repository import TRANSFERS
 
 PAGE = 200
 """Items of a page."""
@@ -55,7 +57,7 @@ _LEVEL_MARK = "level_mark"
 _KEPT = frozenset(
     {
         *("administrators", "batch", "counted", "export_newest", PARTITION, "held"),
-        *("replenished", "schema", _LEVEL_MARK, _SEQUENCE),
+        *("schema", _LEVEL_MARK, _SEQUENCE),
     }
 )
 """Beginnings of the partition keys of items that other passes check, or that nothing follows."""
@@ -160,6 +162,8 @@ def _other_drifts(read: ReadItems, item: Item) -> Iterator[Drift]:
         yield from _expiring_drifts(item)
     elif begin == "count":
         yield from _own_total_drifts(read, key)
+    elif begin == "replenished":
+        yield from _replenishment_drifts(read.store, item)
     elif begin not in _KEPT:
         yield Drift("item.unknown", name_of(key), "item", "stored", None, basis_of(item))
 
@@ -210,6 +214,19 @@ def _own_total_drifts(read: ReadItems, key: Key) -> Iterator[Drift]:
     )
     yield Drift("counter.orphan", f"totals of {kind}", name, str(totals.of(None)), "0",
                 totals.version, fix)  # fmt: skip
+
+
+def _replenishment_drifts(store: Store, item: Item) -> Iterator[Drift]:
+    """Yield a drift for each pick face that has a waiting transfer, which waits no more."""
+    key, faces = key_of(item), replenishments.waiting_in(item)
+    records = TRANSFERS.get_many(store, sorted(set(faces.values())))
+    waiting = {one.id for one in records if one.entity.status != "transferred"}
+    left = {face: one for face, one in faces.items() if one in waiting}
+    fix = Fix(("replenished", key), lambda tx: replenishments.replace_waiting(tx, key, item, left))
+    for face, number in faces.items():
+        if face not in left:
+            yield Drift("replenishment.ended", name_of(key), f"pick face {face}",
+                        f"transfer {number}", None, basis_of(item), fix)  # fmt: skip
 
 
 def _sequence_drifts(key: Key, item: Item | None, greatest: Mapping[str, int]) -> Iterator[Drift]:

@@ -19,15 +19,21 @@ from operations.verify.work_rules import Lot
 from shared.kernel import references
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import id_text
+from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.counts import repository as counts
-from shared.warehouse.counts.models import CountSums, StoredCount
+from shared.warehouse.counts.models import (
+    ENDED_STATUSES,
+    CountSums,
+    StoredCount,
+    StoredCountLine,
+)
 from shared.warehouse.counts.repository import COUNTS
-from shared.warehouse.counts.rules import sums_of
+from shared.warehouse.counts.rules import stock_of, sums_of
 from shared.warehouse.documents.repository import ENTRIES, EXITS
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
@@ -368,6 +374,29 @@ class WorkPass:
         if len(lines) < len(numbers):
             yield Drift("count.lines", f"count {record.id}", "lines", shown(len(numbers)),
                         shown(len(lines)), record.version)  # fmt: skip
+        if record.entity.status not in ENDED_STATUSES:
+            yield from self._places(record, lines)
+
+    def _places(
+        self, record: Record[StoredCount], lines: Sequence[StoredCountLine]
+    ) -> Iterator[Drift]:
+        """Compare what says in which line of an open count a stock is with the lines."""
+        keys = {_place(line, record.entity.warehouse_id): line.line_num for line in lines}
+        places = counts.find_places(self.store, record.id, keys)
+        for key, line_num in keys.items():
+            if (found := places.own.get(key)) != line_num:
+                other = places.others.get(key)
+                stored = f"count {other}" if other else shown(found)
+                yield Drift("count.place", f"count {record.id}", f"lines.{line_num}",
+                            stored, shown(line_num), record.version)  # fmt: skip
+
+
+def _place(line: StoredCountLine, warehouse_id: int) -> Key:
+    """Return the key of the item that says in which line of a count a stock is."""
+    stock = stock_of(line, warehouse_id)
+    if stock is None:
+        return counts.empty_key(warehouse_id, line.bin_code)
+    return counts.place_key(stock)
 
 
 def _with_transit(

@@ -62,7 +62,7 @@ BARS = (
     # The first line also makes the count `counting`, by which lists filter: once, 12 units for its
     # item, its index entries, its counter and its place in the feed of changes.
     Bar(OPERATIONS, r"POST /counts/{id}/lines, first", "write units", most=12, missed=21),
-    # Less per line than an adjustment, which takes 37 units.
+    # Less per line than an adjustment, which takes 37 units; a count with one difference takes 50.
     Bar(OPERATIONS, r"POST /counts/{id}/post, 10 lines", "write units", most=370),
     Bar(LISTS, "", "narrow: round trips", most=2),
     Bar(LISTS, "", "by code: round trips", most=3),

@@ -25,7 +25,7 @@ def waiting(store: Store, whs_code: str, products: Iterable[int]) -> dict[int, d
     """Return the waiting replenishments: product → pick face → transfer."""
     keys = {product: replenished_key(whs_code, product) for product in products}
     found = store.get_many(keys.values())
-    return {product: _transfers(found.get(key)) for product, key in keys.items()}
+    return {product: waiting_in(found.get(key)) for product, key in keys.items()}
 
 
 def create(
@@ -76,7 +76,7 @@ def record_waiting(
     """Add waiting replenishments of a product, pick face → transfer, to those that were read."""
     key = replenished_key(whs_code, product_id)
     stored = tx.store.get(key)
-    _replace(tx, key, stored, {**_transfers(stored), **transfers})
+    replace_waiting(tx, key, stored, {**waiting_in(stored), **transfers})
 
 
 def waiting_key(transfer: StoredTransfer) -> list[Key]:
@@ -90,11 +90,14 @@ def end_waiting(tx: Transaction, transfer: StoredTransfer) -> None:
     """Remove a transfer that waits no more, if it replenishes a pick face."""
     for key in waiting_key(transfer):
         stored = tx.store.get(key)
-        left = {face: one for face, one in _transfers(stored).items() if one != transfer.id}
-        _replace(tx, key, stored, left)
+        left = {face: one for face, one in waiting_in(stored).items() if one != transfer.id}
+        replace_waiting(tx, key, stored, left)
 
 
-def _replace(tx: Transaction, key: Key, stored: Item | None, transfers: Mapping[int, int]) -> None:
+def replace_waiting(
+    tx: Transaction, key: Key, stored: Item | None, transfers: Mapping[int, int]
+) -> None:
+    """Replace the waiting replenishments of a product by others, pick face → transfer."""
     version = int(stored["version"]) if stored else 0
     if transfers:
         shown = {str(face): one for face, one in transfers.items()}
@@ -103,6 +106,7 @@ def _replace(tx: Transaction, key: Key, stored: Item | None, transfers: Mapping[
         tx.delete(key, condition="version = :seen", values={":seen": version}, as_read=True)
 
 
-def _transfers(stored: Item | None) -> dict[int, int]:
+def waiting_in(stored: Item | None) -> dict[int, int]:
+    """Return the waiting replenishments of a product that its item has, pick face → transfer."""
     found = stored["transfers"] if stored else {}
     return {int(face): int(one) for face, one in found.items()}

@@ -7,6 +7,7 @@ from shared.identity.tenancy.access import operator_store
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.counts import repository
 from shared.warehouse.counts.models import CountSums
+from shared.warehouse.counts.rules import stock_of
 from tests.count_scenario import CountScenario
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
@@ -36,3 +37,23 @@ def test_sums_and_lines_of_counts_are_verified(yard: WarehouseScenario, stack: S
     key = repository.COUNT_LINES.key(repository.line_id(number, 2))
     run_transaction(store, lambda tx: tx.delete(key))
     assert {("count.lines", False), ("counter.n", True)} <= _findings()
+
+
+@pytest.mark.usefixtures("clock")
+def test_places_of_open_counts_are_verified(yard: WarehouseScenario, stack: Stack) -> None:
+    yard.stock("BRICK", 10)
+    counts = CountScenario(stack)
+    number = counts.create(positions=["A-01", "B-01"]).id
+    store = operator_store("acme")
+    line = counts.get(number).lines[0]
+    stock = stock_of(line, counts.get(number).record.entity.warehouse_id)
+    assert stock is not None
+    place = repository.place_key(stock)
+    run_transaction(store, lambda tx: tx.delete(place))
+    run_transaction(store, lambda tx: repository.take_place(tx, place, number, 2))
+
+    assert _findings() == {("count.place", False)}
+    run_transaction(store, lambda tx: tx.delete(place))
+    assert _findings() == {("count.place", False)}
+    counts.cancel(number)
+    assert _findings() == set()

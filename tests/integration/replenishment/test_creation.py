@@ -4,9 +4,14 @@ from typing import Any
 
 import pytest
 
+from operations.verify import verify_tenant
+from shared.identity.tenancy.access import operator_store
 from shared.kernel.db.facets import id_text
 from shared.kernel.db.table import index_name
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.stock.repository import STOCK
+from shared.warehouse.transfers import replenishments
+from shared.warehouse.transfers.repository import replenished_key
 from tests.clock import Clock
 from tests.concurrency import run_concurrently
 from tests.faults import Answer, AwsFaults, Call, Forward, before_first
@@ -322,3 +327,26 @@ def test_pick_face_that_was_just_filled_gets_no_second_transfer(
     with aws_faults.faulty(lag):
         assert replenishment.post().ok(200)["created"] == []
     assert _brought(replenishment) == [("F-01", 50)]
+
+
+def _findings() -> list[tuple[str, bool]]:
+    """Return the pick faces that a verification finds, and whether they were repaired."""
+    found = verify_tenant("acme", repair=True).listed
+    return [(one.field, one.repaired) for one in found if one.kind == "replenishment.ended"]
+
+
+def test_transfer_that_waits_no_more_is_found_by_a_verification(
+    replenishment: ReplenishmentScenario,
+) -> None:
+    """Of two pick faces, the transfer of one is executed, and its entry is still there."""
+    replenishment.face("BRICK", "F-02", 5, 20)
+    replenishment.yard.stock("BRICK", 100, "R-01")
+    first, second = (one["transfer_id"] for one in replenishment.replenish())
+    store = operator_store("acme")
+    key = replenished_key("YARD", 1)
+    replenishment.erp.post(f"/transfers/{first}/execute").ok()
+    assert _findings() == []
+    run_transaction(store, lambda tx: replenishments.record_waiting(tx, "YARD", 1, {1: first}))
+
+    assert _findings() == [("pick face 1", True)]
+    assert replenishments.waiting_in(store.get(key)) == {2: second}
