@@ -47,6 +47,8 @@ export class Listener {
         event.stopPropagation();
         this.#restore();
         this.report(text);
+      } else if (text !== '' && !isWriting(event.target)) {
+        event.preventDefault(); // the end of a scan that came slowly presses no button
       }
       return;
     }

@@ -71,6 +71,14 @@ test('a space within a scan presses no button that has the focus, and is written
   assert.equal(pressed([' '], 8, button).prevented, 0, 'a person who presses the button');
 });
 
+test('Enter after characters that came slowly presses no button that has the focus', () => {
+  const button = { value: '', dispatchEvent: () => undefined };
+  assert.deepEqual(pressed([...'A-01', 'Enter'], 150, button), { reported: [], prevented: 1 });
+  assert.equal(pressed([...'A-01', 'Enter'], 150, { ...button, selectionStart: 0 }).prevented, 0, 'a field');
+  assert.equal(pressed([...'A-01', 'Enter'], 600, button).prevented, 0, 'a person, later');
+  assert.equal(pressed(['Enter'], 8, button).prevented, 0, 'a person who presses the button');
+});
+
 test('modifiers are no characters, and a scan of any length is bounded', () => {
   assert.deepEqual(pressed(['Shift', 'A', 'Shift', 'B', 'C', 'Enter'], 8).reported, ['ABC']);
   assert.equal(pressed([...'x'.repeat(5000), 'Enter'], 1).reported[0]?.length, 2000);
