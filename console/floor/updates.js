@@ -2,8 +2,8 @@
 
 import { address } from '../core/address.js';
 import { CONSOLE } from '../core/app.js';
-import { effect } from '../vendor/signals-core.js';
-import { handOver } from './state.js';
+import { effect, signal } from '../vendor/signals-core.js';
+import { handOver, outcome, vault } from './state.js';
 
 /** How often a page that stays open looks for the next release, in milliseconds. */
 const INTERVAL = 30 * 60 * 1000;
@@ -20,17 +20,20 @@ export function keepUpdated() {
 /** @param {ServiceWorkerRegistration} registration */
 function follow(registration) {
   setInterval(() => registration.update().catch(() => undefined), INTERVAL);
-  let isNext = false;
+  let isAsked = false;
+  const isNext = signal(false);
   navigator.serviceWorker.addEventListener('controllerchange', () => {
-    if (isNext) {
-      handOver();
-      location.reload();
-    }
+    isNext.value = isAsked;
   });
   effect(() => {
-    const isBetweenTasks = address.value.path.length <= 1;
-    if (isBetweenTasks && registration.waiting) {
-      isNext = true;
+    // Without a PIN the next page needs a network to continue the session.
+    const isFree = address.value.path.length <= 1 && (vault.isOpen || (navigator.onLine && outcome.value === 'sent'));
+    if (isFree && isNext.value) {
+      isNext.value = false;
+      handOver();
+      location.reload();
+    } else if (isFree && registration.waiting) {
+      isAsked = true;
       registration.waiting.postMessage('activate');
     }
   });

@@ -27,7 +27,7 @@ addEventListener('fetch', (event) => {
   const { request } = event;
   if (request.mode === 'navigate' && request.url.startsWith(PAGE)) {
     event.respondWith(page(request));
-  } else if (request.url.startsWith(`${BASE}${VERSION}/`)) {
+  } else if (request.url.startsWith(BASE)) {
     event.respondWith(kept(request.url, request));
   }
 });
@@ -45,7 +45,8 @@ async function install() {
 
 async function activate() {
   const names = await caches.keys();
-  const old = names.filter((name) => name.startsWith('stowage.floor ') && name !== CACHE);
+  // A page in a task goes on with the release before, until it is between two tasks.
+  const old = names.filter((name) => name.startsWith('stowage.floor ') && name !== CACHE).slice(0, -1);
   await Promise.all(old.map((name) => caches.delete(name)));
   await clients.claim();
 }
@@ -68,5 +69,5 @@ async function page(request) {
  */
 async function kept(address, request) {
   const cache = await caches.open(CACHE);
-  return (await cache.match(address)) ?? fetch(request);
+  return (await cache.match(address)) ?? (await caches.match(address)) ?? fetch(request);
 }
