@@ -19,8 +19,8 @@ from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 from local.settings import STACK_FILE
 from tests.bench.report import Table
 
-TITLE = "Console in the browser"
-_SLOWDOWN, _RUNS, _SETTLED_MS = 4, 5, 1500
+TITLE, FLOOR = "Console in the browser", "Floor in the browser"
+_SLOWDOWN, _RUNS, _SETTLED_MS, _PAUSE_MS = 4, 5, 1500, 300
 _AISLES = "ABCDEFGHIJ"
 _WAREHOUSE = {"whs_code": "BENCH-5000", "name": "5,000 positions"}
 _PAINT = "performance.getEntriesByName('first-contentful-paint')"
@@ -35,6 +35,19 @@ _PAINT_TIMES = f"""() => {{
   }}
   return [paint, idle];
 }}"""
+_SCAN_MS = """code => new Promise((done) => {
+  const result = document.querySelector('.result');
+  const type = (key) => (document.activeElement ?? document.body).dispatchEvent(
+    new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  [...code].forEach(type);
+  const began = performance.now();
+  const seen = new MutationObserver(() => {
+    seen.disconnect();
+    requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
+  });
+  seen.observe(result, { attributes: true, characterData: true, childList: true, subtree: true });
+  type('Enter');
+})"""
 _RECORD_FRAMES = """() => {
   const frames = (window.frames_ = []);
   const tick = (at) => { frames.push(at); requestAnimationFrame(tick); };
@@ -43,21 +56,27 @@ _RECORD_FRAMES = """() => {
 
 
 def measure() -> list[Table]:
-    """Measure first paints, the script of a list, and the frames of a map."""
+    """Measure first paints, the script of a list, the frames of a map, and scans."""
     note = (
         f"Chromium without a display; the processor is {_SLOWDOWN} times slower (not for frames)."
         " Medians. Without request is the time until the first contentful paint in which no request"
         " was under way. Script is all that runs from a click until the rows of the answer stand."
     )
     times = ["first paint, ms", "of it without request, ms", "script, ms", "frames/s"]
-    table = Table(TITLE, {"what": "", **dict.fromkeys(times, ".0f")}, note)
+    console = Table(TITLE, {"what": "", **dict.fromkeys(times, ".0f")}, note)
+    note = (
+        f"From the last key of a scan until the frame with its result; the processor is {_SLOWDOWN}"
+        " times slower. Medians, and the slowest, without a network."
+    )
+    floor = Table(FLOOR, {"scan": "", "ms": ".0f", "slowest, ms": ".0f"}, note)
     with NamedTemporaryFile(mode="r", suffix=".json") as found:
         probe = [sys.executable, "-m", "tests.bench.browser", found.name]
         command = [sys.executable, "-m", "local.stack", "with", "--", *probe]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
-        for row in json.load(found):
-            table.add(*row)
-    return [table]
+        for table, rows in zip((console, floor), json.load(found), strict=True):
+            for row in rows:
+                table.add(*row)
+    return [console, floor]
 
 
 def _rows(browser: Browser) -> Iterator[tuple[object, ...]]:
@@ -85,6 +104,32 @@ def _rows(browser: Browser) -> Iterator[tuple[object, ...]]:
         yield "map of 5,000 positions, dragged", None, None, None, _frames(page)
 
 
+def _scans(browser: Browser) -> Iterator[tuple[str, float, float]]:
+    """Yield the milliseconds of scans in a move by hand: of each question, and of its end."""
+    user = json.loads(STACK_FILE.read_text())["tenants"]["acme"]
+    _warehouse(user)
+    scans = {"position": "A-01-1-1", "product": _product(user), "target, which is kept": "A-01-1-2"}
+    times: dict[str, list[float]] = {name: [] for name in scans}
+    with _page(browser, _SLOWDOWN) as (page, _):
+        page.goto(f"{user['base_url']}/console/floor/moves/{_WAREHOUSE['whs_code']}")
+        _enter(page, user)
+        page.get_by_role("button", name="Continue without a PIN").click()
+        for _ in range(1 + 2 * _RUNS):
+            for name, code in scans.items():
+                page.wait_for_timeout(_PAUSE_MS)
+                times[name].append(page.evaluate(_SCAN_MS, code))
+                if name == "product":
+                    page.get_by_role("button", name="Confirm").click()
+            page.context.set_offline(True)  # what is asked of the service is known now
+    for name, (_, *known) in times.items():
+        yield name, median(known), max(known)
+
+
+def _product(user: Mapping[str, str]) -> str:
+    with _client(user) as client:
+        return str(client.get("/products", params={"per_page": 1}).json()["data"][0]["item_code"])
+
+
 @contextmanager
 def _page(browser: Browser, slowdown: int) -> Iterator[tuple[Page, CDPSession]]:
     with browser.new_context(locale="en", bypass_csp=True) as context:
@@ -95,10 +140,14 @@ def _page(browser: Browser, slowdown: int) -> Iterator[tuple[Page, CDPSession]]:
         yield page, session
 
 
-def _sign_in(page: Page, user: Mapping[str, str]) -> None:
+def _enter(page: Page, user: Mapping[str, str]) -> None:
     page.locator("input[name=username]").fill(user["username"])
     page.locator("input[name=password]").fill(user["password"])
     page.locator("form.sign-in button").click()
+
+
+def _sign_in(page: Page, user: Mapping[str, str]) -> None:
+    _enter(page, user)
     page.locator(".figures a").first.wait_for()
 
 
@@ -150,10 +199,7 @@ def _warehouse(tenant: Mapping[str, str]) -> int:
         "racks": {"from": 1, "to": 25}, "levels": {"from": 1, "to": 5},
         "slots": {"from": 1, "to": 4},
     }  # fmt: skip
-    with httpx.Client(base_url=tenant["base_url"], timeout=120) as client:
-        secret, grant = (tenant["client_id"], tenant["client_secret"]), "client_credentials"
-        token = client.post("/oauth/token", data={"grant_type": grant}, auth=secret).json()
-        client.headers["Authorization"] = f"Bearer {token['access_token']}"
+    with _client(tenant) as client:
         client.post("/warehouses", json=_WAREHOUSE)
         found = client.get("/warehouses", params={"whs_code": _WAREHOUSE["whs_code"]}).json()
         path = f"/warehouses/{found['data'][0]['id']}/layout"
@@ -164,9 +210,19 @@ def _warehouse(tenant: Mapping[str, str]) -> int:
         return int(found["data"][0]["id"])
 
 
+@contextmanager
+def _client(tenant: Mapping[str, str]) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=tenant["base_url"], timeout=120) as client:
+        secret, grant = (tenant["client_id"], tenant["client_secret"]), "client_credentials"
+        token = client.post("/oauth/token", data={"grant_type": grant}, auth=secret).json()
+        client.headers["Authorization"] = f"Bearer {token['access_token']}"
+        yield client
+
+
 if __name__ == "__main__":
     with sync_playwright() as started:
         chromium = started.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        Path(sys.argv[1]).write_text(json.dumps(list(_rows(chromium))))
+        rows = list(_rows(chromium)), list(_scans(chromium))
+        Path(sys.argv[1]).write_text(json.dumps(rows))

@@ -40,8 +40,13 @@ def screens_of_floor() -> Mapping[str, int]:
     """Return each screen of the floor → the bytes that it adds; the list of tasks comes first."""
     first = _loaded("floor/main.js")
     tasks = _loaded("floor/screens/tasks.js") - first
-    names = ("task", "look_up", "decisions", "menu", "taking", "end", "units", "camera")
-    others = {one: _loaded(f"floor/screens/{one}.js") - first - tasks for one in names}
+    names = sorted(path.stem for path in (CONSOLE / "floor/screens").glob("*.js"))
+    own = {one: {f"floor/screens/{one}.js"} for one in names if one != "tasks"}
+    own["decisions"] |= {"floor/sender.js", "floor/clock.js"}  # loaded with the first scan
+    others = {
+        name: {one for start in starts for one in _loaded(start)} - first - tasks
+        for name, starts in own.items()
+    }
     return {name: _sum(modules) for name, modules in {"tasks": tasks, **others}.items()}
 
 
