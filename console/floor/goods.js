@@ -73,10 +73,11 @@ const DIGITS = /^(?:\][A-Za-z]\d)?(\d{8,14})$/;
  * they are also the text.
  *
  * @param {string} text
+ * @param {Date} [today] of the service: years on labels have two digits
  * @returns {Read}
  */
-export function readLabel(text) {
-  const read = readScan(text);
+export function readLabel(text, today) {
+  const read = readScan(text, today);
   const [, digits] = DIGITS.exec(text.trim()) ?? [];
   return read.gtin !== undefined && digits !== undefined ? { ...read, text: digits } : read;
 }

@@ -32,7 +32,8 @@ import { exact } from './goods.js';
  * @property {(request: Request) => Request | null} undo null if it cannot be undone
  * @property {(task: Task, reason: string | null) => Request} [end] what ends the task; the reason is
  *   why something is left
- * @property {'choice' | 'text'} [reason] how the reason is given, if one is needed
+ * @property {'code' | 'text'} [reason] how the service takes the reason, if it needs one
+ * @property {boolean} [endsItself] whether nothing is to end after everything is done
  */
 
 /** Moves of goods by hand: no task of the service, but one of the device for each warehouse. */
@@ -166,7 +167,7 @@ export const KINDS = [
     undo: undoneBy('POST /pickings/{id}/picks/undo'),
     end: (task, reason) =>
       requestOf('POST /pickings/{id}/finalize', task, { shortage_reason: reason }),
-    reason: 'choice',
+    reason: 'code',
   },
   {
     name: 'counts',
@@ -248,6 +249,8 @@ export const KINDS = [
         ],
       }),
     undo: () => null,
+    end: (task) => requestOf('POST /transfer-orders/{id}/receive', task, { final: true }),
+    endsItself: true,
   },
   {
     name: 'packing-orders',

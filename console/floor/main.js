@@ -7,7 +7,7 @@ import { followAddress } from '../core/address.js';
 import { chosenLanguage, useLanguage } from '../core/words.js';
 import { h, render } from '../vendor/preact.js';
 import { Floor } from './screens/shell.js';
-import { boundRequests, followSession, holdSession, openFloor } from './state.js';
+import { boundRequests, continueSession, followSession, holdSession, openFloor } from './state.js';
 import { keepUpdated } from './updates.js';
 import { loadWords } from './words.js';
 
@@ -20,8 +20,7 @@ await loadWords();
 holdSession();
 boundRequests();
 const broken = await openFloor().then(() => null, (error) => error);
-const refused =
-  broken === null && session.canContinue ? await session.renew().then(() => null, (error) => error) : null;
+const refused = broken === null && session.canContinue ? await continueSession() : null;
 followSession();
 keepUpdated();
 

@@ -3,6 +3,7 @@
 import { signal } from '../vendor/signals-core.js';
 import { useLayoutEffect } from '../vendor/hooks.js';
 import { soundRight, soundWrong } from './feedback.js';
+import { say } from './words.js';
 
 /** @typedef {{isRight: boolean, text: string}} Result what a screen says about a scan */
 
@@ -21,7 +22,21 @@ let queue = Promise.resolve();
  * @param {() => unknown} work
  */
 export function inTurn(work) {
-  queue = queue.then(() => work()).then(() => undefined, soundWrong);
+  queue = queue.then(() => work()).then(() => undefined, failed);
+}
+
+/** @param {unknown} error why something was not done, such as a storage that is full */
+export function failed(error) {
+  wrong(failureOf(error));
+}
+
+/** @param {unknown} error */
+function failureOf(error) {
+  const isOfStorage = error instanceof DOMException;
+  if (isOfStorage && error.name === 'QuotaExceededError') {
+    return say('storage_full');
+  }
+  return say(isOfStorage ? 'storage_failed' : 'not_done', { error: String(error) });
 }
 
 /** @param {string} text of a scan; one that no screen takes is heard as wrong */

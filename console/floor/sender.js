@@ -13,10 +13,11 @@ import { isUnknown, Refusal, SessionEnded } from '../core/refusal.js';
  */
 
 /**
- * How sending ended: all that can be sent is sent; no network or no answer; a sign-in is needed; or
- * the service serves the company no longer, for a while or for good.
+ * How sending ended: all that can be sent is sent; no network or no answer; too many requests; a
+ * sign-in is needed; the service serves the company no longer, for a while, for good, or here; or the
+ * device keeps nothing more.
  *
- * @typedef {'sent' | 'unanswered' | 'ended' | 'suspended'} Outcome
+ * @typedef {'sent' | 'unanswered' | 'limited' | 'ended' | 'suspended' | 'cancelled' | 'moved' | 'unkept'} Outcome
  */
 
 /**
@@ -25,8 +26,21 @@ import { isUnknown, Refusal, SessionEnded } from '../core/refusal.js';
  */
 const KEY_LIFETIME = 21 * 3600 * 1000;
 
-/** Refusals of everything that a company asks: no fault of a scan, which keeps its key. */
-const OF_COMPANY = ['tenant_suspended', 'tenant_cancelled', 'tenant_moved', 'rate_limited'];
+/**
+ * Refusals of everything that a company asks → how sending ends: no fault of a scan, which keeps its key.
+ *
+ * @type {ReadonlyMap<string, Outcome>}
+ */
+const OF_COMPANY = new Map([
+  ['tenant_suspended', 'suspended'], ['tenant_cancelled', 'cancelled'], ['tenant_moved', 'moved'],
+  ['rate_limited', 'limited'],
+]);
+
+/** The feature without which a plan has no request at all; a refusal for another one is of one task. */
+const INTERFACE = 'api.public.enabled';
+
+/** The message of a firewall, whose code is that of a missing permission. */
+const OF_FIREWALL = 'The request is not allowed.';
 
 /**
  * Refusals that the service repeats for a key: it has surely done nothing, and only another key
@@ -55,6 +69,10 @@ export class Sender {
     this.owner = owner;
     this.newKey = newKey;
     this.changed = changed;
+    /** Whether this run has seen the service take the token that says the time. */
+    this.isTimeSure = false;
+    /** What the service said when it served the company no longer. */
+    this.notice = '';
   }
 
   /**
@@ -66,27 +84,24 @@ export class Sender {
   async run() {
     /** @type {Set<string>} tasks whose next scan has no answer */
     const held = new Set();
+    this.isTimeSure = false;
     for (let scan = await this.#next(held); scan; scan = await this.#next(held)) {
       try {
         await this.#send(scan);
       } catch (error) {
-        if (error instanceof SessionEnded) {
-          return 'ended';
+        const ended = outcomeOf(error);
+        if (ended !== null) {
+          this.notice = error instanceof Refusal ? error.message : '';
+          return ended;
         }
-        if (error instanceof Refusal && OF_COMPANY.includes(error.code)) {
-          return error.code === 'rate_limited' ? 'unanswered' : 'suspended';
+        if (error instanceof DOMException) {
+          throw error; // of the storage
         }
-        if (isUnknown(error) && error instanceof Refusal) {
+        if (error instanceof Refusal && isUnjudged(error)) {
           held.add(scan.task);
           continue;
         }
-        if (isUnknown(error) || (error instanceof Refusal && error.status === 401)) {
-          return 'unanswered';
-        }
-        if (!(error instanceof Refusal)) {
-          throw error;
-        }
-        await this.#refuse(scan, error);
+        await this.#refuse(scan, troubleOf(error));
       }
       this.changed();
     }
@@ -105,6 +120,9 @@ export class Sender {
 
   /** @param {Scan} scan */
   async #send(scan) {
+    if (scan.sentAt !== null && !this.isTimeSure) {
+      await this.#ensureTime();
+    }
     const time = await this.clock.now();
     if (scan.sentAt !== null && time - scan.sentAt > KEY_LIFETIME) {
       await this.#check(scan);
@@ -138,6 +156,19 @@ export class Sender {
         return whole === null ? changed : withAnswer(changed, kept.id, whole);
       },
     );
+  }
+
+  /**
+   * Have an old token refused before a request is repeated, not with it: it would be sent again with a key
+   * that the service may have forgotten, when the device slept, and its clock was set back.
+   */
+  async #ensureTime() {
+    await this.calls.read('GET /warehouses', { query: { per_page: 1 } }).catch((error) => {
+      if (!(error instanceof Refusal) || error.status !== 403 || outcomeOf(error) !== null) {
+        throw error;
+      }
+    });
+    this.isTimeSure = true;
   }
 
   /**
@@ -194,10 +225,9 @@ export class Sender {
 
   /**
    * @param {Scan} scan
-   * @param {Refusal} refusal
+   * @param {import('./store.js').Trouble} trouble
    */
-  async #refuse(scan, { code, message, problems }) {
-    const trouble = { code, message, problems };
+  async #refuse(scan, trouble) {
     await this.#changeWaiting(scan, (kept) => ({ ...kept, status: 'refused', trouble }));
   }
 
@@ -243,6 +273,45 @@ export class Sender {
     const isFree = (/** @type {Scan} */ scan) => scan.status === 'waiting' && scan.sentAt === null;
     return (await this.store.change(number, (scan) => (isFree(scan) ? 'remove' : null))) !== null;
   }
+}
+
+/**
+ * @param {unknown} error
+ * @returns {Outcome | null} how sending ends with it; null if it says something of one scan or task
+ */
+function outcomeOf(error) {
+  if (error instanceof SessionEnded) {
+    return 'ended';
+  }
+  if (!(error instanceof Refusal)) {
+    return isUnknown(error) ? 'unanswered' : null;
+  }
+  const { code, message, status } = error;
+  if (code === 'feature_not_in_plan' && error.error['feature'] === INTERFACE) {
+    return 'suspended';
+  }
+  if (code === 'forbidden' && message === OF_FIREWALL) {
+    return 'limited';
+  }
+  return OF_COMPANY.get(code) ?? (status === 401 ? 'unanswered' : null);
+}
+
+/**
+ * @param {Refusal} refusal
+ * @returns {boolean} whether the service has not decided: it failed, or something before it answered
+ */
+const isUnjudged = (refusal) => isUnknown(refusal) || refusal.code === `http_${refusal.status}`;
+
+/**
+ * @param {unknown} error a refusal, or a fault of this program, which must not stop what stands behind
+ * @returns {import('./store.js').Trouble}
+ */
+function troubleOf(error) {
+  if (error instanceof Refusal) {
+    const { code, message, problems } = error;
+    return { code, message, problems };
+  }
+  return { code: 'broken', message: String(error), problems: [] };
 }
 
 /**

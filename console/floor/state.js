@@ -2,6 +2,7 @@
 
 import { browser, calls, CONSOLE, session } from '../core/app.js';
 import { useStorage } from '../core/browser.js';
+import { isUnknown } from '../core/refusal.js';
 import { timeZone } from '../core/zone.js';
 import { batch, computed, signal } from '../vendor/signals-core.js';
 import { ownerOf, Store } from './store.js';
@@ -32,6 +33,9 @@ export const tasks = signal(/** @type {readonly Task[]} */ ([]));
 
 /** How sending ended last. */
 export const outcome = signal(/** @type {import('./sender.js').Outcome} */ ('sent'));
+
+/** What the service said about the company when sending ended last. */
+export const notice = signal('');
 
 /** Whether the floor was opened in another tab since, which has taken over. */
 export const isElsewhere = signal(false);
@@ -65,6 +69,29 @@ export function holdSession() {
   if (found !== null) {
     held.set(REFRESH_TOKEN, found);
   }
+}
+
+/** Milliseconds between two attempts to continue a session without a network. */
+const ATTEMPT = 10_000;
+
+/**
+ * Continue the session that an earlier page of the tab left. Without a network that is tried again until
+ * there is one, unless somebody signs in.
+ *
+ * @returns {Promise<unknown>} null, or why it does not continue yet
+ */
+export async function continueSession() {
+  const error = await session.renew().then(() => null, (reason) => reason);
+  if (isUnknown(error)) {
+    const timer = setTimeout(again, ATTEMPT);
+    addEventListener('online', again);
+    function again() {
+      clearTimeout(timer);
+      removeEventListener('online', again);
+      void (session.user.value === null && session.canContinue && continueSession());
+    }
+  }
+  return error;
 }
 
 /** Leave the session to the next page of the tab, which is loaded now, unless a PIN opens it there. */
@@ -125,6 +152,11 @@ export async function reload() {
   });
 }
 
+/** @returns {Date} the day on which the session was renewed last, whatever day the device believes it is */
+export function today() {
+  return new Date((session.user.value?.issuedAt ?? 0) * 1000);
+}
+
 /** What the modules of the floor need to call and to keep. */
 export function parts() {
   const user = worker.value;
@@ -161,9 +193,13 @@ let wake = () => undefined;
 async function keepSending(user) {
   const own = await sender();
   for (let failures = 0; worker.value === user && !isElsewhere.value && isSessionOf(user); ) {
-    outcome.value = await own.run().catch((error) => {
+    const ended = await own.run().catch((error) => {
       reportError(error); // such as a storage that is full: what waits is tried again
-      return /** @type {const} */ ('unanswered');
+      return /** @type {const} */ ('unkept');
+    });
+    batch(() => {
+      outcome.value = ended;
+      notice.value = own.notice;
     });
     failures = outcome.value === 'sent' ? 0 : failures + 1;
     const pause = PAUSES[Math.min(failures, PAUSES.length) - 1] ?? 60_000;
@@ -243,6 +279,15 @@ export async function leave() {
   location.assign(`${CONSOLE}floor/`);
 }
 
+/** Forget the tasks whose end was carried out while another screen was shown. */
+export async function forgetEnded() {
+  const ended = scans.value.filter(({ isEnd, status }) => isEnd && status === 'done');
+  if (ended.length > 0) {
+    await Promise.all(ended.map(({ owner, task }) => store.forget(owner, task)));
+    await reload();
+  }
+}
+
 /**
  * Keep a new scan and send it.
  *
@@ -252,6 +297,11 @@ export async function leave() {
 export async function record(scan) {
   const none = { effect: null, undoes: null, isEnd: false };
   await store.add({ ...none, ...scan, owner: parts().owner, key: browser.newKey() });
-  await reload();
+  await showKept();
   sendNow();
+}
+
+/** Show what is kept. That it is kept is no matter of showing it: who hears otherwise scans again. */
+export async function showKept() {
+  await reload().catch(reportError);
 }

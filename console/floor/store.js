@@ -19,7 +19,7 @@ import { openDB } from '../vendor/idb.js';
 
 /**
  * @typedef {object} Trouble why a scan waits for a decision
- * @property {string} code of the refusal; `unknown`: the service has forgotten the key of a request
+ * @property {string} code of the refusal; `broken`: the request could not be made; `unknown`: the service has forgotten the key of a request
  *   that had no answer, and the task has changed since
  * @property {string} message
  * @property {Problem[]} problems
@@ -228,6 +228,19 @@ export class Store {
     }
     await transaction.done;
     return isDone;
+  }
+
+  /**
+   * Discard scans of somebody that are not done, and the tasks that need them no longer.
+   *
+   * @param {string} owner
+   * @param {readonly number[]} numbers
+   */
+  async discard(owner, numbers) {
+    for (const number of numbers) {
+      await this.change(number, (scan) => (scan.owner === owner && scan.status !== 'done' ? 'remove' : null));
+    }
+    await this.forgetDone(owner);
   }
 
   /**

@@ -5,7 +5,7 @@ import { Refusal } from '../core/refusal.js';
 import { joined, NO_GOODS, readLabel } from './goods.js';
 import { kindOf, unitOf } from './kinds.js';
 import { entryText } from './names.js';
-import { record, reload, scans, sender, store, tasks } from './state.js';
+import { record, reload, scans, sender, showKept, store, tasks, today } from './state.js';
 import { candidates, nextAsk, openQty, takeScan, withEffects } from './steps.js';
 import { say } from './words.js';
 
@@ -32,6 +32,28 @@ const waitingOf = ({ id }) => scans.value.filter(({ task, status }) => task === 
  */
 export function linesOf(task) {
   return withEffects(kindOf(task.id).lines(task), effectsOf(task));
+}
+
+/**
+ * @param {Task} task
+ * @returns {Scan | undefined} the scan that ends it, until that is done
+ */
+export function endOf({ id }) {
+  return scans.value.find(({ task, isEnd, status }) => task === id && isEnd && status !== 'done');
+}
+
+/**
+ * @param {Task} task a packing order
+ * @returns {string[]} codes of its handling units that have goods and are not closed: they keep it open
+ */
+export function unitsToClose(task) {
+  /** @type {{id: number, code: string, contents?: unknown[]}[]} */
+  const units = task.resources[task.id].handling_units ?? [];
+  const filled = new Set(waitingOf(task).map(({ request }) => request.parameters['id']));
+  return units
+    .map((unit) => task.resources[`handling-units/${unit.id}`] ?? unit)
+    .filter(({ id, code, contents = [] }) => isOpenUnit(task, code) && (contents.length > 0 || filled.has(id)))
+    .map(({ code }) => code);
 }
 
 /**
@@ -102,7 +124,7 @@ export async function recordNothing(task, position) {
  */
 export async function entryAfter(task, lines, entry, text) {
   const kind = kindOf(task.id);
-  const read = readLabel(text);
+  const read = readLabel(text, today());
   const take = (/** @type {Goods} */ goods, /** @type {Replaced | undefined} */ replaced = undefined) =>
     takeScan(kind, goods, lines, entry, read, replaced);
   const isAgain = doubted === `${task.id} ${text}`;
@@ -257,7 +279,7 @@ export async function recordEntry(task, entry) {
  */
 async function changeScanned({ owner, id }, change) {
   await store.changeTask(owner, id, (kept) => ({ ...kept, scanned: change(kept.scanned ?? []) }));
-  await reload();
+  await showKept();
 }
 
 /**

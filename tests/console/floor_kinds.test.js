@@ -60,6 +60,14 @@ test('what was put into a handling unit is taken out, and a closed one is opened
   });
 });
 
+test('goods of a transfer order that did not arrive end its receipt', () => {
+  const { end, endsItself } = kindOf('transfer-orders/3');
+  assert.deepEqual(end?.(taskOf('transfer-orders/3', {}), null), {
+    operation: 'POST /transfer-orders/{id}/receive', parameters: { id: 3 }, body: { final: true },
+  });
+  assert.equal(endsItself, true, 'after the last goods the service ends it');
+});
+
 test('a task that somebody else has ended is over', () => {
   const isOverIn = (/** @type {string} */ status) => isOver(taskOf('pickings/1', { 'pickings/1': { status } }));
   assert.deepEqual(['pending', 'started', 'finalized', 'cancelled'].map(isOverIn), [false, false, true, true]);

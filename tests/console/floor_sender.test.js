@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import '../../.local/node/node_modules/fake-indexeddb/auto/index.mjs';
 import { NoAnswer, Refusal, SessionEnded } from '../../console/core/refusal.js';
+import { keptBy } from '../../console/floor/kept.js';
 import { Sender, withAnswer } from '../../console/floor/sender.js';
 import { Store } from '../../console/floor/store.js';
 import { refreshTask } from '../../console/floor/take.js';
@@ -12,7 +13,8 @@ import { refreshTask } from '../../console/floor/take.js';
 const OWNER = 'acme/7';
 const HOUR = 3600 * 1000;
 
-class Killed extends Error {}
+/** As of the database of a page that is closed. */
+class Killed extends DOMException {}
 
 /** A service with two pickings: it knows a key for a day, and may lose answers. */
 class FakeService {
@@ -57,9 +59,9 @@ class FakeService {
 
   /**
    * @param {string} _operation
-   * @param {{parameters: any}} options
+   * @param {{parameters?: any}} options
    */
-  async read(_operation, { parameters }) {
+  async read(_operation, { parameters = {} }) {
     this.fault('before', 'read');
     return this.shown(`pickings/${parameters.id}`);
   }
@@ -204,11 +206,16 @@ test('a refusal that may follow a lost answer keeps the key, so that again does 
 for (const [error, outcome] of /** @type {const} */ ([
   [new SessionEnded(), 'ended'],
   [refusal('tenant_suspended', 402), 'suspended'],
-  [refusal('rate_limited', 429), 'unanswered'],
+  [refusal('tenant_cancelled', 402), 'cancelled'],
+  [refusal('tenant_moved', 410), 'moved'],
+  [new Refusal(402, 'feature_not_in_plan', 'No.', { error: { feature: 'api.public.enabled' } }), 'suspended'],
+  [refusal('rate_limited', 429), 'limited'],
+  [new Refusal(403, 'forbidden', 'The request is not allowed.'), 'limited'],
+  [refusal('http_403', 403), 'unanswered'],
   [refusal('internal_error', 500), 'unanswered'],
   [refusal('duplicate_in_flight'), 'unanswered'],
 ])) {
-  const name = error instanceof Refusal ? error.code : error.message;
+  const name = error instanceof Refusal ? `${error.code}, ${error.message}` : error.message;
   test(`scans wait after ${name}, with their keys: ${outcome}`, async () => {
     const { store, sender, service } = await prepared();
     await scan(store, sender, 1, 'a');
@@ -222,6 +229,43 @@ for (const [error, outcome] of /** @type {const} */ ([
     assert.deepEqual([...service.known.keys()], ['key-1']);
   });
 }
+
+test('what the service says when it serves the company no longer is kept for the screens', async () => {
+  const { store, sender, service } = await prepared();
+  await scan(store, sender, 1, 'a');
+  service.fault = () => {
+    throw new Refusal(410, 'tenant_moved', 'Its address is https://wms.example.');
+  };
+  await sender.run();
+  assert.equal(sender.notice, 'Its address is https://wms.example.');
+});
+
+test('a feature that the plan lacks is a decision of its task', async () => {
+  const { store, sender, service } = await prepared();
+  await scan(store, sender, 1, 'a');
+  await scan(store, sender, 2, 'x');
+  service.refuses = ({ text }) =>
+    text === 'a' ? new Refusal(402, 'feature_not_in_plan', 'No.', { error: { feature: 'waves' } }) : null;
+  assert.equal(await sender.run(), 'sent');
+  assert.deepEqual(await statuses(store), [['a', 'refused'], ['x', 'done']]);
+});
+
+test('a scan whose request cannot be made is a decision, and others are sent', async () => {
+  const { store, sender, service } = await prepared();
+  const broken = await scan(store, sender, 1, 'a');
+  await scan(store, sender, 2, 'x');
+  const write = service.write.bind(service);
+  service.write = async (operation, options) => {
+    if (options.key === broken.key) {
+      throw new TypeError('POST /handling-units/{id}/contents needs id');
+    }
+    return write(operation, options);
+  };
+  assert.equal(await sender.run(), 'sent');
+  assert.deepEqual(await statuses(store), [['a', 'refused'], ['x', 'done']]);
+  const [{ trouble } = assert.fail()] = await store.scans(OWNER);
+  assert.deepEqual([trouble?.code, trouble?.message], ['broken', 'TypeError: POST /handling-units/{id}/contents needs id']);
+});
 
 test('a key that may be forgotten: sent anew if nothing has changed, otherwise people decide', async () => {
   const { store, sender, service } = await prepared();
@@ -243,6 +287,30 @@ test('a key that may be forgotten: sent anew if nothing has changed, otherwise p
   assert.equal((await store.scans(OWNER))[0]?.trouble?.code, 'unknown');
   assert.notEqual((await store.scans(OWNER))[1]?.key, second?.key);
   assert.equal((await store.scans(OWNER))[0]?.key, first?.key);
+});
+
+test('a request is not repeated before the service took the token that says the time', async () => {
+  const { device, store, sender, service } = await prepared();
+  await scan(store, sender, 1, 'a');
+  service.fault = (at) => {
+    if (at === 'after') {
+      throw new NoAnswer(null);
+    }
+  };
+  await sender.run();
+  service.fault = () => undefined;
+  service.time = 25 * HOUR; // the device slept, and its clock was set back: its old token seems fresh
+  let isRenewed = false;
+  device.clock.now = async () => (isRenewed ? service.time : HOUR);
+  const { read, write } = service;
+  const renewing = (/** @type {any} */ call) => async (/** @type {any[]} */ ...options) => {
+    isRenewed = true; // the service refuses the old token, and the call is repeated with a new one
+    return call.apply(service, options);
+  };
+  Object.assign(service, { read: renewing(read), write: renewing(write) });
+  await sender.run();
+  assert.deepEqual(service.picked['pickings/1'], ['a']);
+  assert.deepEqual(await statuses(store), [['a', 'refused']]);
 });
 
 test('what was never sent can be taken back; what may have been carried out cannot', async () => {
@@ -320,6 +388,26 @@ test('who leaves the device leaves only what is not done', async () => {
   await store.forgetDone(OWNER);
   assert.deepEqual((await store.tasks(OWNER)).map(({ id }) => id), ['pickings/2']);
   assert.deepEqual(await statuses(store), [['x', 'waiting']]);
+});
+
+test('scans of somebody who cannot sign in any more are discarded by their numbers, with their tasks', async () => {
+  const { store, sender } = await prepared();
+  await scan(store, sender, 1, 'a');
+  const later = await scan(store, sender, 2, 'x');
+  await store.discard('acme/8', [later.number]);
+  assert.equal((await store.pending()).length, 2, 'of somebody else');
+  const [{ number } = assert.fail()] = await store.pending();
+  await store.discard(OWNER, [number]);
+  assert.deepEqual(await statuses(store), [['x', 'waiting']]);
+  assert.deepEqual((await store.tasks(OWNER)).map(({ id }) => id), ['pickings/2']);
+});
+
+test('who looks at the scans of a device sees those of others only of their company, as a supervisor', () => {
+  const pending = /** @type {any[]} */ (['acme/7', 'acme/8', 'acmeville/9', 'acme/7'].map((owner) => ({ owner })));
+  const seen = (/** @type {boolean} */ isSupervisor) =>
+    keptBy(pending, 'acme/7', isSupervisor).map(({ owner, scans }) => [owner, scans.length]);
+  assert.deepEqual(seen(false), [['acme/7', 2]]);
+  assert.deepEqual(seen(true), [['acme/7', 2], ['acme/8', 1]]);
 });
 
 test('what was read while a scan was sent without an answer is old', async () => {

@@ -34,7 +34,7 @@ test('a scan is sent at once, and again with its key after a lost answer', async
   page.answer = answered;
   state.sendNow();
   await until(() => count('done') === 1);
-  const keys = page.sent.map(({ key }) => key);
+  const keys = page.sent.flatMap(({ key }) => key ?? []);
   assert.ok(keys.length > 1);
   assert.equal(new Set(keys).size, 1);
   assert.equal(state.outcome.value, 'sent');
@@ -49,6 +49,87 @@ test('what is refused is a decision, and what stands behind it waits', async () 
   await until(() => state.decisions.value.length === 1);
   assert.deepEqual(state.decisions.value.map(({ text }) => text), ['a']);
   assert.deepEqual(state.waiting.value.map(({ text }) => text), ['b']);
+});
+
+test('a scan that is kept but not shown is not scanned again', async () => {
+  const user = await openFloor();
+  await state.begin(user);
+  await keepTask('pickings/1', { lines: [] });
+  cut();
+  const { pending } = state.store;
+  /** @type {unknown[]} */
+  const reported = [];
+  const { reportError } = globalThis;
+  globalThis.reportError = (error) => reported.push(error);
+  state.store.pending = async () => {
+    throw new DOMException('The database is closing.');
+  };
+  await picked();
+  Object.assign(state.store, { pending });
+  globalThis.reportError = reportError;
+  await state.reload();
+  assert.deepEqual([count('waiting'), reported.length > 0], [1, true]);
+});
+
+test('a storage that is full is told from a missing network, and what waits is sent later', async () => {
+  const user = await openFloor();
+  await keepTask('pickings/1', { lines: [] }, { owner: 'acme/7' }).catch(() => undefined);
+  const { reportError } = globalThis;
+  globalThis.reportError = () => undefined;
+  const change = state.store.change.bind(state.store);
+  state.store.change = async () => {
+    throw new DOMException('Full.', 'QuotaExceededError');
+  };
+  await state.begin(user);
+  await picked();
+  await until(() => state.outcome.value === 'unkept');
+  state.store.change = change;
+  state.sendNow();
+  await until(() => count('done') === 1);
+  globalThis.reportError = reportError;
+});
+
+test('what the service says of a company that moved is shown', async () => {
+  const user = await openFloor();
+  await state.begin(user);
+  page.answer = () => refused('tenant_moved', 410);
+  await picked();
+  await until(() => state.outcome.value === 'moved');
+  assert.equal(state.notice.value, 'tenant_moved.');
+});
+
+test('a task whose end was carried out while another screen was shown leaves the device', async () => {
+  const user = await openFloor();
+  await state.begin(user);
+  await keepTask('pickings/1', { lines: [] });
+  await keepTask('pickings/2', { lines: [] });
+  const request = { ...PICK, operation: 'POST /pickings/{id}/finalize' };
+  await state.record({ task: 'pickings/1', text: 'end', request, isEnd: true });
+  await until(() => count('done') === 1);
+  await state.forgetEnded();
+  assert.deepEqual([state.tasks.value.map(({ id }) => id), state.scans.value], [['pickings/2'], []]);
+});
+
+test('a session that a page without a network cannot continue goes on when there is one', async () => {
+  const user = await openFloor();
+  const token = browser.storage.getItem(TOKEN);
+  session.user.value = null;
+  const { fetch } = browser;
+  browser.fetch = async () => {
+    throw new TypeError('Failed to fetch');
+  };
+  /** @type {(() => void) | undefined} */
+  let online;
+  const { addEventListener: listen, removeEventListener: unlisten } = globalThis;
+  globalThis.addEventListener = (/** @type {string} */ _name, /** @type {any} */ then) => (online = then);
+  globalThis.removeEventListener = () => undefined;
+  assert.equal(/** @type {Error} */ (await state.continueSession()).name, 'NoAnswer');
+  browser.fetch = fetch;
+  online?.();
+  await until(() => session.user.value !== null);
+  assert.equal(state.today().getTime(), user.issuedAt * 1000);
+  assert.equal(page.renewed.includes(token ?? ''), true);
+  Object.assign(globalThis, { addEventListener: listen, removeEventListener: unlisten });
 });
 
 test('a page sends nothing more after another one has taken over', async () => {

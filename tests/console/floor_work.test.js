@@ -264,6 +264,51 @@ test('a handling unit whose closing waits takes nothing, until it is opened agai
   assert.equal(isOpen(), true);
 });
 
+test('the SSCC of another company is no handling unit of the order', async () => {
+  const unit = { id: 5, code: 'HU-5', sscc: '095060001343500009', status: 'open', contents: [] };
+  const lines = [{ ...LINE, serial_numbers: [], qty: 6, packed_qty: 0 }];
+  await keepTask('packing-orders/1', { lines, handling_units: [unit] }, { goods: GOODS });
+  const task = kept('packing-orders/1');
+  const entry = await work.entryAfter(task, work.linesOf(task), {}, '(00)395060001343500003');
+  assert.equal(entry, '395060001343500003 is no open handling unit of this order');
+});
+
+test('a packing order whose goods are packed names the units that are still open', async () => {
+  const contents = [{ item_code: 'BOLT', qty: 6 }];
+  const unit = { id: 5, code: 'HU-5', sscc: null, status: 'open', contents };
+  const units = [unit, { ...unit, id: 6, code: 'HU-6', contents: [] }, { ...unit, id: 7, code: 'HU-7', status: 'closed' }];
+  const lines = [{ ...LINE, serial_numbers: [], qty: 6, packed_qty: 6 }];
+  await keepTask('packing-orders/1', { lines, handling_units: units }, { goods: GOODS });
+  assert.deepEqual(work.unitsToClose(kept('packing-orders/1')), ['HU-5'], 'one that is empty may stay open');
+  const of = (/** @type {number} */ id, /** @type {string} */ operation) => ({ operation, parameters: { id }, body: {} });
+  await state.record({ task: 'packing-orders/1', text: 'p', request: of(6, 'POST /handling-units/{id}/contents') });
+  await state.record({ task: 'packing-orders/1', text: 'c', request: of(5, 'POST /handling-units/{id}/close') });
+  assert.deepEqual(work.unitsToClose(kept('packing-orders/1')), ['HU-6']);
+});
+
+test('a task whose end was refused shows its end when it is opened again', async () => {
+  await picking();
+  const request = { operation: 'POST /pickings/{id}/finalize', parameters: { id: 1 }, body: {} };
+  await state.record({ task: 'pickings/1', text: 'end', request, isEnd: true });
+  assert.equal(work.endOf(kept('pickings/1'))?.text, 'end');
+  const [{ number } = assert.fail()] = state.scans.value;
+  await state.store.change(number, (one) => ({ ...one, status: 'refused' }));
+  await state.reload();
+  assert.equal(work.endOf(kept('pickings/1'))?.status, 'refused');
+});
+
+test('a year of two digits is one of the clock of the service', async () => {
+  const { session } = await import('../../console/core/app.js');
+  const user = session.user.value;
+  assert.ok(user);
+  session.user.value = { ...user, issuedAt: Date.UTC(2095, 5, 1) / 1000 };
+  const paint = { ...BOLT, item_code: 'PAINT', barcode: '4012345000016', hasBatches: true };
+  await keepTask('moves/CEN', { whs_code: 'CEN', lines: [] }, { goods: { ...GOODS, products: [paint] } });
+  const entry = await scanned('moves/CEN', { position: 'A-1' }, '(01)04012345000016(17)100131');
+  session.user.value = user;
+  assert.equal(entry.expires, '2110-01-31');
+});
+
 test('a receipt is read again when goods come between it and its document', async () => {
   let received = 0;
   const read = { receipts: 0, documents: 0 };

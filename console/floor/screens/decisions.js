@@ -34,9 +34,9 @@ function Card({ scan }) {
   return h('article', { class: 'card' }, [
     h('h2', {}, h('a', { href: href(['floor', ...scan.task.split('/')]) }, taskName(scan.task))),
     h('p', { class: 'ask' }, scan.text),
-    h('p', { class: 'notice' }, code === 'unknown' ? say('outcome_unknown') : (errorLabel(code) ?? message)),
+    h('p', { class: 'notice' }, code === 'unknown' ? say('outcome_unknown') : code === 'broken' ? say('scan_broken') : (errorLabel(code) ?? message)),
     h('ul', {}, [
-      errorLabel(code) && message && problems.length === 0 && h('li', {}, message),
+      (errorLabel(code) || code === 'broken') && message && problems.length === 0 && h('li', {}, message),
       ...problems.map((one) => h('li', { key: one.field }, `${fieldLabel(one.field)}: ${one.message}`)),
     ]),
     h('div', { class: 'buttons' }, [

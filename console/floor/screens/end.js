@@ -6,18 +6,13 @@ import { h } from '../../vendor/preact.js';
 import { kindOf } from '../kinds.js';
 import { numberText } from '../names.js';
 import { inTurn } from '../scanning.js';
-import { record, scans } from '../state.js';
+import { record } from '../state.js';
 import { say } from '../words.js';
+import { endOf, unitsToClose } from '../work.js';
+import { Result } from './result.js';
+import { Undo } from './undo.js';
 
 const REASONS = /** @type {const} */ (['could_not_locate', 'damaged', 'expired', 'other']);
-
-/**
- * @param {import('../store.js').Task} task
- * @returns {import('../store.js').Scan | undefined} the scan that ends it, until that is done
- */
-function endOf({ id }) {
-  return scans.value.find(({ task, isEnd, status }) => task === id && isEnd && status !== 'done');
-}
 
 /**
  * @param {object} props
@@ -29,6 +24,7 @@ function endOf({ id }) {
 export function End({ task, open, isDone, onBack }) {
   const kind = kindOf(task.id);
   const ending = endOf(task);
+  const unclosed = isDone ? unitsToClose(task) : [];
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();
@@ -47,7 +43,7 @@ export function End({ task, open, isDone, onBack }) {
     return h('a', { class: 'button danger', href: href(['floor', 'decisions']) }, say('decide'));
   }
   return h('form', { onSubmit: submit }, [
-    h('p', { class: 'ask' }, isDone ? say('all_done') : say('left_open', { count: open.length })),
+    h('p', { class: 'ask' }, isDone ? say(unclosed.length > 0 ? 'close_first' : 'all_done', { units: unclosed.join(', ') }) : say('left_open', { count: open.length })),
     h(
       'ul',
       {},
@@ -55,23 +51,24 @@ export function End({ task, open, isDone, onBack }) {
         h('li', { key: `${item_code} ${position}` }, `${numberText(qty - done)} × ${item_code} ${position ?? ''}`),
       ),
     ),
-    !isDone && kind.reason === 'choice' &&
+    !isDone && kind.reason &&
       h('fieldset', {}, [
         h('legend', {}, say('why_left')),
         ...REASONS.map((reason) =>
           h('label', { key: reason, class: 'choice' }, [
-            h('input', { type: 'radio', name: 'reason', value: reason, required: true }),
+            h('input', { type: 'radio', name: 'reason', value: kind.reason === 'text' ? valueLabel(reason) : reason, required: true }),
             valueLabel(reason),
           ]),
         ),
       ]),
-    !isDone && kind.reason === 'text' &&
-      h('label', {}, [say('why_left'), h('input', { name: 'reason', required: true, maxLength: 255 })]),
     h('div', { class: 'buttons' }, [
       kind.end &&
-        (isDone || !kind.isWhole) &&
+        (isDone ? !kind.endsItself : !kind.isWhole) &&
+        unclosed.length === 0 &&
         h('button', { class: 'main' }, say(kind.isWhole ? 'carry_out' : 'end_task')),
       h('button', { type: 'button', onClick: onBack }, say('back_to_work')),
+      h(Undo, { task }),
     ]),
+    h(Result, {}),
   ]);
 }

@@ -5,6 +5,7 @@ import { text } from '../../core/words.js';
 import { useEffect, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { SignIn } from '../../screens/sign_in.js';
+import { ownerOf } from '../store.js';
 import { ATTEMPTS } from '../vault.js';
 import { begin, keepSession, leave, pending, unlock, vault } from '../state.js';
 import { say } from '../words.js';
@@ -19,6 +20,7 @@ export function Enter({ refused, isOver = false }) {
     /** @type {import('../vault.js').Sealed | null | undefined} */ (undefined),
   );
   const [isForgotten, setForgotten] = useState(false);
+  const [isAsking, setAsking] = useState(false);
   useEffect(() => {
     void vault.sealed().then((found) => setSealed(found ?? null));
   }, []);
@@ -31,6 +33,7 @@ export function Enter({ refused, isOver = false }) {
     return h(ChoosePin, { user });
   }
   const frame = isOver ? 'over' : 'front';
+  const count = pending.value.filter(({ owner }) => sealed !== null && owner === ownerOf(sealed.user)).length;
   if (sealed !== null && !isForgotten && !isOver) {
     return h('main', { class: frame }, [
       h('h1', {}, say('locked', { company: sealed.user.tenant })),
@@ -42,7 +45,14 @@ export function Enter({ refused, isOver = false }) {
           return left === null ? null : left === 0 ? say('pin_forgotten') : say('pin_wrong', { count: left });
         },
       }),
-      h('button', { type: 'button', onClick: () => void leave() }, say('other_person')),
+      isAsking
+        ? h('div', { class: 'notice', role: 'alert' }, [
+            h('p', {}, say('session_ends')),
+            count > 0 && h('p', {}, say('leave_with_waiting', { count })),
+            h('button', { type: 'button', class: 'danger', onClick: () => void leave() }, say('end_session')),
+            h('button', { type: 'button', onClick: () => setAsking(false) }, say('stay')),
+          ])
+        : h('button', { type: 'button', onClick: () => setAsking(true) }, say('other_person')),
     ]);
   }
   return h('main', { class: frame }, [

@@ -12,6 +12,7 @@ import { lookUp } from '../look_up.js';
 import { numberText } from '../names.js';
 import { namedTasks, referenceOf } from '../task_rows.js';
 import { right, useScans, wrong } from '../scanning.js';
+import { today } from '../state.js';
 import { say } from '../words.js';
 import { ScanField } from './scan_field.js';
 import { ScreenTitle } from './title.js';
@@ -27,8 +28,11 @@ const ROWS = 50;
  * @param {string} props.text of the scan
  */
 export function LookUp({ text }) {
-  useScans((scan) => go(href(['floor', 'look-up', scan.trim().slice(0, 200)]), { replace: true }));
   const { result, error, isLoading, reload } = useLoaded(`look up ${text}`, () => found(text));
+  useScans((scan) => {
+    const next = scan.trim().slice(0, 200);
+    return next === text ? reload() : go(href(['floor', 'look-up', next]), { replace: true });
+  });
   useEffect(() => {
     if (result !== null && text !== '') {
       const { products, places, units, tasks } = result;
@@ -54,15 +58,20 @@ export function LookUp({ text }) {
     result?.products.map(({ item_code, name }) => h('h2', { key: item_code }, `${item_code}: ${name}`)),
     result?.places.map((code) => h('h2', { key: code }, code)),
     result?.units.map((unit) =>
-      h('p', { key: unit.id }, [
+      h('div', { key: unit.id }, [
         h('strong', {}, `${subjectLabel('handling-units')} ${unit.code}`),
         ` ${valueLabel(unit.status, 'status')} · `,
         h('a', { href: `${CONSOLE}handling-units/${unit.id}`, target: '_blank' }, say('console')),
+        h('ul', {}, unit.contents.map((/** @type {any} */ one) => h('li', {}, contentText(one)))),
       ]),
     ),
     result && result.stock.length > 0 && h(Stock, { rows: result.stock }),
   ]);
 }
+
+/** @param {any} content of a handling unit */
+const contentText = ({ item_code, qty, batch_num, serial_numbers = [] }) =>
+  [`${numberText(qty)} × ${item_code}`, batch_num, ...serial_numbers].filter(Boolean).join(', ');
 
 /**
  * @param {string} text
@@ -71,7 +80,7 @@ async function found(text) {
   if (text === '') {
     return { products: [], places: [], units: [], stock: [], tasks: [] };
   }
-  const read = readLabel(text);
+  const read = readLabel(text, today());
   const isWorker = (/** @type {import('../kinds.js').TaskKind} */ kind) => kind.permissions.some(isPermitted);
   const [{ products, positions, units }, tasks] = await Promise.all([
     lookUp(calls, read, null),

@@ -1,9 +1,10 @@
 /** Locking, signing out, and the way to the console. */
 
+import { href } from '../../core/address.js';
 import { CONSOLE } from '../../core/app.js';
 import { useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
-import { leave, lock, vault, waiting, worker } from '../state.js';
+import { handOver, leave, lock, pending, vault, waiting, worker } from '../state.js';
 import { say } from '../words.js';
 import { ScreenTitle } from './title.js';
 
@@ -14,6 +15,9 @@ export function Menu() {
     h(ScreenTitle, { title: say('menu') }),
     h('p', { class: 'quiet' }, say('company', { company: worker.value?.tenant ?? '' })),
     vault.isOpen && h('button', { type: 'button', onClick: lock }, say('lock')),
+    vault.isOpen && count > 0 && h('p', { class: 'quiet' }, say('lock_keeps', { count })),
+    pending.value.length > 0 &&
+      h('a', { class: 'button', href: href(['floor', 'kept']) }, say('kept_scans')),
     isAsking
       ? h('div', { class: 'notice', role: 'alert' }, [
           h('p', {}, say('leave_with_waiting', { count })),
@@ -25,6 +29,6 @@ export function Menu() {
           { type: 'button', onClick: () => (count > 0 ? setAsking(true) : void leave()) },
           say('sign_out'),
         ),
-    h('a', { class: 'button', href: CONSOLE, target: '_self' }, say('console')),
+    h('a', { class: 'button', href: CONSOLE, target: '_self', onClick: handOver }, say('console')),
   ]);
 }

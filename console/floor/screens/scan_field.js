@@ -3,8 +3,9 @@
 import { useEffect, useRef, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Lazy } from '../../components/lazy.js';
-import { result, scanned } from '../scanning.js';
+import { scanned } from '../scanning.js';
 import { say } from '../words.js';
+import { Result } from './result.js';
 
 /**
  * @param {object} props
@@ -30,7 +31,6 @@ export function ScanField({ label }) {
       scanned(written);
     }
   };
-  const shown = result.value;
   return h('div', { class: 'scan' }, [
     h('form', { onSubmit: submit }, [
       h('label', {}, [
@@ -74,10 +74,6 @@ export function ScanField({ label }) {
         name: 'Camera',
         props: { onClose: () => setCamera(false) },
       }),
-    h(
-      'p',
-      { class: shown === null ? 'result' : shown.isRight ? 'result right' : 'result wrong', role: 'alert' },
-      shown?.text ?? '',
-    ),
+    h(Result, {}),
   ]);
 }

@@ -6,13 +6,21 @@ import { useEffect, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Listener } from '../listener.js';
 import { scanned } from '../scanning.js';
-import { decisions, isElsewhere, outcome, pending, waiting, worker } from '../state.js';
+import { decisions, handOver, isElsewhere, notice, outcome, pending, waiting, worker } from '../state.js';
 import { say } from '../words.js';
 import { Lazy } from '../../components/lazy.js';
 import { Enter } from './enter.js';
 
 const listener = new Listener(scanned);
 addEventListener('keydown', (event) => listener.press(event), { capture: true });
+
+// The Enter of a scanner that inserts its text, instead of typing it, presses what has the focus.
+addEventListener('click', ({ detail, target }) => {
+  const button = target instanceof Element ? target.closest('button') : null;
+  if (detail > 0 && button !== null && document.activeElement === button) {
+    button.blur(); // tapped: the keyboard still reaches it
+  }
+});
 
 /**
  * @param {object} props
@@ -27,7 +35,7 @@ export function Floor({ broken, refused }) {
   if (isElsewhere.value) {
     return h('main', { class: 'front' }, [
       h('p', { class: 'notice', role: 'alert' }, say('open_elsewhere')),
-      h('button', { class: 'main', onClick: () => location.reload() }, say('use_here')),
+      h('button', { class: 'main', onClick: useHere }, say('use_here')),
     ]);
   }
   if (worker.value === null) {
@@ -38,6 +46,12 @@ export function Floor({ broken, refused }) {
     session.isEnded.value && h(Enter, { refused: null, isOver: true }),
     h('main', {}, screenOf(path)),
   ]);
+}
+
+/** Take the floor back from the other tab. */
+function useHere() {
+  handOver();
+  location.reload();
 }
 
 /** @param {readonly string[]} path */
@@ -55,6 +69,8 @@ function screenOf([kind, id]) {
         name: 'LookUp',
         props: { text: id ?? '' },
       });
+    case 'kept':
+      return h(Lazy, { load: () => import('./kept.js'), name: 'Kept', props: {} });
     case 'menu':
       return h(Lazy, { load: () => import('./menu.js'), name: 'Menu', props: {} });
     default:
@@ -66,6 +82,9 @@ function screenOf([kind, id]) {
       });
   }
 }
+
+/** Ends of sending that have words of their own. */
+const TROUBLES = /** @type {const} */ (['limited', 'suspended', 'cancelled', 'moved', 'unkept']);
 
 /** What is known of the connection, and what waits. */
 function Bar() {
@@ -81,11 +100,13 @@ function Bar() {
   }, []);
   const others = pending.value.length - waiting.value.length - decisions.value.length;
   const isCut = !isOnline || outcome.value === 'unanswered';
+  const trouble = TROUBLES.find((one) => one === outcome.value);
   return h('header', { class: isCut ? 'bar cut' : 'bar' }, [
     h('a', { href: href(['floor', '']), class: 'button' }, say('tasks')),
     h('p', { role: 'status' }, [
       isCut && h('span', {}, say('no_network')),
-      outcome.value === 'suspended' && h('span', {}, say('suspended')),
+      trouble && h('span', {}, say(trouble)),
+      trouble === 'moved' && h('span', { lang: 'en' }, notice.value),
       waiting.value.length > 0 && h('span', {}, say('waiting', { count: waiting.value.length })),
       others > 0 && h('span', {}, say('waiting_of_others', { count: others })),
     ]),

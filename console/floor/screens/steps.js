@@ -12,10 +12,10 @@ import { inTurn, right, useScans, wrong } from '../scanning.js';
 import { announcedDate, candidates, nextAsk, openQty } from '../steps.js';
 import { say } from '../words.js';
 import {
-  entryAfter, isCounted, lastLine, lastScan, linesOf, presetQty, recordEntry, recordNothing, takeLineBack, taskOf,
-  uncountedAt, undo,
+  endOf, entryAfter, isCounted, linesOf, presetQty, recordEntry, recordNothing, taskOf, uncountedAt,
 } from '../work.js';
 import { ScanField } from './scan_field.js';
+import { Undo } from './undo.js';
 
 /**
  * @typedef {import('../steps.js').Entry} Entry
@@ -25,6 +25,9 @@ import { ScanField } from './scan_field.js';
 
 /** What can be scanned while something else is asked. */
 const SCANNED = /** @type {const} */ ({ qty: 'scan_more', expires: 'scan_expiry' });
+
+/** From this quantity on, a person may have scanned into the field, which is asked. */
+const IMPLAUSIBLE = 10_000;
 
 /** @param {Line} line */
 const nameOf = ({ item_code, position, batch, serials }) => JSON.stringify([item_code, position, batch, serials]);
@@ -58,23 +61,13 @@ export function Steps({ task }) {
   const [line] = candidates(lines, entry);
   const isDone = lines.length > 0 && open.length === 0;
   const isLeft = open.length > 0 && open.every(isSkipped);
-  const isEndShown = isEnding || isLeft || (isDone && !isGoingOn);
-  const last = kind.isWhole ? undefined : lastScan(task.id);
-  const lineBack = lastLine(task);
+  const isEndShown = isEnding || endOf(task) !== undefined || isLeft || (isDone && !isGoingOn);
   const missing = uncountedAt(task, lines, entry.position);
   const isFirst = missing.length === lines.filter(({ position }) => position === entry.position).length;
 
   /** @param {Entry} next */
   const proceed = async (next) => {
-    if (nextAsk(kind, next) !== null) {
-      setEntry(next);
-      return;
-    }
-    try {
-      setEntry(await recordEntry(task, next));
-    } catch (error) {
-      wrong(error instanceof DOMException ? say('storage_full') : String(error));
-    }
+    setEntry(nextAsk(kind, next) === null ? await recordEntry(task, next) : next);
   };
 
   /**
@@ -98,8 +91,8 @@ export function Steps({ task }) {
       wrong(next);
       return;
     }
-    right(entryText({ qty: next.scanned ?? 1, ...next }));
     await proceed(next);
+    right(entryText({ qty: next.scanned ?? 1, ...next })); // it is kept
   });
 
   if (isEndShown) {
@@ -111,7 +104,7 @@ export function Steps({ task }) {
     return h(Lazy, {
       load: () => import('./end.js'),
       name: 'End',
-      props: { task, open, isDone, onBack }, // also when all is done: to undo, to close a unit, to count more
+      props: { task, open, isDone, onBack }, // also when all is done: to close a unit, to count more
     });
   }
   return [
@@ -179,12 +172,7 @@ export function Steps({ task }) {
         }) }, say('later')),
       Object.keys(entry).length > 0 &&
         h('button', { type: 'button', onClick: () => press(() => setEntry({})) }, say('begin_again')),
-      (last ?? lineBack) &&
-        h(
-          'button',
-          { type: 'button', onClick: () => inTurn(() => (last ? undo(last) : takeLineBack(task))) },
-          say('undo', { text: (last ?? lineBack)?.text ?? '' }),
-        ),
+      h(Undo, { task }),
       kind.end && !kind.isWhole &&
         h('button', { type: 'button', onClick: () => setEnding(true) }, say('end_task')),
     ]),
@@ -263,11 +251,13 @@ function Quantity({ preset, open, mayBeZero, mayExceed, isCounted, onQty }) {
     const text = String(new FormData(form).get('qty'));
     const qty = qtyOf(text, decimalSign());
     const isTooMuch = open !== null && Number(qty) > open;
+    const isDoubted = isTooMuch || isCounted || Number(qty) >= IMPLAUSIBLE;
     if (typeof qty === 'string' || (qty === 0 && !mayBeZero)) {
       wrong(say(qty || 'no_quantity', { text }));
-    } else if ((isTooMuch && !mayExceed) || ((isTooMuch || isCounted) && warned !== qty)) {
-      const problem = isCounted ? 'counted_before' : mayExceed ? 'more_than_ordered' : 'more_than_open';
-      wrong(say(problem, { open: open ?? '' }));
+    } else if ((isTooMuch && !mayExceed) || (isDoubted && warned !== qty)) {
+      const excess = mayExceed ? 'more_than_ordered' : 'more_than_open';
+      const problem = isTooMuch ? excess : isCounted ? 'counted_before' : 'is_so_much';
+      wrong(say(problem, { open: open ?? '', qty: numberText(qty) }));
       setWarned(qty);
     } else {
       onQty(qty);
@@ -299,14 +289,16 @@ function Expiry({ preset, onDate }) {
     event.preventDefault();
     onDate(String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get('date')));
   };
-  return h('form', { class: 'quantity', onSubmit: submit }, [
-    h('label', {}, [
-      h('span', { class: 'ask' }, say('ask_expires')),
-      h('input', { name: 'date', type: 'date', required: true, defaultValue: preset }),
+  return [
+    h('form', { class: 'quantity', onSubmit: submit }, [
+      h('label', {}, [
+        h('span', { class: 'ask' }, say('ask_expires')),
+        h('input', { name: 'date', type: 'date', required: true, defaultValue: preset }),
+      ]),
+      h('button', { class: 'main' }, say('confirm')),
     ]),
-    h('button', { class: 'main' }, say('confirm')),
-    h('button', { type: 'button', onClick: () => onDate('') }, say('no_expiry')),
-  ]);
+    h('div', { class: 'buttons' }, h('button', { type: 'button', onClick: () => onDate('') }, say('no_expiry'))),
+  ];
 }
 
 /**

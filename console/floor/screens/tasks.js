@@ -10,7 +10,7 @@ import { Notice } from '../../components/notice.js';
 import { KINDS, MOVES } from '../kinds.js';
 import { dayText, taskName } from '../names.js';
 import { useScans } from '../scanning.js';
-import { outcome, scans, tasks, worker } from '../state.js';
+import { forgetEnded, outcome, scans, tasks, worker } from '../state.js';
 import { codesOf, holderOf, readTasks, referenceOf } from '../task_rows.js';
 import { say } from '../words.js';
 import { ScanField } from './scan_field.js';
@@ -40,6 +40,10 @@ export function TaskList() {
     const timer = setInterval(() => document.visibilityState === 'visible' && reload(), INTERVAL);
     return () => clearInterval(timer);
   }, []);
+  const hasEnded = scans.value.some(({ isEnd, status }) => isEnd && status === 'done');
+  useEffect(() => {
+    void (hasEnded && forgetEnded().catch(reportError));
+  }, [hasEnded]);
   const found = result?.flatMap((one) => one.rows) ?? [];
   const rows = found.map((row) => described(row, user?.userId ?? ''));
   const kept = tasks.value.map(({ id }) => id);

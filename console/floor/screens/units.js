@@ -8,7 +8,7 @@ import { Notice } from '../../components/notice.js';
 import { qtyOf } from '../goods.js';
 import { unitOf } from '../kinds.js';
 import { decimalSign } from '../names.js';
-import { wrong } from '../scanning.js';
+import { failed, wrong } from '../scanning.js';
 import { parts, record, reload } from '../state.js';
 import { refreshTask } from '../take.js';
 import { say } from '../words.js';
@@ -82,8 +82,11 @@ function Closing({ task, unit, onClosed }) {
       parameters: { id: unit.id },
       body: weight === null ? {} : { weight_kg: weight },
     };
-    await record({ task: task.id, text: say('close_unit', { code: unit.code }), request });
-    onClosed();
+    const text = say('close_unit', { code: unit.code });
+    await record({ task: task.id, text, request }).then(onClosed, (error) => {
+      isClosed.current = false;
+      failed(error);
+    });
   };
   return (
     unit?.contents.length > 0 &&

@@ -125,6 +125,48 @@ def test_signing_out_with_waiting_scans_asks_and_keeps_them(handheld: Handheld, 
     assert site.get(f"/pickings/{picking}")["lines"][0]["picked_qty"] == 2
 
 
+def test_end_that_waits_is_the_end_of_the_task_when_it_is_opened_again(
+    handheld: Handheld, site: Site
+) -> None:
+    picking = _picking(site, 9)
+    handheld.take(f"pickings/{picking}")
+    _pick(handheld, site, "2")
+    handheld.expect_nothing_waits()
+    handheld.page.route("**/finalize", lambda route: route.abort())
+    handheld.press("End the task")
+    handheld.page.get_by_label("Not found").check()
+    handheld.press("End the task")
+    expect(handheld.page.get_by_text("The end of the task is being sent.")).to_be_visible()
+    handheld.go("")
+    expect(handheld.heading("Tasks")).to_be_visible()
+    handheld.go(f"pickings/{picking}")
+    expect(handheld.page.get_by_text("The end of the task is being sent.")).to_be_visible()
+    handheld.go("")
+    handheld.page.unroute("**/finalize")
+
+    expect(handheld.page.get_by_role("heading", name="On this device")).to_be_hidden(timeout=40_000)
+    assert site.get(f"/pickings/{picking}")["status"] == "finalized"
+
+
+def test_signing_in_as_somebody_else_asks_and_keeps_what_waits(
+    handheld: Handheld, site: Site
+) -> None:
+    picking = _picking(site, 9)
+    handheld.take(f"pickings/{picking}")
+    handheld.page.route("**/picks", lambda route: route.abort())
+    _pick(handheld, site, "2")
+    expect(handheld.status).to_contain_text("1 scan waits")
+    handheld.reopen()
+    handheld.press("Sign in as somebody else")
+    expect(handheld.page.get_by_text("1 scan is not sent yet.")).to_be_visible()
+    handheld.press("Stay")
+    expect(handheld.page.get_by_label("PIN", exact=True)).to_be_visible()
+    handheld.press("Sign in as somebody else")
+    handheld.press("End the session")
+
+    expect(handheld.page.get_by_text("1 scan on this device is not sent yet.")).to_be_visible()
+
+
 def test_second_tab_takes_over(handheld: Handheld) -> None:
     other = handheld.person.context.new_page()
     other.goto(handheld.address)

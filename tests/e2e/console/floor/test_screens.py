@@ -52,7 +52,7 @@ def _receive(handheld: Handheld, site: Site, screens: _Screens, receipt: int) ->
     expect(page.locator("input[type=date]")).to_be_visible()
     screens.look(page, "expiry date")
     page.locator("input[type=date]").fill("2030-01-31")
-    page.locator(".quantity button").click()
+    page.locator(".quantity button.main").click()
     expect(page.locator("input[name=qty]")).to_be_visible()
     screens.look(page, "quantity")
     page.locator(".quantity button").click()
@@ -110,7 +110,7 @@ def test_screens_are_accessible_and_have_large_targets(
     screens.look(page, "count")
     handheld.take(f"moves/{site.warehouse}")
     screens.look(page, "moves")
-    for screen in ("menu", f"look-up/{site.item('BOLT')}", "nothing/1"):
+    for screen in ("menu", "kept", f"look-up/{site.item('BOLT')}", "nothing/1"):
         handheld.go(screen)
         screens.look(page, screen)
     handheld.reopen()

@@ -119,6 +119,55 @@ def test_what_lies_there_is_counted_blind(handheld: Handheld, site: Site) -> Non
     assert {line["counted_qty"] for line in shown["lines"]} == {7, 0}
 
 
+def test_serial_that_is_missing_does_not_keep_a_count_open(handheld: Handheld, site: Site) -> None:
+    for serial in ("S-1", "S-2"):
+        site.stock("SAW", 1, serial=serial)
+    count = site.post("/counts", warehouse_code=site.warehouse, positions=["A-1"])["id"]
+
+    handheld.take(f"counts/{count}")
+    handheld.scan("A-1")
+    handheld.scan(site.item("SAW"))
+    expect(handheld.page.get_by_label("Scan the serial number")).to_be_visible()
+    handheld.scan("S-1")
+    handheld.press("Nothing else here")
+    handheld.press("End the task")
+    expect(handheld.heading("Tasks")).to_be_visible()
+
+    shown = site.get(f"/counts/{count}")
+    counted = {line["serial_number"]: line["counted_qty"] for line in shown["lines"]}
+    assert (shown["status"], counted) == ("counted", {"S-1": 1, "S-2": 0})
+
+
+def test_goods_with_a_batch_are_received_without_a_date(handheld: Handheld, site: Site) -> None:
+    order = site.order("/entry-documents", site.line("GLUE", 3))
+    receipt = int(site.post("/receipts", document_id=order)["id"])
+
+    handheld.take(f"receipts/{receipt}")
+    handheld.scan(site.item("GLUE"))
+    expect(handheld.page.get_by_label("Scan the batch")).to_be_visible()
+    handheld.scan("L-1")
+    handheld.press("No expiry date")
+    expect(handheld.page.get_by_label("Quantity")).to_be_visible()
+    handheld.confirm()
+    expect(handheld.page.get_by_label("Scan the position where the goods go")).to_be_visible()
+    handheld.scan("R-1")
+    expect(handheld.page.get_by_text("Everything is done.")).to_be_visible()
+    handheld.expect_nothing_waits()
+
+    assert site.quantities() == {("GLUE", "R-1"): 3}
+
+
+def test_quantity_that_may_be_a_scan_is_asked_again(handheld: Handheld, site: Site) -> None:
+    handheld.take(f"moves/{site.warehouse}")
+    handheld.scan("A-1")
+    handheld.scan(site.item("BOLT"))
+    handheld.confirm("14711")
+    handheld.expect_wrong("14,711 is very much")
+    handheld.confirm()
+
+    expect(handheld.page.get_by_label("Scan the position where the goods go")).to_be_visible()
+
+
 def test_goods_are_moved_and_moved_back(handheld: Handheld, site: Site) -> None:
     site.stock("BOLT", 8)
 
@@ -207,10 +256,14 @@ def test_goods_are_packed_into_a_unit(handheld: Handheld, site: Site) -> None:
     expect(handheld.page.get_by_label("Scan the product")).to_be_visible()
     handheld.scan(site.item("BOLT"))
     handheld.confirm()
-    expect(handheld.page.get_by_text("Everything is done.")).to_be_visible()
+    expect(handheld.page.get_by_text("Close the open units first: HU-")).to_be_visible()
+    expect(handheld.page.get_by_role("button", name="End the task")).to_be_hidden()
     handheld.expect_nothing_waits()
     unit = site.get(f"/packing-orders/{packing}")["handling_units"][0]
     assert unit["contents"][0]["qty"] == 6
+
+    handheld.press(f"Undo: 6 {TIMES} {site.item('BOLT')}, {unit['code']}")
+    expect(handheld.page.get_by_text("0 of 6 units")).to_be_visible()
 
 
 def test_what_a_scan_names_is_looked_up(handheld: Handheld, site: Site) -> None:
@@ -221,6 +274,8 @@ def test_what_a_scan_names_is_looked_up(handheld: Handheld, site: Site) -> None:
     expect(handheld.heading("Tasks")).to_be_visible()
     handheld.scan(site.item("BOLT"))
     expect(handheld.page.get_by_role("cell", name="A-1")).to_be_visible()
+    with handheld.page.expect_response("**/stocks?*"):
+        handheld.scan(site.item("BOLT"))  # once more: it is heard again
     handheld.scan("x" * 2000)
     handheld.expect_wrong("Unknown: xxx")
 

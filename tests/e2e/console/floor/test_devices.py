@@ -1,0 +1,53 @@
+"""A device that several people share, and that keeps the floor as an application."""
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.e2e.console.floor.conftest import NewHandheld
+from tests.e2e.console.floor.handheld import PIN, Handheld
+from tests.e2e.console.floor.site import Site
+
+
+def test_floor_can_be_installed(handheld: Handheld) -> None:
+    handheld.wait_until_kept()
+    session = handheld.person.context.new_cdp_session(handheld.page)
+
+    errors = session.send("Page.getInstallabilityErrors")["installabilityErrors"]
+    assert {one["errorId"] for one in errors} == {"in-incognito"}, "all contexts of tests are"
+
+
+def test_supervisor_saves_and_discards_the_scans_of_somebody_who_left(
+    handheld: Handheld, new_handheld: NewHandheld, site: Site
+) -> None:
+    site.stock("BOLT", 9)
+    order = site.order("/exit-documents", site.line("BOLT", 9))
+    picking = site.post("/pickings", document_id=order)["id"]
+    handheld.take(f"pickings/{picking}")
+    handheld.page.route("**/picks", lambda route: route.abort())
+    handheld.scan("A-1")
+    handheld.scan(site.item("BOLT"))
+    handheld.confirm("2")
+    expect(handheld.status).to_contain_text("1 scan waits")
+    handheld.reopen()
+    handheld.press("Sign in as somebody else")
+    with handheld.page.expect_navigation():
+        handheld.press("End the session")
+    supervisor = new_handheld().person
+    handheld.person.username, handheld.person.password = supervisor.username, supervisor.password
+    handheld.sign_in_again(PIN)
+
+    handheld.go("menu")
+    handheld.page.get_by_role("link", name="Scans on this device").click()
+    with handheld.page.expect_download() as download:
+        handheld.press("Save as a file")
+    saved = json.loads(Path(download.value.path()).read_text())
+    [scan] = saved["scans"]
+    assert scan["request"]["body"]["qty"] == 2
+    assert scan["key"]
+    handheld.press("Discard 1 scan")
+    expect(handheld.page.get_by_text("1 scan is never carried out then.")).to_be_visible()
+    handheld.press("Discard 1 scan")
+    expect(handheld.page.get_by_text("No scan waits on this device.")).to_be_visible()
+    assert site.get(f"/pickings/{picking}")["lines"][0]["picked_qty"] == 0
