@@ -114,7 +114,7 @@ function scanOfUnmarked(data, today) {
  */
 function mayHoldMore(elements, value, today) {
   const known = new Set(elements.map(([identifier]) => identifier));
-  const places = Array.from({ length: Math.min(value.length, LONGEST) }, (_, place) => place).slice(1);
+  const places = value.length > LONGEST ? [] : [...value].map((_, place) => place).slice(1);
   return places.some((place) => {
     // the last one of what stands behind reaches to the end, so it is enough to look for that
     const [[identifier, behind] = ['', ''], ...others] = plainElements(value.slice(place));
