@@ -78,14 +78,18 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
         Conflict: A stock is in another open count.
         StaleState: The count is finished.
     """
-    begun = tx.progress.decode() if tx.progress else tx.now
     done = dict[Key, StoredCountLine]()
     left: list[_Counted] | None = None
+    begun = tx.now
 
     def committed(lines: Mapping[Key, StoredCountLine], rest: list[_Counted]) -> None:
         nonlocal left
         done.update(lines)
         left = rest
+
+    def begin() -> None:
+        nonlocal begun
+        begun = tx.progress.decode() if tx.progress else tx.now
 
     def step() -> CountedStock | None:
         # The cache keeps the count for `listed`, and the user for `_count`.
@@ -100,6 +104,7 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
         before, counted = list[_Counted](), left
         if counted is None:
             found = _found(tx, record, body)
+            begin()  # only now: the progress is there with the claim of the request
             before = [one for one in found if tx.progress and _is_done(one, one.at or begun)]
             counted = [one for one in found if one not in before]
         part, rest = counted[: _most_lines()], counted[_most_lines() :]
