@@ -389,6 +389,7 @@ export const SUBJECTS = [
   {
     name: 'pickings',
     kind: 'picking',
+    prefix: 'PKG',
     isApproved: true,
     group: 'outbound',
     columns: ['code', 'status', 'priority', 'document', 'operator', 'has_shortage', 'created_at'],

@@ -62,7 +62,7 @@ export function ChangeForm({
       groups,
       onCancel,
       onSubmit: async (draft) => {
-        const answer = await action.carryOut(operation, parameters, changesOf(fields, start, draft), etag);
+        const answer = await action.carryOut(operation, parameters, changesOf(fields, start, draft, draftOf(fields, resource)), etag);
         if (answer !== null) {
           say(text('done', { action: label }));
           setConflict(false);

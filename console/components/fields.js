@@ -7,7 +7,7 @@
 
 import { address } from '../core/address.js';
 import { say } from '../core/app.js';
-import { sourcesOf } from '../core/sources.js';
+import { chosenOf, sourcesOf } from '../core/sources.js';
 import { fieldHint, fieldLabel, text, valueLabel } from '../core/words.js';
 import { useContext, useEffect, useId, useRef, useState } from '../vendor/hooks.js';
 import { createContext, h } from '../vendor/preact.js';
@@ -59,13 +59,14 @@ export function Fields({ fields, draft, onChange, problems, path = '', ...props 
     latest.current.onChange({ ...latest.current.draft, ...Object.fromEntries(known) });
   };
   const isProduct = fields.some(({ name }) => name === 'barcode'); // its code is its own
+  const isAtLine = Boolean(draft.item_code) && !fields.some(({ name }) => name === 'item_code');
   /** @param {Field} field */
   const scanner = ({ name, type }) => async (/** @type {HTMLInputElement} */ input) => {
     const line = lineOf(input);
     try {
-      const { takeLine, takeScan } = await import('./scan.js');
+      const { takeBatch, takeLine, takeScan } = await import('./scan.js');
       const scan = { input, line, name, path, fields, draftNow: () => latest.current.draft, fill };
-      await (type === 'array' ? takeLine(scan) : takeScan(scan));
+      await (type === 'array' ? takeLine : name === 'batch' ? takeBatch : takeScan)(scan);
     } catch {
       say(text('no_answer'));
     }
@@ -84,7 +85,7 @@ export function Fields({ fields, draft, onChange, problems, path = '', ...props 
       inputOf,
       isInCell: placed !== undefined,
       onFill: fill,
-      onScan: SCANNED.has(name) && !isProduct ? scanner(field) : undefined,
+      onScan: (SCANNED.has(name) && !isProduct) || (isAtLine && name === 'batch') ? scanner(field) : undefined,
     });
     return placed ? placed(input, field) : input;
   });
@@ -147,21 +148,29 @@ export function PlainInput({ field, entry, onChange, problems, path, draft, isIn
   const value = writtenOf(entry);
   // shown until the input is left, or gets another value: that of the next row after one is removed
   const typed = last?.value === value ? last.text : null;
-  const { choices } = useChoices(isUsed ? sources : [], typed ?? value);
-  const names = useNames(sources[0], [value], choices);
-  const shown = (isHere ? typed : null) ?? names.get(value) ?? value;
-  const wanted = (typed ?? '').trim().toLowerCase();
-  const match = choices.find(({ name }) => name.toLowerCase() === wanted);
+  const { choices, total, isRefused } = useChoices(isUsed ? sources : [], typed ?? value);
+  const isById = sources[0]?.isById === true;
+  // of a code that is not among the first rows, the id is looked at
+  const [, number = ''] = (isById && total > choices.length && /^[a-z]{2,3}-0*(\d+)$/i.exec(typed ?? '')) || [];
+  const names = useNames(sources[0], [value, number], choices);
+  const match = chosenOf(choices, typed ?? '', isById, { id: number, name: names.get(number) });
+  // what is no name is no id either, unless there are no names to choose from
+  const isUnknown = isById && Boolean(typed?.trim()) && match === undefined && value === '';
+  const shown = (isHere || isUnknown ? typed : null) ?? names.get(value) ?? value;
+  const element = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useEffect(() => element.current?.setCustomValidity(isUnknown ? text('choose_known') : ''), [isUnknown]);
   useEffect(() => {
+    const chosen = match?.value ?? (isUnknown && isRefused ? typed : null);
     if (match?.fills) {
       onFill?.(match.fills);
-    } else if (match && match.value !== value && sources[0]?.isById) {
-      setTyped({ text: match.name, value: match.value });
-      onChange(match.value);
+    } else if (isById && chosen != null && chosen !== value) {
+      setTyped({ text: typed ?? '', value: chosen });
+      onChange(chosen);
     }
-  }, [match?.value, value]);
+  }, [match?.value, value, isUnknown && isRefused]);
   const common = {
     id,
+    ref: element,
     list: isUsed && sources.length > 0 ? `${id}-list` : undefined,
     onFocus: () => {
       setUsed(true);
@@ -177,8 +186,9 @@ export function PlainInput({ field, entry, onChange, problems, path, draft, isIn
     'aria-invalid': own.length > 0,
     'aria-describedby': notes.length > 0 ? `${id}-notes` : undefined,
     onInput: (/** @type {any} */ { target }) => {
-      setTyped(sources.length > 0 ? { text: target.value, value: target.value } : null);
-      onChange(target.files?.[0] ?? entered(target));
+      const written = isById && !isRefused ? '' : target.value;
+      setTyped(sources.length > 0 ? { text: target.value, value: written } : null);
+      onChange(target.files?.[0] ?? (isById ? written : entered(target)));
     },
     onKeyDown: (/** @type {KeyboardEvent} */ event) => {
       const { key, ctrlKey, metaKey, target, isComposing } = event;

@@ -114,13 +114,13 @@ function showProblem(form) {
 }
 
 /**
- * Return the first input whose text is no value for the browser, such as a date without a year: it
- * would be sent as empty.
+ * Return the first input whose text is no value, such as a date without a year or an order that there
+ * is not: it would be sent as empty.
  *
  * @param {HTMLFormElement} form
  */
 function unfinishedInput(form) {
-  return [...form.querySelectorAll('input')].find(({ validity }) => validity.badInput);
+  return [...form.querySelectorAll('input')].find(({ validity }) => validity.badInput || validity.customError);
 }
 
 /**

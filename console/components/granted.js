@@ -9,12 +9,15 @@ import { href } from '../core/address.js';
 import { forgetDrafts } from '../core/kept.js';
 import { isNotOffered } from '../core/refusal.js';
 import { operationOf, parametersOf } from '../core/request.js';
-import { loadInterface, useLoaded } from '../core/use.js';
+import { loadInterface, useLoaded, useRefresh } from '../core/use.js';
 import { actionLabel, text } from '../core/words.js';
 import { h } from '../vendor/preact.js';
 import { Notice } from './notice.js';
 
 /** @typedef {Record<string, any>} Approval */
+
+/** Milliseconds after which it is asked again whether something was granted. */
+const PAUSE = 60_000;
 
 /**
  * The granted requests of the person; nothing if there are none.
@@ -24,7 +27,7 @@ import { Notice } from './notice.js';
  * @param {() => void} [props.onDone]
  */
 export function Granted({ about, onDone }) {
-  const { result, reload } = useLoaded('granted', async (signal) => {
+  const { result, reload, refresh } = useLoaded('granted', async (signal) => {
     try {
       const query = { status: 'granted', per_page: 100 }; // within a day, more are hardly left
       return (await calls.read('GET /approvals', { query, signal })).body.data;
@@ -35,6 +38,7 @@ export function Granted({ about, onDone }) {
       throw error;
     }
   });
+  useRefresh(refresh, PAUSE);
   const rows = /** @type {readonly Approval[]} */ (result ?? []);
   /** @param {Approval} approval */
   const concerns = ({ resource }) =>

@@ -56,6 +56,31 @@ export async function takeScan({ input, name, path, fields, draftNow, fill }) {
 }
 
 /**
+ * Take what stands in the field of a batch, at a line whose product is known: an element string has the
+ * batch and other parts of these goods.
+ *
+ * @param {Scanned} scanned
+ */
+export async function takeBatch({ input, path, fields, draftNow, fill }) {
+  const written = input.value.trim();
+  const read = readOf(written);
+  const isPlain = read?.text !== undefined || read?.batch === undefined;
+  const found = read === null || isPlain || read.gtin === undefined ? null : await productOf(read, read.gtin);
+  const isOther = found !== null && found.product.item_code !== draftNow().item_code;
+  if (isOther) {
+    say(text('other_product', { item_code: found.product.item_code }));
+  }
+  if (read === null || isOther) {
+    input.select();
+    return;
+  }
+  const names = fields.map((field) => field.name);
+  const parts = isPlain ? {} : { ...scannedParts(read, names, draftNow()), ...(found && scannedQty(read, found.units, names)) };
+  fill(parts);
+  goOn(input, new Set(Object.keys(parts).map((part) => path + part)));
+}
+
+/**
  * Take a line of the field of several products: its product is named by the code.
  *
  * @param {Scanned} scanned

@@ -63,10 +63,13 @@ export function SellableNote({ itemCode, warehouse }) {
     const timer = setTimeout(() => setWritten({ itemCode, warehouse }), PAUSE);
     return () => clearTimeout(timer);
   }, [itemCode, warehouse]);
-  const { result } = useLoaded(`sellable ${keyOf(written.itemCode, written.warehouse)}`, (signal) =>
-    sellableOf(written.itemCode, written.warehouse, signal),
-  );
-  return result !== null && h('p', { class: 'quiet' }, `${fieldLabel('sellable')}: ${plain(SELLABLE, result)}`);
+  const key = keyOf(written.itemCode, written.warehouse);
+  const { result } = useLoaded(`sellable ${key}`, async (signal) => ({
+    key,
+    qty: await sellableOf(written.itemCode, written.warehouse, signal),
+  }));
+  const qty = result?.key === keyOf(itemCode, warehouse) ? result.qty : null; // not that of another product
+  return qty !== null && h('p', { class: 'quiet' }, `${fieldLabel('sellable')}: ${plain(SELLABLE, qty)}`);
 }
 
 /**

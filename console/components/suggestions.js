@@ -19,14 +19,15 @@ const MOST = 20;
 const UNSEARCHED = 100;
 
 /**
- * Return what lists have for what a person writes, each value once, and how many rows match in all.
+ * Return what lists have for what a person writes, each value once, how many rows match in all, and
+ * whether a list cannot be read.
  *
  * @param {readonly Source[]} sources none if nothing is asked
  * @param {string} written
  * @param {string} [sort] order of the rows
  */
 export function useChoices(sources, written, sort) {
-  const [found, setFound] = useState({ choices: /** @type {readonly Choice[]} */ ([]), total: 0 });
+  const [found, setFound] = useState({ choices: /** @type {readonly Choice[]} */ ([]), total: 0, isRefused: false });
   const key = JSON.stringify([sources, sources.some(({ filter }) => filter !== null) && written]);
   useEffect(() => {
     if (sources.length === 0) {
@@ -41,6 +42,7 @@ export function useChoices(sources, written, sort) {
         setFound({
           choices: [...new Map(known.reverse().map((choice) => [choice.value, choice])).values()].reverse(),
           total: answers.reduce((sum, { total }) => sum + total, 0),
+          isRefused: answers.some((one) => one.isRefused),
         });
       }
     }, PAUSE);
@@ -57,16 +59,16 @@ export function useChoices(sources, written, sort) {
  * @param {string} written
  * @param {string | undefined} sort
  * @param {AbortSignal} signal
- * @returns {Promise<{rows: Record<string, any>[], total: number}>}
+ * @returns {Promise<{rows: Record<string, any>[], total: number, isRefused: boolean}>}
  */
 async function rowsOf({ list, filter = 'search', query }, written, sort, signal) {
   const operation = /** @type {'GET /products'} */ (`GET /${list}`);
   const asked = filter === null ? { per_page: UNSEARCHED } : { [filter]: written.trim(), per_page: MOST };
   try {
     const { body } = await calls.read(operation, { query: { sort, ...query, ...asked }, signal });
-    return { rows: body.data, total: body.meta.total };
+    return { rows: body.data, total: body.meta.total, isRefused: false };
   } catch {
-    return { rows: [], total: 0 }; // without suggestions, the value can still be written
+    return { rows: [], total: 0, isRefused: true }; // without suggestions, the value can still be written
   }
 }
 

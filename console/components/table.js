@@ -4,7 +4,7 @@
 
 import { locale } from '../core/app.js';
 import { formatNumber } from '../core/format.js';
-import { linkInRow } from '../core/links.js';
+import { codeOf, linkInRow } from '../core/links.js';
 import { fieldLabel, text } from '../core/words.js';
 import { useEffect, useMemo, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
@@ -148,7 +148,7 @@ function cell(field, row, linkOf) {
   const link = linkOf(field, row);
   const raw = row[field.name];
   const isShort = typeof raw === 'string' ? raw.length <= LONGEST_LINE : !Array.isArray(raw);
-  const value = [Value({ field, value: raw }), field.name === 'qty' && inUnit(row)];
+  const value = [codeOf(field.name, raw) ?? Value({ field, value: raw }), field.name === 'qty' && inUnit(row)];
   return h('td', { key: field.name, class: numeric(field) ?? (isShort ? 'short' : undefined) }, [
     link === undefined ? value : h('a', { href: link }, value),
   ]);

@@ -80,6 +80,7 @@
  * @property {Readonly<Record<string, string>>} [finds] filter → the part of what a person writes or
  *   scans that the search over all subjects asks it for: `text`; `barcode`, `gtin`, `sscc` and `batch` of a
  *   scan; `whole`, which must be equal, and shows the list; or a prefix: `WV` for the 12 of `WV-12`
+ * @property {string} [prefix] what stands before the id in its code, unless `finds` has it in `ids`
  * @property {string} [create] operation that makes one
  * @property {() => Resource} [begins] values with which its form begins
  * @property {readonly string[]} [more] other operations that make some

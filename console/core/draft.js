@@ -34,29 +34,59 @@ export function bodyOf(fields, draft) {
 }
 
 /**
- * Return what changed: the body of a PATCH. A field that was emptied is null.
+ * Return what changed: the body of a PATCH. A field that was emptied is null. Of lines that are sent
+ * together, those that stayed are sent as they are now, not as they were before.
  *
  * @param {readonly Field[]} fields
  * @param {Draft} before
  * @param {Draft} after
+ * @param {Draft} [now] with what others changed meanwhile
  * @returns {Record<string, unknown>}
  */
-export function changesOf(fields, before, after) {
+export function changesOf(fields, before, after, now = before) {
   /** @type {Record<string, unknown>} */
   const changes = {};
   for (const field of fields) {
     const entry = after[field.name];
-    if (JSON.stringify(entry) === JSON.stringify(before[field.name])) {
+    if (isSame(entry, before[field.name])) {
       continue;
     }
     if (field.type === 'texts') {
-      const removed = Object.keys(textsOf(before[field.name])).map((name) => [name, null]);
-      changes[field.name] = { ...Object.fromEntries(removed), ...textsOf(entry) };
+      const texts = textsOf(before[field.name]);
+      const removed = Object.keys(texts).map((name) => [name, null]);
+      const all = { ...Object.fromEntries(removed), ...textsOf(entry) };
+      changes[field.name] = Object.fromEntries(Object.entries(all).filter(([name, text]) => text !== texts[name]));
     } else {
-      changes[field.name] = valueOf(field, entry) ?? (field.type === 'array' ? [] : null);
+      const [own, others] = [before, now].map((draft) => linesIn(draft[field.name]));
+      const sent = Array.isArray(entry)
+        ? entry.map((row) => (isNumbered(row) && isSame(row, own?.get(row.line_num)) ? (others?.get(row.line_num) ?? row) : row))
+        : entry;
+      changes[field.name] = valueOf(field, /** @type {Entry | undefined} */ (sent)) ?? (field.type === 'array' ? [] : null);
     }
   }
   return changes;
+}
+
+/**
+ * @param {unknown} one
+ * @param {unknown} other
+ */
+const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/**
+ * @param {string | Draft} row
+ * @returns {row is Draft & {line_num: string}} whether it is a line that there is
+ */
+const isNumbered = (row) => typeof row !== 'string' && Boolean(row.line_num);
+
+/**
+ * Return the lines of a draft by their numbers.
+ *
+ * @param {Entry | undefined} entry
+ */
+function linesIn(entry) {
+  const rows = Array.isArray(entry) ? /** @type {(string | Draft)[]} */ (entry).filter(isNumbered) : [];
+  return new Map(rows.map((row) => [row.line_num, row]));
 }
 
 /**

@@ -14,7 +14,7 @@ import { PREFIX } from './kept.js';
 const keyOf = (owner, name) => `${PREFIX}${owner} ${name}`;
 
 /**
- * Keep a draft, without passwords.
+ * Keep a draft, without passwords and secrets.
  *
  * @param {Pick<Storage, 'setItem'>} storage
  * @param {string} owner
@@ -22,7 +22,7 @@ const keyOf = (owner, name) => `${PREFIX}${owner} ${name}`;
  * @param {Draft} draft
  */
 export function keepDraft(storage, owner, name, draft) {
-  const kept = Object.entries(draft).filter(([field]) => !field.endsWith('password'));
+  const kept = Object.entries(draft).filter(([field]) => !/(password|secret)$/.test(field));
   try {
     storage.setItem(keyOf(owner, name), JSON.stringify(Object.fromEntries(kept)));
   } catch {

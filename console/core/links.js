@@ -26,6 +26,7 @@ const TARGETS = {
   receipt_id: ['receipts'],
   roles: ['roles'],
   user_id: ['users'],
+  wave_id: ['waves'],
   warehouse_id: ['warehouses', 'whs_code'],
 };
 
@@ -37,6 +38,19 @@ const ID_OF = new Map(Object.entries(TARGETS).map(([id, [, name = id]]) => [name
  */
 export function subjectOfIds(name) {
   return TARGETS[name]?.[0];
+}
+
+/**
+ * Return the code of another resource, if it is made of its id.
+ *
+ * @param {string} name of a field
+ * @param {unknown} id
+ * @returns {string | undefined}
+ */
+export function codeOf(name, id) {
+  const { prefix, finds } = SUBJECT.get(TARGETS[name]?.[0] ?? '') ?? {};
+  const letters = prefix ?? finds?.ids;
+  return letters !== undefined && typeof id === 'number' ? `${letters}-${id}` : undefined;
 }
 
 /** Other names that take the place of an id: they lead nowhere. */

@@ -51,6 +51,9 @@ const byId = (list, name, more, others) => ({
   ...others,
 });
 
+/** What stands between the names of a choice. */
+const BETWEEN = ' · ';
+
 const PARTNER = ['external_ref', 'card_name'];
 const WAREHOUSES = byCode('warehouses', 'whs_code', ['name']);
 const POSITIONS = byCode('warehouse-positions', 'bin_code', ['whs_code']);
@@ -136,6 +139,37 @@ export function sourcesOf(field, beside = {}, { draft = {}, resource = {} } = {}
 }
 
 /**
+ * Return the field of a new resource that begins with the usual warehouse; undefined if there is none.
+ *
+ * @param {string} operation
+ * @param {readonly {name: string}[]} fields
+ */
+export function usualField(operation, fields) {
+  const names = operation === 'POST /warehouses' ? [] : ['from_warehouse', ...WAREHOUSE];
+  return names.find((name) => fields.some((field) => field.name === name));
+}
+
+/**
+ * Return the choice that a person wrote: by its name or, for one that has an id, by what else it is
+ * known by, if it is the only one.
+ *
+ * @param {readonly Choice[]} choices
+ * @param {string} written
+ * @param {boolean} isById
+ * @param {{id: string, name: string | undefined}} found by its id; it is no choice if it has another name
+ * @returns {Pick<Choice, 'value' | 'fills'> | undefined}
+ */
+export function chosenOf(choices, written, isById, { id, name }) {
+  const wanted = written.trim().toLowerCase();
+  const named = choices.find((one) => one.name.toLowerCase() === wanted);
+  if (named !== undefined || wanted === '' || !isById) {
+    return named;
+  }
+  const known = choices.filter(({ more }) => more.toLowerCase().split(BETWEEN).includes(wanted));
+  return name?.toLowerCase() === wanted ? { value: id } : known.length === 1 ? known[0] : undefined;
+}
+
+/**
  * Return where partners come from: those of recent documents of the kind, and those of the catalog.
  *
  * @param {readonly string[]} screen path of its address
@@ -176,5 +210,5 @@ function partner(code, name) {
  */
 function joined(row, names) {
   const values = names.map((name) => name.split('.').reduce((/** @type {any} */ value, part) => value?.[part], row));
-  return values.filter(Boolean).join(' · ');
+  return values.filter(Boolean).join(BETWEEN);
 }

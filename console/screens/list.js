@@ -11,7 +11,7 @@ import { hasFilters, partsOf, rememberedList, rememberList } from '../core/remem
 import { linkOf, readable } from '../core/links.js';
 import { itemPath, listPath, mayCarryOut, objectOf } from '../core/subject.js';
 import { loadDescription, useLoaded, useRefresh } from '../core/use.js';
-import { actionLabel, fieldLabel, language, subjectLabel, text } from '../core/words.js';
+import { actionLabel, fieldLabel, subjectLabel, text } from '../core/words.js';
 import { useEffect, useMemo, useRef } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { signal } from '../vendor/signals-core.js';
@@ -164,9 +164,7 @@ function ListView({ subject, id, query, list, description, page }) {
       rows.length > 0 && h('button', { type: 'button', onClick: printScreen }, text('print')),
       rows.length > 0 &&
         objectOf(subject) !== undefined &&
-        h('a', { class: 'button', href: href(['exports', 'new'], { objects: objectOf(subject), format: 'csv', language: language.value }) }, [
-          text('export_all'),
-        ]),
+        h(Lazy, { load: () => import('../components/export_link.js'), name: 'ExportLink', props: { objects: objectOf(subject) } }),
     ]),
     page.error instanceof Refusal &&
       page.error.status === 422 &&

@@ -8,6 +8,7 @@ import { browser, calls, permissions, say, session } from '../core/app.js';
 import { address, go, goBack, href } from '../core/address.js';
 import { bodyOf, draftOf } from '../core/draft.js';
 import { forgetDraft, keepDraft, keptDraft } from '../core/drafts.js';
+import { usualField } from '../core/sources.js';
 import { itemPath, mayCarryOut } from '../core/subject.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { rememberWarehouse, usualWarehouse } from '../core/usual.js';
@@ -22,9 +23,6 @@ import { Title } from '../components/title.js';
 
 /** @typedef {import('../components/fields.js').Draft} Draft */
 
-/** The field that is filled in with the usual warehouse. */
-const WAREHOUSE = 'warehouse_code';
-
 /**
  * @param {object} props
  * @param {import('../core/subject.js').Subject} props.subject
@@ -36,10 +34,11 @@ export function NewScreen({ subject }) {
   const loaded = useLoaded(`${owner} ${operation} ${from}`, async (signal) => {
     const found = await loadInterface(owner);
     const asked = found.actions[operation]?.body ?? [];
-    const usual = asked.some(({ name }) => name === WAREHOUSE) ? await usualWarehouse(signal) : null;
+    const place = usualField(operation, asked);
+    const usual = place === undefined ? null : await usualWarehouse(signal);
     return {
       description: found,
-      given: /** @type {Draft} */ (usual === null ? {} : { [WAREHOUSE]: usual }),
+      given: /** @type {Draft} */ (place === undefined || usual === null ? {} : { [place]: usual }),
       copy: from === '' ? {} : draftOf(asked, await copyOf(subject, from, signal)),
     };
   });
@@ -87,15 +86,12 @@ export function NewScreen({ subject }) {
       : h(Form, {
           key: `${form} ${round}`,
           fields,
-          start: { ...given, ...begins, ...copy, ...kept, ...first },
+          start: { ...given, ...begins, ...copy, ...first, ...kept },
           onWrite: (draft) => keepDraft(browser.storage, user, form, draft),
           label: text('save'),
           action,
           noteOf: subject.sells ? sellableNote : undefined,
-          onCancel: () => {
-            forget();
-            goBack(back);
-          },
+          onCancel: () => goBack(back),
           onSubmit: async (draft) => {
             const here = address.value;
             const answer = await action.carryOut(operation, {}, bodyOf(fields, draft));
@@ -103,8 +99,9 @@ export function NewScreen({ subject }) {
               return;
             }
             forget();
-            if (typeof draft[WAREHOUSE] === 'string') {
-              rememberWarehouse(draft[WAREHOUSE]);
+            const warehouse = draft[usualField(operation, fields) ?? ''];
+            if (typeof warehouse === 'string' && warehouse !== '') {
+              rememberWarehouse(warehouse);
             }
             const stale = staleLines(answer.body?.data?.lines);
             say(stale === '' ? text('done', { action: label }) : text('not_applied', { lines: stale }));

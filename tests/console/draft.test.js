@@ -133,6 +133,32 @@ test('changes have what differs, and null for what was emptied', () => {
   });
 });
 
+test('what others changed of lines and texts is not changed back', () => {
+  /** @type {import('../../console/core/subject.js').Field[]} */
+  const lines = [
+    {
+      name: 'lines',
+      type: 'array',
+      items: { type: 'object', fields: [{ name: 'line_num', type: 'integer' }, { name: 'qty', type: 'number' }] },
+    },
+  ];
+  const of = (/** @type {number[]} */ ...qtys) =>
+    draftOf(lines, { lines: qtys.map((qty, at) => ({ line_num: at + 1, qty })) });
+  const before = of(5, 6, 7);
+  const after = /** @type {any} */ (of(5, 9, 7));
+  after.lines.push({ qty: '1' });
+  const sent = (/** @type {any} */ now) =>
+    /** @type {any} */ (changesOf(lines, before, after, now)).lines.map((/** @type {any} */ one) => one.qty);
+  assert.deepEqual(sent(before), [5, 9, 7, 1], 'a problem names a line by its place in the form');
+  assert.deepEqual(sent(of(4, 8, 3, 2)), [4, 9, 3, 1]);
+  assert.deepEqual(changesOf(lines, before, before, of(4, 8, 3, 2)), {});
+
+  /** @type {import('../../console/core/subject.js').Field[]} */
+  const texts = [{ name: 'metadata', type: 'texts' }];
+  const [first, second] = [{ a: '1', b: '2' }, { a: '1', b: '3' }].map((metadata) => draftOf(texts, { metadata }));
+  assert.deepEqual(changesOf(texts, first ?? {}, second ?? {}), { metadata: { b: '3' } });
+});
+
 test('a resource and its draft have the same values', () => {
   const resource = {
     name: 'Box',

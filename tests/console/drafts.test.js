@@ -16,9 +16,9 @@ function storage() {
   return new Proxy(items, { get: (_, name) => Reflect.get(methods, name) ?? Reflect.get(items, name) });
 }
 
-test('a draft is kept for its user and form, without passwords', () => {
+test('a draft is kept for its user and form, without passwords and secrets', () => {
   const tab = storage();
-  keepDraft(tab, '7', 'POST /users', { name: 'Ana', password: 'eleven green bottles' });
+  keepDraft(tab, '7', 'POST /users', { name: 'Ana', password: 'eleven green bottles', secret: 'whsec_1' });
   assert.deepEqual(keptDraft(tab, '7', 'POST /users'), { name: 'Ana' });
   assert.equal(keptDraft(tab, '8', 'POST /users'), null);
   assert.equal(keptDraft(tab, '7', 'POST /roles'), null);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { linkInRow, linkOf, readable } from '../../console/core/links.js';
+import { codeOf, linkInRow, linkOf, readable } from '../../console/core/links.js';
 
 test('an id leads to its resource, and so does the name beside it', () => {
   const row = { product_id: 7, item_code: 'A/1', picking_id: null, batch_num: 'L1' };
@@ -10,6 +10,7 @@ test('an id leads to its resource, and so does the name beside it', () => {
   assert.equal(linkOf('picking_id', row), undefined);
   assert.equal(linkOf('batch_num', row), undefined);
   assert.equal(linkOf('item_code', { item_code: 'A/1' }), undefined);
+  assert.equal(linkOf('wave_id', { wave_id: 4 }), 'waves/4');
 });
 
 test('an object leads to the resource that it names by kind, or by the subject of its field', () => {
@@ -28,10 +29,18 @@ test('the title of a row in a table leads to the row', () => {
   assert.equal(linkInRow('parent_id', row), 'handling-units/2');
 });
 
+test('an id is shown as the code that is made of it', () => {
+  const codes = ['packing_order_id', 'parent_id', 'picking_id', 'wave_id'].map((name) => codeOf(name, 12));
+  assert.deepEqual(codes, ['PK-12', 'HU-12', 'PKG-12', 'WV-12']);
+  assert.deepEqual([codeOf('product_id', 12), codeOf('wave_id', null), codeOf('qty', 12)], Array(3).fill(undefined));
+});
+
 test('names are shown instead of the ids beside them', () => {
   const names = ['object', 'id', 'line_num', 'product_id', 'item_code', 'picking_id'];
   const shown = readable(names.map((name) => ({ name })));
   assert.deepEqual(shown.map(({ name }) => name), ['line_num', 'item_code', 'picking_id']);
+  const statuses = ['status', 'status_label', 'wms_status'].map((name) => ({ name }));
+  assert.deepEqual(readable(statuses), [{ name: 'status' }], 'transfers have it three times');
   assert.deepEqual(readable([{ name: 'id' }, { name: 'product_id' }]).length, 2);
   assert.deepEqual(readable([{ name: 'user_id' }, { name: 'operator' }]), [{ name: 'operator' }]);
 });

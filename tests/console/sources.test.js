@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { sourcesOf } from '../../console/core/sources.js';
+import { chosenOf, sourcesOf, usualField } from '../../console/core/sources.js';
 
 const FOLDER = new URL('../../console/interface/', import.meta.url);
 
@@ -61,6 +61,33 @@ test('ids are chosen by names, of the list that the screen means', () => {
   assert.deepEqual(picking?.choiceOf(row), { value: '3', name: 'P-3', more: 'EX-9' });
   const isById = (/** @type {string} */ name) => sourcesOf(name)[0]?.isById === true;
   assert.deepEqual(['picking_ids', 'operator_id', 'item_code', 'comments'].map(isById), [true, true, false, false]);
+});
+
+test('every form of something in a warehouse begins with the usual one', async () => {
+  const fieldOf = async (/** @type {string} */ name, operation = `POST /${name}`) => {
+    const { default: description } = await import(new URL(`${name}.js`, FOLDER).href);
+    return usualField(operation, description.actions[operation].body);
+  };
+  assert.equal(await fieldOf('exit-documents'), 'warehouse_code');
+  assert.equal(await fieldOf('stock-adjustments'), 'warehouse');
+  assert.equal(await fieldOf('transfers'), 'from_warehouse');
+  assert.equal(await fieldOf('transfer-orders'), 'from_warehouse');
+  assert.equal(await fieldOf('warehouse-positions', 'POST /warehouse-positions/bulk'), 'whs_code');
+  assert.equal(await fieldOf('warehouses'), undefined, 'its code is new');
+  assert.equal(await fieldOf('clients'), undefined);
+});
+
+test('what is written means a choice by its name, or the only one with this reference', () => {
+  const choices = [
+    { value: '7', name: 'EX-7', more: 'PO-1 · Shop' },
+    { value: '8', name: 'EX-8', more: 'PO-2 · Shop' },
+  ];
+  const none = /** @type {{id: string, name: string | undefined}} */ ({ id: '', name: undefined });
+  const of = (/** @type {string} */ written, isById = true, found = none) => chosenOf(choices, written, isById, found)?.value;
+  assert.deepEqual([of('ex-7 '), of('po-2'), of('Shop'), of('PO-'), of('8'), of('')], ['7', '8', ...Array(4).fill(undefined)]);
+  assert.equal(of('PO-2', false), undefined, 'the code of a partner is written itself');
+  assert.equal(of('EX-90', true, { id: '90', name: 'EX-90' }), '90');
+  assert.equal(of('HD-90', true, { id: '90', name: 'EX-90' }), undefined);
 });
 
 test('every source is a list of the interface with the filters that it is asked by', async () => {

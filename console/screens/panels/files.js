@@ -24,9 +24,11 @@ const MOST_IDS = 100;
 export function Panel({ files, each }) {
   const [error, setError] = useState(/** @type {unknown} */ (null));
   const [size, setSize] = useState('medium');
+  const [isBusy, setBusy] = useState(false);
   /** @param {string} path */
   const open = async (path) => {
     setError(null);
+    setBusy(true);
     try {
       const found = [];
       for (const parameters of path.includes('{ids}') ? together(each) : each) {
@@ -41,10 +43,11 @@ export function Panel({ files, each }) {
     } catch (refused) {
       setError(refused);
     }
+    setBusy(false);
   };
   return h('div', { class: 'actions' }, [
     ...files.map(({ path, label }) =>
-      h('button', { key: path, type: 'button', onClick: () => open(path) }, actionLabel(label)),
+      h('button', { key: path, type: 'button', disabled: isBusy, onClick: () => open(path) }, actionLabel(label)),
     ),
     files.some(({ path }) => path.includes('{size}')) &&
       h(

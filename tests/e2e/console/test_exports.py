@@ -73,3 +73,11 @@ def test_changes_of_a_resource_are_shown(person: Person, acme: httpx.Client, run
     expect(entries.first).to_contain_text("Changed, version 2, by API client")
     expect(entries.last).to_contain_text("Created, version 1, by API client")
     assert violations(person.page) == []
+
+
+def test_who_may_not_export_is_not_offered_it(new_person: NewPerson) -> None:
+    person = new_person("approvals.grant")
+    person.start("products")
+    expect(person.page.get_by_role("button", name="Print")).to_be_visible()
+    person.page.wait_for_load_state("networkidle")
+    expect(person.page.get_by_role("link", name="Export the whole list")).to_have_count(0)

@@ -13,12 +13,17 @@ from tests.e2e.console.test_find import field, options
 from tests.e2e.console.test_work import document, started_receipt
 
 
+def gtin_of(first: int, run: str) -> str:
+    """Return a GTIN of 14 digits, which begins with `first` and is used once."""
+    digits = f"{first}{int(run, 16) % 10**12:012}"
+    total = sum(int(digit) * (3 if at % 2 == 0 else 1) for at, digit in enumerate(digits))
+    return f"{digits}{-total % 10}"
+
+
 @pytest.fixture
 def gtin(acme: httpx.Client, goods: str) -> str:
     """GTIN of a case of 12 of the product `goods`."""
-    digits = f"1{int(goods, 16) % 10**12:012}"
-    total = sum(int(digit) * (3 if at % 2 == 0 else 1) for at, digit in enumerate(digits))
-    code = f"{digits}{-total % 10}"
+    code = gtin_of(1, goods)
     [product] = acme.get("/products", params={"item_code": goods}).json()["data"]
     packed = {"gtins": [{"gtin": code, "units": 12}]}
     acme.put(f"/products/{product['id']}/packaging", json=packed).raise_for_status()
@@ -180,6 +185,30 @@ def test_dialog_begins_in_its_first_field_and_a_scan_does_not_send_it(
     expect(person.page.get_by_role("region", name="Lines")).to_contain_text(goods)
 
 
+def test_scan_into_the_batch_of_a_line_fills_its_parts(
+    person: Person, acme: httpx.Client, goods: str, gtin: str
+) -> None:
+    receipt = started_receipt(acme, goods)
+    other = {"item_code": f"Z{goods}", "name": "Other", "barcode": gtin_of(2, goods)}
+    acme.post("/products", json=other).raise_for_status()
+    person.start(f"receipts/{receipt}")
+    person.rows().get_by_role("button", name="Receive").click()
+    dialog = person.page.get_by_role("dialog")
+    batch = dialog.get_by_label("Batch")
+    batch.fill(f"(01){gtin_of(2, goods)}(10)L6")
+    batch.press("Enter")
+    expect(person.page.locator(".messages")).to_contain_text(f"This is Z{goods}")
+    batch.fill(f"(01){gtin}(17)270331(10)L7")
+    batch.press("Enter")
+    expect(batch).to_have_value("L7")
+    expect(dialog.get_by_label("Expiry date")).to_have_value("2027-03-31")
+    expect(dialog.get_by_label("Quantity")).to_have_value("12")
+    batch.fill("L8")
+    batch.press("Enter")
+    expect(batch).not_to_be_focused()
+    expect(batch).to_have_value("L8")
+
+
 @pytest.mark.parametrize("path", ["entry-documents/new", "transfers/new"])
 def test_lines_are_rows_of_a_table_with_names_for_every_input(
     new_person: NewPerson, path: str
@@ -264,6 +293,28 @@ def test_orders_pickings_and_people_are_chosen_by_their_names(
     expect(person.heading()).to_have_text(re.compile("^WV-"))
 
 
+def test_order_is_chosen_by_its_reference_and_what_names_none_is_not_sent(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    reference = str(10**9 + int(goods, 16) % 10**9)
+    order = document(acme, goods, "exit", 4, external_ref=reference)
+    person.start("pickings/new")
+    sent = posted(person)
+    named = person.page.get_by_label("Document id")
+    named.fill("999999999")
+    person.press("Save")
+    expect(named).to_be_focused()
+    assert named.evaluate("input => input.validationMessage") == "Choose one that is suggested."
+    person.page.get_by_label("Operator").focus()
+    expect(named).to_have_value("999999999")
+    assert sent == []
+    named.fill(reference)
+    person.page.get_by_label("Operator").focus()
+    expect(named).to_have_value(order["doc_num"])
+    person.press("Save")
+    expect(person.shown("Document")).to_have_text(order["doc_num"])
+
+
 def test_form_for_another_order_is_another_form(person: Person) -> None:
     person.start("pickings/new?document_id=999999998")
     operator = person.page.get_by_label("Operator")
@@ -325,15 +376,28 @@ def test_search_asks_before_it_leaves_a_form(person: Person, goods: str) -> None
     assert len(asked) == 2
 
 
-def test_draft_is_there_after_the_form_was_left(person: Person) -> None:
+@pytest.mark.parametrize("leave", [by_link, by_button])
+def test_draft_is_there_after_the_form_was_left(
+    person: Person, leave: Callable[[Person], None]
+) -> None:
     person.start("clients/new")
     asked = answer(person, leave=True)
     person.page.get_by_label("Name").fill("Shop")
-    by_link(person)
-    expect(person.heading()).to_have_text("Providers")
+    leave(person)
+    expect(person.heading()).not_to_have_text("New client")
     assert len(asked) == 1
-    person.page.go_back()
+    person.go("clients/new")
     expect(person.page.get_by_label("Name")).to_have_value("Shop")
+
+
+def test_draft_goes_before_the_values_of_the_address(person: Person) -> None:
+    person.start("clients/new?name=Shop")
+    answer(person, leave=True)
+    name = person.page.get_by_label("Name")
+    expect(name).to_have_value("Shop")
+    name.fill("Mill")
+    person.page.reload()
+    expect(name).to_have_value("Mill")
 
 
 def test_dialog_with_content_asks_before_it_closes(

@@ -118,3 +118,55 @@ def test_more_cases_than_are_open_are_received_after_a_question(
     dialog.get_by_role("button", name="Receive goods").click()
     expect(dialog.get_by_role("alert")).to_contain_text("14 more than is open")
     assert sent == []
+
+
+def test_granted_request_is_offered_without_a_reload(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    receipt = started_receipt(acme, goods)
+    name = person.username.partition("@")[0]
+    [user] = acme.get("/users", params={"search": name}).json()["data"]
+    body = {"item_code": goods, "qty": 500, "bin_code": "A-1"}
+    approval = {
+        "id": 1, "message": "500 of 10", "requested_by": {"user_id": user["id"]},
+        "resource": {"object": "receipt", "id": receipt},
+        "request": {"method": "POST", "path": f"/receipts/{receipt}/lines", "body": body},
+    }  # fmt: skip
+    granted: list[object] = []
+
+    def answer(route: Route) -> None:
+        route.fulfill(json={"data": granted})
+
+    page = person.page
+    page.clock.install()
+    page.route(re.compile(r"/approvals\?status=granted"), answer)
+    person.start()
+    for screen in ("", f"receipts/{receipt}"):
+        granted.clear()
+        with page.expect_response(re.compile(r"/approvals\?status=granted")):
+            person.open(screen)
+        notice = page.locator(".notice").filter(has_text="Your request was granted")
+        expect(notice).to_have_count(0)
+        granted.append(approval)
+        page.clock.fast_forward(61_000)
+        expect(notice.get_by_role("button", name="Receive goods")).to_be_visible()
+
+
+def test_lists_to_work_with_are_printed(person: Person, acme: httpx.Client, goods: str) -> None:
+    stock(acme, goods, "A-1", 10)
+    order = document(acme, goods, "exit", 4)
+    picking = acme.post("/pickings", json={"document_id": order["id"]}).json()["data"]["id"]
+    page = person.page
+    page.add_init_script("globalThis.print = () => undefined")
+    person.start()
+    sheet = page.locator(".sheet")
+    for screen, name in (
+        (f"pickings/{picking}", "Pick list"),
+        (f"receipts/{started_receipt(acme, goods)}", "Receiving list"),
+    ):
+        person.open(screen)
+        person.press(name)
+        page.emulate_media(media="print")
+        expect(sheet.get_by_role("heading", name=re.compile(f"^{name} "))).to_be_visible()
+        expect(sheet.locator("tbody tr")).to_contain_text(goods)
+        page.emulate_media(media="screen")

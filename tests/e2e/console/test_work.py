@@ -91,7 +91,11 @@ def test_order_shows_what_can_be_sold(person: Person, acme: httpx.Client, goods:
 
     person.open("exit-documents/new")
     fill(person.page, {"Item code": goods, "Warehouse": f"W-{goods}"})
-    expect(person.page.get_by_text("Can be sold: 6")).to_be_visible()
+    sellable = person.page.get_by_text("Can be sold: 6")
+    expect(sellable).to_be_visible()
+    person.page.route(re.compile("/stock-levels"), lambda route: route.abort())
+    fill(person.page, {"Item code": "other"})
+    expect(sellable).to_have_count(0)  # it is that of the goods before
 
 
 def test_goods_are_held_and_released(person: Person, acme: httpx.Client, goods: str) -> None:
