@@ -10,7 +10,7 @@ from shared.kernel import aws
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.items import to_attributes
-from shared.kernel.db.outbox_item import EVENT_PREFIX, NotedChanges, VersionChange
+from shared.kernel.db.outbox_item import EVENT_PREFIX, Author, NotedChanges, VersionChange
 from shared.kernel.db.store import Store
 from shared.kernel.events.feed import (
     CLOCKS_MS,
@@ -121,7 +121,7 @@ def append_transactions(store: Store, transactions: Iterable[Sequence[VersionCha
             NotedChanges(
                 store.table,
                 f"00000000-0000-4000-8000-{number:012d}",
-                ("client", "erp"),
+                Author("client", "erp"),
                 changes,
             ),
         )
@@ -141,4 +141,4 @@ def checksums_of(versions: Versions) -> dict[str, tuple[int, int]]:
 
 
 def _contents(entries: Iterable[Any]) -> list[str]:
-    return [repr([*one.changes, one.request_id, one.actor]) for one in entries]
+    return [repr([*one.changes, one.request_id, one.author]) for one in entries]

@@ -18,7 +18,7 @@ export async function latestTransactions(object, signal) {
   const latest = await calls.read('GET /changes/latest', { signal });
   const { position, epoch } = latest.body.data;
   const page = (/** @type {number} */ after, /** @type {number} */ size) =>
-    calls.read('GET /changes', { query: { after, epoch, objects: object, per_page: size }, signal });
+    calls.read('GET /changes', { query: { after, epoch, objects: object, per_page: size, include: 'action' }, signal });
   const isKept = (/** @type {number} */ after) =>
     page(after, 1).then(() => true, (error) => {
       if (error instanceof Refusal && error.status === 410) {

@@ -164,6 +164,11 @@ def request_id() -> str | None:
     return _bound("request_id")
 
 
+def bound_route() -> str | None:
+    """Return the route of this invocation; None if none was bound."""
+    return _bound("route")
+
+
 def traceparent() -> str | None:
     """Return the trace of the caller of this invocation; None if it has none."""
     return _bound("traceparent")

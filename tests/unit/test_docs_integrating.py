@@ -22,9 +22,9 @@ DOCUMENT: dict[str, Any] = json.loads(
 )
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
-_NOT_WORDS = {"sort", "lang", "format", "size"}
+_NOT_WORDS = {"sort", "lang", "format", "size", "include"}
 """Parameters whose values OpenAPI explains: sort orders, languages of templates, formats and sizes
-of labels."""
+of labels, what is added to the feed of changes."""
 
 type Rows = list[list[str]]
 

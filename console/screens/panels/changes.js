@@ -6,8 +6,10 @@ import { locale } from '../../core/app.js';
 import { latestTransactions, MOST } from '../../core/feed.js';
 import { formatInstant, formatNumber } from '../../core/format.js';
 import { userNames } from '../../core/names.js';
-import { useLoaded } from '../../core/use.js';
-import { text, valueLabel } from '../../core/words.js';
+import { objectOf } from '../../core/subject.js';
+import { loadInterface, useLoaded } from '../../core/use.js';
+import { actionLabel, subjectLabel, text, valueLabel } from '../../core/words.js';
+import { SUBJECTS } from '../../subjects.js';
 import { useEffect, useRef } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
@@ -18,7 +20,7 @@ const OPERATIONS = /** @type {const} */ ({
   deleted: 'was_deleted',
 });
 
-/** @typedef {{at: string, operation: keyof typeof OPERATIONS, version: number, actor: string}} Event */
+/** @typedef {{at: string, what: string, version: number, actor: string}} Event */
 
 /**
  * @param {object} props
@@ -43,10 +45,10 @@ export function Panel({ object, resource }) {
     h(
       'ol',
       { class: 'history' },
-      (events ?? []).map(({ at, operation, version, actor }) =>
+      (events ?? []).map(({ at, what, version, actor }) =>
         h('li', { key: version }, [
           h('time', { dateTime: at, class: 'quiet' }, formatInstant(at, locale.value)),
-          ` ${text('change_of', { operation: text(OPERATIONS[operation]), version, actor })}`,
+          ` ${text('change_of', { operation: what, version, actor })}`,
         ]),
       ),
     ),
@@ -61,14 +63,40 @@ export function Panel({ object, resource }) {
  * @returns {Promise<Event[]>}
  */
 async function eventsOf(object, id, signal) {
-  const events = (await latestTransactions(object, signal)).flatMap(({ committed_at: at, actor, changes }) =>
+  const events = (await latestTransactions(object, signal)).flatMap(({ committed_at: at, actor, action, changes }) =>
     changes
       .filter((change) => String(change.id) === String(id))
-      .map(({ operation, version }) => ({ at, operation, version, actor })),
+      .map(({ operation, version }) => ({ at, operation, version, actor, action })),
   );
-  const names = await userNames(events.flatMap(({ actor }) => (actor.type === 'user' ? actor.id : [])));
-  return events.reverse().map(({ actor, ...event }) => ({
-    ...event,
+  const [names, labels] = await Promise.all([
+    userNames(events.flatMap(({ actor }) => (actor.type === 'user' ? actor.id : []))),
+    labelsOf(events.flatMap(({ action }) => action ?? []), object),
+  ]);
+  return events.reverse().map(({ at, operation, version, actor, action }) => ({
+    at,
+    version,
+    what: labels.get(action) ?? text(OPERATIONS[operation]),
     actor: names.get(String(actor.id)) ?? [valueLabel(actor.type), actor.id].filter(Boolean).join(' '),
   }));
+}
+
+/**
+ * Return the words of requests, such as `POST /receipts/{id}/finalize`; those about other objects
+ * name them.
+ *
+ * @param {readonly string[]} actions
+ * @param {string} object whose changes they made
+ * @returns {Promise<Map<unknown, string>>}
+ */
+async function labelsOf(actions, object) {
+  const found = new Map();
+  for (const action of new Set(actions)) {
+    const subject = SUBJECTS.find((one) => one.name === action.split('/')[1]);
+    const write = subject && (await loadInterface(subject.name)).actions[action];
+    if (write) {
+      const label = actionLabel(write.name);
+      found.set(action, objectOf(subject) === object ? label : `${subjectLabel(subject.name)}: ${label}`);
+    }
+  }
+  return found;
 }

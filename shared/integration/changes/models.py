@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from shared.integration.changes.listed_objects import LISTED_OBJECTS
 from shared.kernel.fields import Stored, Timestamp
-from shared.kernel.list_parameters import Integer
+from shared.kernel.list_parameters import Integer, OneOf
 
 MAX_ENTRIES = 500
 """Entries of a page."""
@@ -69,9 +69,10 @@ class ChangesParameters(BaseModel):
         description="Only changes of these objects, separated by commas, such as"
         " `product,stock_level`.",
     )
-    include: Literal["resource"] | None = Field(
-        default=None,
-        description="`resource` adds to each change what the list shows of the resource now.",
+    include: OneOf[Literal["resource", "action"]] = Field(
+        default=(),
+        description="Separated by commas: `resource` adds to each change what the list shows of the"
+        " resource now, `action` to each transaction the request that made it.",
     )
 
 
@@ -114,14 +115,30 @@ class ShownChange(ResourceChange):
     resource: dict[str, Any] | None
 
 
+def _with_action(schema: dict[str, Any]) -> None:
+    schema["properties"]["action"] = {"type": ["string", "null"]}
+
+
 class FeedTransaction(Stored):
     """The changes of one committed transaction."""
+
+    model_config = ConfigDict(json_schema_extra=_with_action)
 
     position: int
     committed_at: Timestamp
     request_id: str | None
     actor: ChangeActor
     changes: list[SerializeAsAny[ResourceChange]]
+
+
+class RequestedTransaction(FeedTransaction):
+    """A transaction with the request that made it.
+
+    `action` is its method and path, such as POST /receipts/{id}/finalize; null for work of the
+    service itself, such as an import.
+    """
+
+    action: str | None
 
 
 class ChangesLinks(Stored):

@@ -1,7 +1,7 @@
 """Use cases of followers of the feed of changes."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -17,6 +17,7 @@ from shared.integration.changes.models import (
     FeedTransaction,
     LatestPosition,
     ObjectChecksum,
+    RequestedTransaction,
     ResourceChange,
     ShownChange,
 )
@@ -70,9 +71,9 @@ def list_changes(reader: Reader, parameters: ChangesParameters) -> ChangesPage:
     shown: list[_Shown] = [
         (entry, [one for one in entry.changes if one.object in visible]) for entry in entries
     ]
-    if parameters.include:
+    if "resource" in parameters.include:
         shown = _limited(shown, _changes_of, _MOST_RESOURCES)
-    found = _transactions(reader, shown, with_resources=bool(parameters.include))
+    found = _transactions(reader, shown, parameters.include)
     transactions = _limited(found, _size, _MOST_BYTES)
     if len(transactions) == 1 and _size(transactions[0]) > _MOST_BYTES:
         transactions = [_transaction(reader, *shown[0], rows=None)]
@@ -167,16 +168,20 @@ def _changes_of(shown: _Shown) -> int:
 
 
 def _transactions(
-    reader: Reader, shown: Sequence[_Shown], *, with_resources: bool
+    reader: Reader, shown: Sequence[_Shown], include: Collection[str]
 ) -> Iterator[FeedTransaction]:
     """Yield entries as the interface shows them; their resources are read part by part."""
     while shown:
         part, rows = shown, None
-        if with_resources:
+        if "resource" in include:
             part = _limited(shown, _changes_of, _AT_ONCE)
             rows = _read_rows(reader, (change for _, changes in part for change in changes))
         for entry, changes in part:
-            yield _transaction(reader, entry, changes, rows)
+            transaction = _transaction(reader, entry, changes, rows)
+            if "action" in include:
+                action = entry.author.action
+                transaction = RequestedTransaction(**transaction.__dict__, action=action)
+            yield transaction
         shown = shown[len(part) :]
 
 
@@ -205,12 +210,11 @@ def _read_rows(reader: Reader, changes: Iterable[VersionChange]) -> _Rows:
 def _transaction(
     reader: Reader, entry: FeedEntry, changes: Sequence[VersionChange], rows: _Rows | None
 ) -> FeedTransaction:
-    kind, name = entry.actor
     return FeedTransaction(
         position=entry.position,
         committed_at=entry.committed_at,
         request_id=entry.request_id,
-        actor=ChangeActor(type=kind, id=name),
+        actor=ChangeActor(type=entry.author.type, id=entry.author.id),
         changes=[_change(reader, one, rows) for one in changes],
     )
 
@@ -239,8 +243,8 @@ def _frame(
     reader: Reader, parameters: ChangesParameters, head: FeedHead, last: int
 ) -> ChangesFrame:
     sent = parameters.model_dump(exclude_unset=True, exclude_none=True)
-    if "objects" in sent:
-        sent["objects"] = ",".join(sent["objects"])
+    for name in sent.keys() & {"objects", "include"}:
+        sent[name] = ",".join(sent[name])
     query = urlencode({**sent, "after": last, "epoch": head.epoch})
     return ChangesFrame(
         links=ChangesLinks(next=f"{reader.tenant.base_url}{_PATH}?{query}"),

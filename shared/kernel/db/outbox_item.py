@@ -7,9 +7,10 @@ which entity had which version before the transaction, and has which one after i
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.kernel.clock import Instant, instant
+from shared.kernel.db.dictionary import DICTIONARY
 from shared.kernel.db.items import Item, Key, item_at, pack, unpack
 from shared.kernel.db.store import Store
 from shared.kernel.json_text import dumps, loads
@@ -61,6 +62,17 @@ class VersionChange:
         return self.id if self.stored_id is None else self.stored_id
 
 
+class Author(NamedTuple):
+    """Who makes the changes of a transaction: type and id of the actor.
+
+    `action` is the route of the request, such as POST /receipts/{id}/finalize; None for other work.
+    """
+
+    type: str
+    id: str | None
+    action: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class NotedChanges:
     """The changes of one transaction, and who made them.
@@ -71,8 +83,7 @@ class NotedChanges:
 
     table: str
     request_id: str | None
-    actor: tuple[str, str | None]
-    """Type and id."""
+    author: Author
     changes: Sequence[VersionChange] = ()
     previous: Sequence[str] = ()
 
@@ -89,20 +100,18 @@ class NotedChanges:
         content = {
             "table": self.table,
             "request_id": self.request_id,
-            "actor": self.actor,
+            "actor": self.author,
             "changes": self.by_object(),
             "previous": self.previous,
         }
-        return b"".join(pack(dumps(content)))
+        return b"".join(pack(dumps(content), DICTIONARY))
 
     @classmethod
     def unpacked(cls, packed: bytes) -> "NotedChanges":
         """Return what `packed` made."""
         content: Mapping[str, Any] = loads(unpack([packed]))
-        kind, name = content["actor"]
-        changes = changes_of(content["changes"])
-        actor = (kind, name)
-        return cls(content["table"], content["request_id"], actor, changes, content["previous"])
+        author, changes = Author(*content["actor"]), changes_of(content["changes"])
+        return cls(content["table"], content["request_id"], author, changes, content["previous"])
 
 
 def changes_of(by_object: Mapping[str, Sequence[Sequence[Any]]]) -> list[VersionChange]:
@@ -114,12 +123,12 @@ def changes_of(by_object: Mapping[str, Sequence[Sequence[Any]]]) -> list[Version
 class NewOutboxItem:
     """An item that a transaction adds to the outbox: the first ones of its events, or the next.
 
-    `author` says who makes the changes. Those of a transaction are in its first item.
+    `noted` says who makes the changes. Those of a transaction are in its first item.
     """
 
     key: Key
     created_at: Instant
-    author: NotedChanges
+    noted: NotedChanges
     changes: list[VersionChange] = field(default_factory=list)
     previous: set[bytes] = field(default_factory=set)
     events: list[Item] = field(default_factory=list)
@@ -144,10 +153,12 @@ class NewOutboxItem:
     def item(self) -> Item:
         """Return the item."""
         noted: Item = {}
-        if self.changes:
+        dictionary = b""
+        if self.changes:  # the version of the schema has the dictionary, too
+            dictionary = DICTIONARY
             previous = sorted(f"{EVENT_PREFIX}{one.hex()}" for one in self.previous)
-            noted[CHANGES] = replace(self.author, changes=self.changes, previous=previous).packed()
-        return item_at(self.key, created_at=self.created_at, **_content(self.events), **noted)
+            noted[CHANGES] = replace(self.noted, changes=self.changes, previous=previous).packed()
+        return item_at(self.key, created_at=self.created_at, **_content(self.events, dictionary), **noted)
 
 
 @dataclass(slots=True)
@@ -155,12 +166,12 @@ class OutboxItems:
     """The items that a transaction adds to the outbox.
 
     They are complete at the commit; until then, every part of a use case may add events and changes
-    to them. `actor` is the type and the id of who makes the changes.
+    to them.
     """
 
     store: Store
     now_ms: int
-    actor: tuple[str, str | None]
+    author: Author
     items: list[NewOutboxItem] = field(default_factory=list)
 
     @property
@@ -194,7 +205,7 @@ class OutboxItems:
         item = NewOutboxItem(
             (partition_of(store.slug, name), name),
             created_at=instant(self.now_ms),
-            author=NotedChanges(store.table, request_id(), self.actor),
+            noted=NotedChanges(store.table, request_id(), self.author),
         )
         self.items.append(item)
         return item
@@ -206,16 +217,16 @@ class OutboxItems:
         return self.store.version.written >= CHANGES_SINCE
 
 
-def _content(events: Sequence[Item]) -> Item:
+def _content(events: Sequence[Item], dictionary: bytes) -> Item:
     """Return the attributes of an item with these events: one as it is, several in one text."""
     if not events:
         return {}
     if len(events) == 1:
         (event,) = events
         text = event["attributes"]
-        return {**event, "attributes": None if text is None else pack(text)[0]}
+        return {**event, "attributes": None if text is None else pack(text, dictionary)[0]}
     present = [{name: value for name, value in one.items() if value is not None} for one in events]
-    return {"events": pack(dumps(present))[0]}
+    return {"events": pack(dumps(present), dictionary)[0]}
 
 
 def is_place(event: str) -> bool:

@@ -41,11 +41,12 @@ from shared.kernel.db.items import (
     update_of,
     without_key,
 )
-from shared.kernel.db.outbox_item import OutboxItems
+from shared.kernel.db.outbox_item import Author, OutboxItems
 from shared.kernel.db.sending import send
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY
+from shared.kernel.observability import bound_route
 
 if TYPE_CHECKING:
     from shared.kernel.caller import Caller
@@ -101,7 +102,7 @@ class Transaction:
         self._seen_names: set[str] = set()
         self._after_step: list[Callable[[], object]] = []
         self._progress: bytes | None = None
-        self.outbox = OutboxItems(self.store, self.now_ms, self._actor)
+        self.outbox = OutboxItems(self.store, self.now_ms, self._author)
         self.gathered: dict[str, GatheredChanges] = {}
         """Changes that the commit writes; until then, every part of a use case may add some."""
 
@@ -112,11 +113,11 @@ class Transaction:
         return name() if callable(name) else name
 
     @property
-    def _actor(self) -> tuple[str, str | None]:
-        """Type and id of who makes the change; `system` is the service itself."""
+    def _author(self) -> Author:
+        """Who makes the change; `system` is the service itself."""
         if self.caller:
-            return (self.caller.actor_type, self.caller.subject)
-        return ("operator" if self.operator else "system", None)
+            return Author(self.caller.actor_type, self.caller.subject, bound_route())
+        return Author("operator" if self.operator else "system", None)
 
     @property
     def company(self) -> Company:

@@ -30,6 +30,7 @@ from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.items import Item, Key, encode, item_at, pack, to_attributes, unpack
 from shared.kernel.db.outbox_item import (
     EVENT_PREFIX,
+    Author,
     NotedChanges,
     ResourceId,
     VersionChange,
@@ -85,8 +86,7 @@ class FeedEntry:
     position: int
     committed_at: Instant
     request_id: str | None
-    actor: tuple[str, str | None]
-    """Type and id."""
+    author: Author
     changes: Sequence[VersionChange]
 
 
@@ -292,7 +292,7 @@ def chunk_key(epoch: int, position: int) -> Key:
 def chunk_item(head: FeedHead, after: FeedHead, batch: Sequence[UnappendedEntry]) -> Item:
     """Return the item of entries; the feed has the head `head` before them, then `after`."""
     content = [
-        [one.committed_at, one.noted.request_id, one.noted.actor, one.noted.by_object()]
+        [one.committed_at, one.noted.request_id, one.noted.author, one.noted.by_object()]
         for one in batch
     ]
     return item_at(
@@ -334,7 +334,7 @@ def read_head_behind_chunk(store: Store) -> FeedHead | None:
         UnappendedEntry(
             name,
             entry.committed_at,
-            NotedChanges(store.table, entry.request_id, entry.actor, entry.changes),
+            NotedChanges(store.table, entry.request_id, entry.author, entry.changes),
         )
         for name, entry in zip(ids_of(item), entries_of(item), strict=True)
     ]
@@ -420,9 +420,9 @@ def entries_of(item: Item) -> Iterator[FeedEntry]:
     """Yield the entries of a chunk."""
     content = loads(unpack([item["entries"]]))
     for position, entry in enumerate(content, first_position(item)):
-        committed_at, request_id, (kind, name), by_object = entry
+        committed_at, request_id, author, by_object = entry
         changes = changes_of(by_object)
-        yield FeedEntry(position, committed_at, request_id, (kind, name), changes)
+        yield FeedEntry(position, committed_at, request_id, Author(*author), changes)
 
 
 def ids_of(item: Item) -> list[str]:

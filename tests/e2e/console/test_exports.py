@@ -70,8 +70,8 @@ def test_changes_of_a_resource_are_shown(person: Person, acme: httpx.Client, run
     person.page.get_by_text("What changed").click()
     entries = person.page.locator("details .history li")
     expect(entries).to_have_count(2)
-    expect(entries.first).to_contain_text("Changed, version 2, by API client")
-    expect(entries.last).to_contain_text("Created, version 1, by API client")
+    expect(entries.first).to_contain_text("Change, version 2, by API client")
+    expect(entries.last).to_contain_text("New product category, version 1, by API client")
     assert violations(person.page) == []
 
 

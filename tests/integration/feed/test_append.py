@@ -53,7 +53,8 @@ def test_an_entry_has_the_changes_of_a_transaction_and_who_made_them(feed: FeedS
     assert (deleted.before, deleted.after) == (2, None)
     assert erp.token
     caller = tokens._json(erp.token.split(".")[1])
-    assert {entry.actor for entry in entries} == {("client", caller["sub"])}
+    routes = ("POST /products", "PATCH /products/{id}", "DELETE /products/{id}")
+    assert [entry.author for entry in entries] == [("client", caller["sub"], one) for one in routes]
     assert all(entry.request_id for entry in entries)
     assert [entry.committed_at for entry in entries] == [
         item["created_at"]["S"] for item in feed.items()

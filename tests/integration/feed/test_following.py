@@ -127,6 +127,18 @@ def test_a_level_is_shown_though_its_record_has_another_id(feed: FeedScenario) -
     assert (level["item_code"], level["on_hand"], level["version"]) == (product["item_code"], 5, 1)
 
 
+def test_a_page_shows_the_requests_that_made_the_changes(feed: FeedScenario) -> None:
+    number = feed.create(1)["id"]
+    append_transactions(feed.store, [[VersionChange("product", number, 1, 2)]])
+    feed.relay()
+
+    shown = _read(feed, include="action,resource", objects="product")
+    assert {one["action"] for one in shown["data"]} == {"POST /products", None}
+    assert {one["changes"][0]["resource"]["id"] for one in shown["data"]} == {number}
+    assert "include=action%2Cresource" in shown["links"]["next"]
+    assert "action" not in _read(feed, include="resource")["data"][0]
+
+
 def test_resources_of_a_page_are_limited_but_never_below_one_entry(
     feed: FeedScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:

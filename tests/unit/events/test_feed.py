@@ -7,7 +7,7 @@ from itertools import pairwise
 from shared.kernel.db.actions import MAX_ACTIONS
 from shared.kernel.db.facets import pair_id
 from shared.kernel.db.items import PART_SIZE, unpack
-from shared.kernel.db.outbox_item import NotedChanges, VersionChange
+from shared.kernel.db.outbox_item import Author, NotedChanges, VersionChange
 from shared.kernel.events.feed import (
     FeedHead,
     UnappendedEntry,
@@ -20,7 +20,7 @@ _NOW = "2026-11-29T12:00:00.000Z"
 
 
 def _entry(name: str, *changes: VersionChange, previous: Sequence[str] = ()) -> UnappendedEntry:
-    noted = NotedChanges("table", "request", ("client", "erp"), changes, previous)
+    noted = NotedChanges("table", "request", Author("client", "erp"), changes, previous)
     return UnappendedEntry(name, _NOW, noted)
 
 
