@@ -280,6 +280,7 @@ _ROWS = {
     if one.is_list and not isinstance(one.response, str)
 }
 _IF_ASKED = {
+    ("FeedTransaction", "action"),
     ("ResourceChange", "resource"),
     ("StockLevel", "id"),
     *((name, "version") for name in _ROWS),

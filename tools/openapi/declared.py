@@ -70,8 +70,8 @@ def operation_id(operation: Operation) -> str:
 
 
 def _singular(noun: str) -> str:
-    """Return the name of one resource of a collection."""
-    if noun == "settings":
+    """Return the name of one resource of a collection; what is read as a whole keeps its name."""
+    if noun in {"settings", "labels"}:
         return noun
     if noun.endswith("ies"):
         return noun.removesuffix("ies") + "y"
