@@ -170,3 +170,35 @@ def test_lists_to_work_with_are_printed(person: Person, acme: httpx.Client, good
         expect(sheet.get_by_role("heading", name=re.compile(f"^{name} "))).to_be_visible()
         expect(sheet.locator("tbody tr")).to_contain_text(goods)
         page.emulate_media(media="screen")
+
+
+def test_goods_of_a_transfer_order_are_received_at_their_line(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    stock(acme, goods, "A-1", 10)
+    other = f"X-{goods}"
+    acme.post("/warehouses", json={"whs_code": other, "name": other}).raise_for_status()
+    place = {"whs_code": other, "bin_code": "X-1"}
+    acme.post("/warehouse-positions", json=place).raise_for_status()
+    moved = {"from_warehouse": f"W-{goods}", "to_warehouse": other}
+    lines = [{"item_code": goods, "qty": 4}]
+    order = acme.post("/transfer-orders", json=moved | {"lines": lines}).json()["data"]["id"]
+    path = f"/transfer-orders/{order}"
+    person.start(path[1:])
+    person.press("Release")
+    expect(person.shown("Status")).to_have_text("Released")
+    picked = {"item_code": goods, "qty": 4, "bin_code": "A-1"}
+    acme.post(f"{path}/picks", json=picked).raise_for_status()
+    person.open(path[1:])
+    person.press("Dispatch")
+    dialog = person.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("The picked goods leave the warehouse")
+    dialog.get_by_role("button", name="Dispatch", exact=True).click()
+    expect(person.shown("Status")).to_have_text("In transit")
+    person.rows().get_by_role("button", name="Receive").click()
+    expect(dialog.get_by_label("Quantity")).to_have_value("4")
+    fill(dialog, {"Position": "X-1"})
+    dialog.get_by_role("button", name=re.compile("^Receive")).click()
+    expect(dialog).to_have_count(0)
+    found = acme.get("/stocks", params={"item_code": goods, "bin_code": "X-1"}).json()["data"]
+    assert [one["qty"] for one in found] == [4]
