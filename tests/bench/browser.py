@@ -108,12 +108,13 @@ def _scans(browser: Browser) -> Iterator[tuple[str, float, float]]:
     """Yield the milliseconds of scans in a move by hand: of each question, and of its end."""
     user = json.loads(STACK_FILE.read_text())["tenants"]["acme"]
     _warehouse(user)
-    scans = {"position": "A-01-1-1", "product": _product(user), "target, which is kept": "A-01-1-2"}
+    scans = {"position": "A-1-1-1", "product": _product(user), "target, which is kept": "A-1-1-2"}
     times: dict[str, list[float]] = {name: [] for name in scans}
     with _page(browser, _SLOWDOWN) as (page, _):
         page.goto(f"{user['base_url']}/console/floor/moves/{_WAREHOUSE['whs_code']}")
         _enter(page, user)
         page.get_by_role("button", name="Continue without a PIN").click()
+        page.locator(".task .result").wait_for(state="attached")
         for _ in range(1 + 2 * _RUNS):
             for name, code in scans.items():
                 page.wait_for_timeout(_PAUSE_MS)
