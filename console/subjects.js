@@ -50,15 +50,17 @@ const serialsOf = ({ serials, serial_numbers }) => serials ?? serial_numbers ?? 
 
 /**
  * Return the goods of a line as an action about it names them; false if none are left. Of a line that
- * is partly done, the interface does not say which serials are left: they are scanned.
+ * is partly done, the interface does not say which serials are left: they are scanned. Those that it
+ * has may be the done ones.
  *
  * @param {Resource} line
  * @param {number} qty
+ * @param {number} [done] what is done before
  */
-function goods(line, qty) {
+function goods(line, qty, done = 0) {
   const { item_code, bin_code, batch_num } = line;
   const serials = serialsOf(line);
-  const known = serials.length === qty ? { serials } : {};
+  const known = done === 0 && serials.length === qty ? { serials } : {};
   return qty > 0 && { item_code, qty, bin_code, batch: batch_num, ...known };
 }
 
@@ -79,9 +81,10 @@ function countedStock({ item_code, bin_code, batch_num, serial_number, inventory
  * @param {readonly Resource[]} lines
  * @param {(line: Resource) => number} leftOf
  * @param {number} most
+ * @param {(line: Resource) => number} [doneOf]
  */
-function rows(lines, leftOf, most) {
-  const all = lines.flatMap((line) => goods(line, leftOf(line)) || []);
+function rows(lines, leftOf, most, doneOf = () => 0) {
+  const all = lines.flatMap((line) => goods(line, leftOf(line), doneOf(line)) || []);
   return { lines: all.slice(0, most), others: Math.max(0, all.length - most) };
 }
 
@@ -101,6 +104,7 @@ const unpicked = (/** @type {Resource} */ { qty, picked_qty }) => exact(qty - pi
 const unpacked = (/** @type {Resource} */ { qty, packed_qty }) => exact(qty - packed_qty);
 const open = (/** @type {Resource} */ { open_qty }) => open_qty;
 const onTheWay = (/** @type {Resource} */ line) => exact(line.dispatched_qty - line.received_qty);
+const received = (/** @type {Resource} */ { received_qty }) => received_qty;
 const expected = (/** @type {Resource} */ { qty, received_qty }) => exact(qty - received_qty);
 const isDue = (/** @type {Resource} */ { difference, movement_id: posted }) =>
   Boolean(difference) && posted === null;
@@ -311,8 +315,8 @@ export const SUBJECTS = [
     actions: [
       {
         operation: 'POST /returns/{id}/lines',
-        values: ({ lines }) => rows(lines, expected, 8),
-        line: (line) => expected(line) > 0 && rows([line], expected, 1),
+        values: ({ lines }) => rows(lines, expected, 8, received),
+        line: (line) => expected(line) > 0 && rows([line], expected, 1, received),
         lineLabel: 'receive_line',
       },
       { operation: 'POST /returns/{id}/lines/undo' },
@@ -577,14 +581,14 @@ export const SUBJECTS = [
         label: 'pick_as_allocated',
         asks: [],
         sends: { as_allocated: true },
-        line: (line) => goods(line, unpicked(line)),
+        line: (line) => goods(line, unpicked(line), line.picked_qty),
         isForAll: true,
         atOnce: true,
       },
       {
         operation: 'POST /transfer-orders/{id}/picks',
         asks: GOODS,
-        line: (line) => goods(line, unpicked(line)),
+        line: (line) => goods(line, unpicked(line), line.picked_qty),
         lineLabel: 'pick_line',
       },
       {

@@ -284,6 +284,19 @@ test('serials of a line are filled in if all of them or none are done', () => {
   assert.equal(startsAt(packAll, [{ item_code: 'B', qty: 3, packed_qty: 1, serial_numbers: [] }])[0]?.values.qty, 2);
 });
 
+test('serials that a line shows because they are done are not filled in for what is left', () => {
+  const some = { item_code: 'A', qty: 4, bin_code: 'A-1', serial_numbers: ['S1', 'S2'], picked_qty: 2, received_qty: 2 };
+  const of = (/** @type {string} */ name, /** @type {string} */ operation, line = some) =>
+    startsAt(actionOf(name, operation), [line])[0]?.values;
+  assert.equal(of('transfer-orders', 'POST /transfer-orders/{id}/picks')?.serials, undefined);
+  assert.deepEqual(of('transfer-orders', 'POST /transfer-orders/{id}/picks/undo')?.serials, ['S1', 'S2']);
+  const receive = actionOf('returns', 'POST /returns/{id}/lines');
+  assert.equal(of('returns', receive.operation)?.lines[0].serials, undefined);
+  assert.equal(receive.values?.({ lines: [some] }).lines[0].serials, undefined);
+  const none = { ...some, qty: 2, received_qty: 0 };
+  assert.deepEqual(of('returns', receive.operation, none)?.lines[0].serials, ['S1', 'S2']);
+});
+
 test('what is left of a decimal quantity has no trace of a binary fraction', () => {
   const lines = [{ item_code: 'A', qty: 0.3, picked_qty: 0.1 }, { item_code: 'A', qty: 0.3, picked_qty: 0.3 }];
   const pick = actionOf('pickings', 'POST /pickings/{id}/picks');
