@@ -3,6 +3,7 @@
  */
 
 import { calls } from '../core/app.js';
+import { isNotOffered } from '../core/refusal.js';
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 
@@ -20,7 +21,7 @@ const UNSEARCHED = 100;
 
 /**
  * Return what lists have for what a person writes, each value once, how many rows match in all, and
- * whether a list cannot be read.
+ * whether the person may not read a list.
  *
  * @param {readonly Source[]} sources none if nothing is asked
  * @param {string} written
@@ -61,14 +62,15 @@ export function useChoices(sources, written, sort) {
  * @param {AbortSignal} signal
  * @returns {Promise<{rows: Record<string, any>[], total: number, isRefused: boolean}>}
  */
-async function rowsOf({ list, filter = 'search', query }, written, sort, signal) {
+export async function rowsOf({ list, filter = 'search', query }, written, sort, signal) {
   const operation = /** @type {'GET /products'} */ (`GET /${list}`);
   const asked = filter === null ? { per_page: UNSEARCHED } : { [filter]: written.trim(), per_page: MOST };
   try {
     const { body } = await calls.read(operation, { query: { sort, ...query, ...asked }, signal });
     return { rows: body.data, total: body.meta.total, isRefused: false };
-  } catch {
-    return { rows: [], total: 0, isRefused: true }; // without suggestions, the value can still be written
+  } catch (error) {
+    // Without a list, the id can still be written; without an answer, what is written may be a number.
+    return { rows: [], total: 0, isRefused: isNotOffered(error) };
   }
 }
 
