@@ -214,33 +214,38 @@ export class Store {
    *
    * @param {string} owner
    * @param {string} id
+   * @param {boolean} [keepsLines] whether it stays with lines that no request has carried out yet
    * @returns {Promise<boolean>} whether it is forgotten
    */
-  async forget(owner, id) {
+  async forget(owner, id, keepsLines = false) {
     const transaction = this.database.transaction(['scans', 'tasks'], 'readwrite');
     const scans = transaction.objectStore('scans');
     const all = /** @type {Scan[]} */ (await scans.index('owner').getAll(owner));
     const own = all.filter((scan) => scan.task === id);
-    const isDone = own.every((scan) => scan.status === 'done');
+    const tasks = transaction.objectStore('tasks');
+    const { scanned = [] } = /** @type {Partial<Task>} */ ((await tasks.get([owner, id])) ?? {});
+    const isLeft = keepsLines && own.length === 0 && scanned.length > 0;
+    const isDone = own.every((scan) => scan.status === 'done') && !isLeft;
     if (isDone) {
       await Promise.all(own.map((scan) => scans.delete(scan.number)));
-      await transaction.objectStore('tasks').delete([owner, id]);
+      await tasks.delete([owner, id]);
     }
     await transaction.done;
     return isDone;
   }
 
   /**
-   * Discard scans of somebody that are not done, and the tasks that need them no longer.
+   * Discard scans of somebody that are not done, and their tasks if no other scan needs them.
    *
    * @param {string} owner
    * @param {readonly number[]} numbers
    */
   async discard(owner, numbers) {
     for (const number of numbers) {
-      await this.change(number, (scan) => (scan.owner === owner && scan.status !== 'done' ? 'remove' : null));
+      const isOpen = (/** @type {Scan} */ scan) => scan.owner === owner && scan.status !== 'done';
+      const discarded = await this.change(number, (scan) => (isOpen(scan) ? 'remove' : null));
+      await (discarded && this.forget(owner, discarded.task));
     }
-    await this.forgetDone(owner);
   }
 
   /**
@@ -260,13 +265,13 @@ export class Store {
   }
 
   /**
-   * Forget the tasks of somebody who leaves, except those with scans that are not done.
+   * Forget the tasks of somebody who leaves, except those with scans or lines that are not done.
    *
    * @param {string} owner
    */
   async forgetDone(owner) {
     for (const { id } of await this.tasks(owner)) {
-      await this.forget(owner, id);
+      await this.forget(owner, id, true);
     }
   }
 

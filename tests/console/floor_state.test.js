@@ -216,6 +216,36 @@ test('who leaves takes the session and what is done along; what waits stays', as
   assert.equal((await state.store.pending()).length, 1);
 });
 
+test('lines of a transfer that nothing has carried out stay when their person leaves', async () => {
+  const user = await openFloor();
+  await state.begin(user);
+  const line = { item_code: 'BOLT', position: 'A-1', batch: null, serial: null, qty: 1, text: 'a' };
+  await keepTask('transfers/1', { lines: [] }, { scanned: [line] });
+  await keepTask('transfers/2', { lines: [] }, { scanned: [line] });
+  const request = { operation: 'POST /transfers/{id}/execute', parameters: { id: 2 }, body: {} };
+  await state.record({ task: 'transfers/2', text: 'end', request, isEnd: true });
+  await until(() => count('done') === 1);
+  await state.leave();
+  assert.deepEqual((await state.store.tasks('acme/7')).map(({ id }) => id), ['transfers/1']);
+});
+
+test('who discards scans keeps the tasks that have none of them', async () => {
+  const user = await openFloor();
+  await state.begin(user);
+  await keepTask('pickings/1', { lines: [] });
+  await keepTask('pickings/2', { lines: [] });
+  await keepTask('counts/3', { lines: [] });
+  cut();
+  await picked('a');
+  await state.record({ task: 'counts/3', text: 'b', request: PICK });
+  const [first, second] = state.scans.value;
+  await state.store.discard('acme/8', [first?.number ?? 0, second?.number ?? 0]);
+  assert.equal((await state.store.pending()).length, 2, 'they are of somebody else');
+  await state.store.discard('acme/7', [first?.number ?? 0]);
+  assert.deepEqual((await state.store.pending()).map(({ text }) => text), ['b']);
+  assert.deepEqual((await state.store.tasks('acme/7')).map(({ id }) => id), ['counts/3', 'pickings/2']);
+});
+
 test('a request that hangs ends', async () => {
   await openFloor();
   state.boundRequests();
