@@ -315,15 +315,22 @@ function moveOf(task, entry, way) {
 
 /**
  * @param {Task} task a packing order
+ * @returns {any[]} its handling units: those that the order shows, and what was answered about them since
+ */
+export function unitsOf({ id, resources }) {
+  const answered = Object.entries(resources).filter(([path]) => path.startsWith('handling-units/'));
+  const units = [...(resources[id].handling_units ?? []), ...answered.map(([, unit]) => unit)];
+  return [...new Map(units.map((unit) => [unit.id, unit])).values()];
+}
+
+/**
+ * @param {Task} task a packing order
  * @param {string | undefined} code of a handling unit, or its SSCC
  * @returns {any} the handling unit; undefined if the order has none of that code
  */
 export function unitOf(task, code) {
   const wanted = code?.toUpperCase();
-  const units = main(task).handling_units.map((/** @type {any} */ unit) => {
-    return task.resources[`handling-units/${unit.id}`] ?? unit;
-  });
-  return units.find((/** @type {any} */ unit) => [unit.code, unit.sscc].includes(wanted));
+  return unitsOf(task).find(({ code: own, sscc }) => [own, sscc].includes(wanted));
 }
 
 /**

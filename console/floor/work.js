@@ -3,7 +3,7 @@
 import { calls } from '../core/app.js';
 import { Refusal } from '../core/refusal.js';
 import { joined, NO_GOODS, readLabel } from './goods.js';
-import { kindOf, unitOf } from './kinds.js';
+import { kindOf, unitOf, unitsOf } from './kinds.js';
 import { entryText } from './names.js';
 import { record, reload, scans, sender, showKept, store, tasks, today } from './state.js';
 import { candidates, nextAsk, openQty, takeScan, withEffects } from './steps.js';
@@ -47,11 +47,8 @@ export function endOf({ id }) {
  * @returns {string[]} codes of its handling units that have goods and are not closed: they keep it open
  */
 export function unitsToClose(task) {
-  /** @type {{id: number, code: string, contents?: unknown[]}[]} */
-  const units = task.resources[task.id].handling_units ?? [];
   const filled = new Set(waitingOf(task).map(({ request }) => request.parameters['id']));
-  return units
-    .map((unit) => task.resources[`handling-units/${unit.id}`] ?? unit)
+  return unitsOf(task)
     .filter(({ id, code, contents = [] }) => isOpenUnit(task, code) && (contents.length > 0 || filled.has(id)))
     .map(({ code }) => code);
 }
@@ -194,6 +191,21 @@ export function isOpenUnit(task, code) {
     return /\/(close|reopen)$/.test(operation) && parameters['id'] === unit?.id;
   })?.request;
   return request ? request.operation.endsWith('/reopen') : unit?.status === 'open';
+}
+
+/**
+ * Keep a new handling unit with its packing order, which may have been read before it.
+ *
+ * @param {Task} task
+ * @param {{id: number}} unit as the service answered
+ */
+export async function keepUnit({ owner, id }, unit) {
+  await store.changeTask(owner, id, (kept) => ({
+    ...kept,
+    resources: { ...kept.resources, [`handling-units/${unit.id}`]: unit },
+    changes: kept.changes + 1,
+  }));
+  await showKept();
 }
 
 /**

@@ -6,7 +6,8 @@ import { answer } from './service.js';
 
 const state = await import('../../console/floor/state.js');
 const work = await import('../../console/floor/work.js');
-const { takeTask } = await import('../../console/floor/take.js');
+const { refreshTask, takeTask } = await import('../../console/floor/take.js');
+const { withAnswer } = await import('../../console/floor/sender.js');
 const { calls } = await import('../../console/core/app.js');
 
 /** @typedef {import('../../console/floor/steps.js').Entry} Entry */
@@ -262,6 +263,25 @@ test('a handling unit whose closing waits takes nothing, until it is opened agai
   assert.equal(entry, 'HU-5 is no open handling unit of this order');
   await state.record({ task: 'packing-orders/1', text: 'o', request: of('POST /handling-units/{id}/reopen') });
   assert.equal(isOpen(), true);
+});
+
+test('a new handling unit is known, also to an order that was read before it', async () => {
+  const id = 'packing-orders/1';
+  const shown = { lines: [{ ...LINE, serial_numbers: [], qty: 6, packed_qty: 0 }], handling_units: [], status: 'open' };
+  await keepTask(id, shown, { goods: GOODS });
+  const before = kept(id);
+  const unit = { id: 6, code: 'HU-6', sscc: null, status: 'open', contents: [] };
+  await work.keepUnit(before, unit);
+  const { data } = { data: { id: 1, ...shown } };
+  page.answer = ({ path }) => answer(200, path.endsWith('/goods') ? { data: { ...GOODS, positions: [] } } : { data });
+  await refreshTask(state.parts(), before);
+  await state.store.changeTask(before.owner, id, (task) => withAnswer(task, id, { body: { data }, etag: null }));
+  await state.reload();
+  const entry = await scanned(id, {}, 'HU-6');
+  assert.deepEqual(entry, { unit: 'HU-6' });
+  await work.recordEntry(kept(id), { ...entry, product: BOLT, qty: 2 });
+  assert.equal(state.scans.value.at(-1)?.request.parameters['id'], 6);
+  assert.deepEqual(work.unitsToClose(kept(id)), ['HU-6']);
 });
 
 test('the SSCC of another company is no handling unit of the order', async () => {

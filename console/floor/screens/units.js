@@ -6,13 +6,12 @@ import { useRef, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
 import { qtyOf } from '../goods.js';
-import { unitOf } from '../kinds.js';
+import { unitOf, unitsOf } from '../kinds.js';
 import { decimalSign } from '../names.js';
 import { failed, wrong } from '../scanning.js';
-import { parts, record, reload } from '../state.js';
-import { refreshTask } from '../take.js';
+import { record } from '../state.js';
 import { say } from '../words.js';
-import { isOpenUnit } from '../work.js';
+import { isOpenUnit, keepUnit } from '../work.js';
 
 const TYPES = /** @type {const} */ (['carton', 'pallet', 'tote', 'other']);
 
@@ -37,17 +36,16 @@ export function Units({ task, unit, onUnit, onClosed }) {
       const { body } = await action.run((key) =>
         calls.write('POST /packing-orders/{id}/handling-units', { key, parameters, body: { type } }),
       );
-      await refreshTask(parts(), task);
-      await reload();
+      await keepUnit(task, body.data);
       onUnit(body.data.code);
     } catch (failure) {
       setError(failure);
     }
   };
-  const open = task.resources[task.id].handling_units.filter((/** @type {any} */ one) => isOpenUnit(task, one.code));
+  const open = unitsOf(task).filter(({ code }) => isOpenUnit(task, code));
   return h('div', { class: 'buttons' }, [
     h(Notice, { error, isWrite: true }),
-    ...open.map((/** @type {any} */ one) =>
+    ...open.map((one) =>
       h('button', { type: 'button', key: one.id, onClick: () => onUnit(one.code) }, one.code),
     ),
     ...TYPES.map((type) =>
