@@ -76,7 +76,7 @@ def list_changes(reader: Reader, parameters: ChangesParameters) -> ChangesPage:
     found = _transactions(reader, shown, parameters.include)
     transactions = _limited(found, _size, _MOST_BYTES)
     if len(transactions) == 1 and _size(transactions[0]) > _MOST_BYTES:
-        transactions = [_transaction(reader, *shown[0], rows=None)]
+        transactions = [_transaction(reader, *shown[0], None, parameters.include)]
     last = transactions[-1].position if transactions else after
     listed = [one for one in transactions if one.changes]
     return ChangesPage(listed, _frame(reader, parameters, head, last))
@@ -177,11 +177,7 @@ def _transactions(
             part = _limited(shown, _changes_of, _AT_ONCE)
             rows = _read_rows(reader, (change for _, changes in part for change in changes))
         for entry, changes in part:
-            transaction = _transaction(reader, entry, changes, rows)
-            if "action" in include:
-                action = entry.author.action
-                transaction = RequestedTransaction(**transaction.__dict__, action=action)
-            yield transaction
+            yield _transaction(reader, entry, changes, rows, include)
         shown = shown[len(part) :]
 
 
@@ -208,15 +204,22 @@ def _read_rows(reader: Reader, changes: Iterable[VersionChange]) -> _Rows:
 
 
 def _transaction(
-    reader: Reader, entry: FeedEntry, changes: Sequence[VersionChange], rows: _Rows | None
+    reader: Reader,
+    entry: FeedEntry,
+    changes: Sequence[VersionChange],
+    rows: _Rows | None,
+    include: Collection[str],
 ) -> FeedTransaction:
-    return FeedTransaction(
+    shown = FeedTransaction(
         position=entry.position,
         committed_at=entry.committed_at,
         request_id=entry.request_id,
         actor=ChangeActor(type=entry.author.type, id=entry.author.id),
         changes=[_change(reader, one, rows) for one in changes],
     )
+    if "action" not in include:
+        return shown
+    return RequestedTransaction(**shown.__dict__, action=entry.author.action)
 
 
 def _change(reader: Reader, change: VersionChange, rows: _Rows | None) -> ResourceChange:

@@ -158,7 +158,9 @@ class NewOutboxItem:
             dictionary = DICTIONARY
             previous = sorted(f"{EVENT_PREFIX}{one.hex()}" for one in self.previous)
             noted[CHANGES] = replace(self.noted, changes=self.changes, previous=previous).packed()
-        return item_at(self.key, created_at=self.created_at, **_content(self.events, dictionary), **noted)
+        return item_at(
+            self.key, created_at=self.created_at, **_content(self.events, dictionary), **noted
+        )
 
 
 @dataclass(slots=True)

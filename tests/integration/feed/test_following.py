@@ -167,6 +167,8 @@ def test_a_transaction_whose_resources_exceed_a_response_comes_without(
     [entry] = _read(feed, **query)["data"]
     [change] = whole["data"][0]["changes"]
     assert entry["changes"] == [{name: change[name] for name in change if name != "resource"}]
+    [entry] = _read(feed, objects="product", include="resource,action")["data"]
+    assert (entry["action"], "resource" in entry["changes"][0]) == ("POST /products", False)
 
 
 def test_resources_are_not_read_beyond_the_page_that_shows_them(
