@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
 
@@ -71,8 +71,9 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
     """Count goods, or that a position is empty; the last count of a line is the one that counts.
 
     The difference is what was counted more than the books had when this was committed. A line whose
-    stock has changed after it was counted is to be counted again. All lines of a request have the
-    same `counted_at`, by which a repeat knows those that are done.
+    stock has changed after it was counted is to be counted again; so is one of which a later count
+    came first, with another quantity. All lines of a request have the same `counted_at`, by which a
+    repeat knows those that are done.
 
     Raises:
         Conflict: A stock is in another open count.
@@ -108,6 +109,8 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
             before = [one for one in found if tx.progress and _is_done(one, one.at or begun)]
             counted = [one for one in found if one not in before]
         part, rest = counted[: _most_lines()], counted[_most_lines() :]
+        if tx.progress:  # what is left was counted when the request began
+            part = [replace(one, at=one.at or begun) for one in part]
         changed, lines = _count(tx, record, part, begun)
         lines |= {one.place: one.line for one in before if one.line}
         if not rest:
@@ -373,7 +376,7 @@ def _count(
             named["product"].add(one.stock.product_id)
             named["position"].add(one.position.id)
         assert line is not None  # noqa: S101 - an empty position has a line
-        if rules.changed_since(one.at, row):
+        if rules.changed_since(one.at, row) or rules.contradicts_later(line, one.qty, one.at):
             after = rules.to_recount(line)
         else:
             qty_there = row.qty if row and row.key == one.stock else ZERO

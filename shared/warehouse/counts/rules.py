@@ -202,6 +202,12 @@ def changed_since(at: Instant | None, row: StockRow | None) -> bool:
     return at is not None and row is not None and row.updated_at >= at
 
 
+def contradicts_later(line: StoredCountLine, qty: Decimal, at: Instant | None) -> bool:
+    """Return whether a line has another quantity that was counted later; `at` is None for now."""
+    later = at is not None and line.counted_at is not None and line.counted_at > at
+    return later and line.counted_qty != qty
+
+
 def late_problem(row: StockRow) -> Problem:
     """Return the problem of goods whose stock has changed after they were counted."""
     message = (

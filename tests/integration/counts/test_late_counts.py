@@ -83,6 +83,24 @@ def test_late_empty_position_opens_only_what_has_changed(
     ]  # fmt: skip
 
 
+def test_count_that_arrives_behind_a_later_one_does_not_replace_it(
+    yard: WarehouseScenario, counts: CountScenario, clock: Clock
+) -> None:
+    yard.stock("BRICK", 10)
+    number = counts.create(positions=["A-01"]).id
+    early = _minutes_later(clock, 1)
+    late = _minutes_later(clock, 1)
+
+    counts.count(number, item_code="BRICK", qty=6, counted_at=late)
+    [same] = counts.count(number, item_code="BRICK", qty=6, counted_at=early)
+    [corrected] = counts.count(number, item_code="BRICK", qty=7, counted_at=late)
+    [other] = counts.count(number, item_code="BRICK", qty=10, counted_at=early)
+
+    assert [(one.status, one.counted_qty) for one in (same, corrected, other)] == [
+        ("counted", 6), ("counted", 7), ("recount", None),
+    ]  # fmt: skip
+
+
 def test_time_of_a_count_is_neither_in_the_future_nor_before_its_creation(
     yard: WarehouseScenario, counts: CountScenario, clock: Clock
 ) -> None:
@@ -156,6 +174,28 @@ def test_empty_position_is_read_once_and_a_repeat_goes_on(
     assert seen.operations.count("Query") == 4
     assert [line["counted_qty"] for line in answer.ok()["lines"]] == [0] * 12
     assert counts.get(number).sums.counted == 12
+
+
+def test_goods_that_come_between_a_request_and_its_repeat_are_not_counted_as_missing(
+    yard: WarehouseScenario,
+    counts: CountScenario,
+    clock: Clock,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 9)
+    yard.stock_serials(*(f"S{number}" for number in range(6)))
+    number = counts.create(positions=["A-01"]).id
+    assert aws_faults.kills(kill_after_step(), lambda: _empty(yard))
+    clock.advance(60)
+    yard.stock_serials("T1")
+
+    lines = _empty(yard).ok()["lines"]
+
+    found = {line["serial_number"]: (line["status"], line["counted_qty"]) for line in lines}
+    assert found.pop("T1") == ("recount", None)
+    assert list(found.values()) == [("counted", 0)] * 6
+    assert counts.get(number).sums.counted == 6
 
 
 def test_count_has_no_more_lines_than_it_may_begin_with(
