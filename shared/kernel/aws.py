@@ -87,4 +87,25 @@ def read_pages(client_: Any, operation: str, entries: str, **request: Any) -> It
 
 def _new_client(service: Any, **credentials: Any) -> Any:
     # `service` is Any: boto3-stubs types each service's literal name, not a variable.
-    return session().create_client(service, config=_config_of(service), **credentials)
+    new = session().create_client(service, config=_config_of(service), **credentials)
+    if service == "dynamodb":
+        _find_address_once(new)
+    return new
+
+
+def _find_address_once(new: Any) -> None:
+    """Let a client find the address of its service at its first call only.
+
+    botocore finds it anew for each call, by rules that visit every action of a transaction. None of
+    what differs between calls to tables of one account has a part in it (D-255).
+    """
+    rules = new._ruleset_resolver  # noqa: SLF001 - tests/unit/test_aws_clients.py compares
+    find = rules.construct_endpoint
+    found: list[Any] = []
+
+    def address(**call: Any) -> Any:
+        if not found:
+            found.append(find(**call))
+        return found[0]
+
+    rules.construct_endpoint = address
