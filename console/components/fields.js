@@ -151,9 +151,10 @@ export function PlainInput({ field, entry, onChange, problems, path, draft, isIn
   const { choices, total, isRefused } = useChoices(isUsed ? sources : [], typed ?? value);
   const isById = sources[0]?.isById === true;
   // of a code that is not among the first rows, the id is looked at
-  const [, number = ''] = (isById && total > choices.length && /^[a-z]{2,3}-0*(\d+)$/i.exec(typed ?? '')) || [];
+  const hasOthers = total > choices.length;
+  const [, number = ''] = (isById && hasOthers && /^[a-z]{2,3}-0*(\d+)$/i.exec(typed ?? '')) || [];
   const names = useNames(sources[0], [value, number], choices);
-  const match = chosenOf(choices, typed ?? '', isById, { id: number, name: names.get(number) });
+  const match = chosenOf(choices, typed ?? '', isById, { id: number, name: names.get(number) }, hasOthers);
   // what is no name is no id either, unless there are no names to choose from
   const isUnknown = isById && Boolean(typed?.trim()) && match === undefined && value === '';
   const shown = (isHere || isUnknown ? typed : null) ?? names.get(value) ?? value;

@@ -151,22 +151,23 @@ export function usualField(operation, fields) {
 
 /**
  * Return the choice that a person wrote: by its name or, for one that has an id, by what else it is
- * known by, if it is the only one.
+ * known by, if it is surely the only one.
  *
  * @param {readonly Choice[]} choices
  * @param {string} written
  * @param {boolean} isById
  * @param {{id: string, name: string | undefined}} found by its id; it is no choice if it has another name
+ * @param {boolean} hasOthers whether there are more rows than these choices
  * @returns {Pick<Choice, 'value' | 'fills'> | undefined}
  */
-export function chosenOf(choices, written, isById, { id, name }) {
+export function chosenOf(choices, written, isById, { id, name }, hasOthers) {
   const wanted = written.trim().toLowerCase();
   const named = choices.find((one) => one.name.toLowerCase() === wanted);
   if (named !== undefined || wanted === '' || !isById) {
     return named;
   }
   const known = choices.filter(({ more }) => more.toLowerCase().split(BETWEEN).includes(wanted));
-  return name?.toLowerCase() === wanted ? { value: id } : known.length === 1 ? known[0] : undefined;
+  return name?.toLowerCase() === wanted ? { value: id } : known.length === 1 && !hasOthers ? known[0] : undefined;
 }
 
 /**

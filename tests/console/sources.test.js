@@ -83,8 +83,10 @@ test('what is written means a choice by its name, or the only one with this refe
     { value: '8', name: 'EX-8', more: 'PO-2 · Shop' },
   ];
   const none = /** @type {{id: string, name: string | undefined}} */ ({ id: '', name: undefined });
-  const of = (/** @type {string} */ written, isById = true, found = none) => chosenOf(choices, written, isById, found)?.value;
+  const of = (/** @type {string} */ written, isById = true, found = none, hasOthers = false) =>
+    chosenOf(choices, written, isById, found, hasOthers)?.value;
   assert.deepEqual([of('ex-7 '), of('po-2'), of('Shop'), of('PO-'), of('8'), of('')], ['7', '8', ...Array(4).fill(undefined)]);
+  assert.deepEqual([of('po-2', true, none, true), of('ex-7', true, none, true)], [undefined, '7'], 'others may have it');
   assert.equal(of('PO-2', false), undefined, 'the code of a partner is written itself');
   assert.equal(of('EX-90', true, { id: '90', name: 'EX-90' }), '90');
   assert.equal(of('HD-90', true, { id: '90', name: 'EX-90' }), undefined);
