@@ -238,7 +238,8 @@ function replaceable({ substitution = 'none' }) {
 }
 
 /**
- * Answer the question for the quantity where there is only one answer.
+ * Answer the question for the quantity where there is only one answer: not for a case of which one
+ * unit is open.
  *
  * @param {import('./kinds.js').TaskKind} kind
  * @param {readonly Line[]} lines
@@ -246,7 +247,8 @@ function replaceable({ substitution = 'none' }) {
  * @returns {Entry}
  */
 function withQty(kind, lines, entry) {
-  const isOne = entry.serial !== undefined || (kind.isBound && openQty(lines, entry) === 1);
+  const isCase = entry.isCounted && entry.scanned !== 1;
+  const isOne = entry.serial !== undefined || (kind.isBound && !isCase && openQty(lines, entry) === 1);
   return nextAsk(kind, entry) === 'qty' && isOne ? { ...entry, qty: 1 } : entry;
 }
 
@@ -344,7 +346,10 @@ export function lastLine({ id, scanned }) {
  */
 export async function takeLineBack(task) {
   const count = task.scanned?.length;
-  await changeScanned(task, (scanned) => (scanned.length === count ? scanned.slice(0, -1) : scanned));
+  const latest = taskOf(task.id);
+  if (latest && lastLine(latest)) {
+    await changeScanned(task, (scanned) => (scanned.length === count ? scanned.slice(0, -1) : scanned));
+  }
 }
 
 /**

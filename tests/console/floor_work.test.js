@@ -88,6 +88,14 @@ test('one unit and a serial number need no question for the quantity', async () 
   assert.equal((await scanned('pickings/1', {}, 'A-1', 'SAW', 'S1')).qty, 1);
 });
 
+test('a case of which one unit is open asks for the quantity', async () => {
+  const crate = { ...BOLT, gtins: [{ gtin: '14006381333938', units: 12 }, { gtin: '4006381333931', units: 1 }] };
+  await keepTask('pickings/1', { lines: [{ ...PICKED, qty: 1 }] }, { goods: { ...GOODS, products: [crate] } });
+  const entry = await scanned('pickings/1', {}, 'A-1', '14006381333938');
+  assert.deepEqual([entry.qty, entry.scanned], [undefined, 12]);
+  assert.equal((await scanned('pickings/1', {}, 'A-1', '4006381333931')).qty, 1);
+});
+
 test('the quantity begins with what is open, or with what was scanned', async () => {
   await picking();
   const { preset, open } = { preset: work.presetQty, open: work.linesOf(kept('pickings/1')) };
@@ -304,6 +312,18 @@ test('a packing order whose goods are packed names the units that are still open
   await state.record({ task: 'packing-orders/1', text: 'p', request: of(6, 'POST /handling-units/{id}/contents') });
   await state.record({ task: 'packing-orders/1', text: 'c', request: of(5, 'POST /handling-units/{id}/close') });
   assert.deepEqual(work.unitsToClose(kept('packing-orders/1')), ['HU-6']);
+});
+
+test('a line is not taken back after its transfer is being carried out', async () => {
+  const line = { item_code: 'BOLT', position: 'A-1', batch: null, serial: null, qty: 1, text: 'a' };
+  const shown = await keepTask('transfers/1', { lines: [] }, { scanned: [line, line] });
+  await work.takeLineBack(shown);
+  assert.equal(kept('transfers/1').scanned?.length, 1);
+  const now = kept('transfers/1');
+  const request = { operation: 'POST /transfers/{id}/execute', parameters: { id: 1 }, body: {} };
+  await state.record({ task: 'transfers/1', text: 'end', request, isEnd: true });
+  await work.takeLineBack(now);
+  assert.equal(kept('transfers/1').scanned?.length, 1);
 });
 
 test('a task whose end was refused shows its end when it is opened again', async () => {
