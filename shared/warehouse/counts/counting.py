@@ -106,8 +106,9 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
         if counted is None:
             found = _found(tx, record, body)
             begin()  # only now: the progress is there with the claim of the request
-            before = [one for one in found if tx.progress and _is_done(one, one.at or begun)]
-            counted = [one for one in found if one not in before]
+            places = {one.place for one in found if tx.progress and _is_done(one, one.at or begun)}
+            before = [one for one in found if one.place in places]
+            counted = [one for one in found if one.place not in places]
         part, rest = counted[: _most_lines()], counted[_most_lines() :]
         if tx.progress:  # what is left was counted when the request began
             part = [replace(one, at=one.at or begun) for one in part]

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from threading import Barrier
 
 import pytest
 
+from shared.kernel.errors import ValidationFailed
+from shared.warehouse.stock import service as stock
 from tests.count_scenario import CountScenario
 from tests.faults import AwsFaults
 from tests.stack import Stack
@@ -49,3 +52,26 @@ def test_calls_of_a_large_count_grow_with_its_lines(
         assert counts.post(number).status == "posted"
 
     assert yard.erp.walk("/stocks", item_code="DRILL", status="in") == []
+
+
+def test_stock_of_several_positions_that_is_read_at_once_counts_together(
+    yard: WarehouseScenario, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both reads are done before one of them is subtracted from what may be read."""
+    both = Barrier(2)
+
+    class Ids(list[int]):
+        waits = True
+
+        def __len__(self) -> int:
+            if self.waits:
+                self.waits = False
+                both.wait(10)
+            return super().__len__()
+
+    yard.stock("BRICK", 1)
+    monkeypatch.setattr("shared.warehouse.counts.creating.MAX_ROWS", 3)
+    monkeypatch.setattr(stock, "ids_at_position", lambda *_, **__: Ids([1, 2]))
+
+    with pytest.raises(ValidationFailed, match="positions: names more than"):
+        CountScenario(stack).create(positions=["A-01", "B-01"])
