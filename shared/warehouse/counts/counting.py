@@ -170,7 +170,8 @@ def count_rows(
     """Count the leading goods for which one transaction has room; return the problems of each.
 
     Goods with problems are left out; so are those whose stock has changed since they were counted,
-    by default since the creation of the count. None are counted as long as the count does not have
+    by default since the creation of the count, and those of a line with another quantity that was
+    counted later. None are counted as long as the count does not have
     all its lines: then some lines are added. Unless it `adds` something, all goods are examined,
     and what depends on the stock is not found.
 
@@ -207,7 +208,10 @@ def count_rows(
         more = len(found.keys() - places.own.keys())
         if taken := next(iter(places.others.values()), None):
             problems[at].append(Problem("", f"the stock is in {count_code(taken)}"))
-        elif late := _changed(tx, found.values(), body.counted_at or count.created_at):
+        elif late := (
+            _changed(tx, found.values(), body.counted_at or count.created_at)
+            or _counted_later(tx, number, found, places.own)
+        ):
             problems[at].append(late)
         elif more and lines + more > MAX_LINES:
             problems[at].append(rules.full_problem(count))
@@ -230,10 +234,27 @@ def _changed(tx: Transaction, found: Iterable[_Counted], at: Instant) -> Problem
     )
 
 
+def _counted_later(
+    tx: Transaction, number: int, found: Mapping[Key, _Counted], own: Mapping[Key, int]
+) -> Problem | None:
+    """Return the problem of goods of which a line has another quantity, counted later."""
+    records = repository.read_lines(tx.store, number, own.values())
+    lines = {record.entity.line_num: record.entity for record in records}
+    return next(
+        (
+            rules.later_problem(line)
+            for place, one in found.items()
+            if (line := lines.get(own.get(place, 0)))
+            and rules.contradicts_later(line, one.qty, one.at)
+        ),
+        None,
+    )
+
+
 def _read_ahead(
     tx: Transaction, count: StoredCount, bodies: Sequence[GoodsCount], known: MasterData
 ) -> None:
-    """Read what `_goods` reads of several goods, into the cache."""
+    """Read what `_goods` reads of several goods, and their lines, into the cache."""
     keys = [
         key
         for body in bodies
@@ -244,10 +265,11 @@ def _read_ahead(
     ]
     empty = (repository.empty_key(count.warehouse_id, body.bin_code) for body in bodies)
     places = [*empty, *map(repository.place_key, keys)]
-    run_all(
+    found, _ = run_all(
         lambda: repository.find_places(tx.store, count.id, places),
         lambda: stock.quantities_of(tx.store, keys),
     )
+    repository.read_lines(tx.store, count.id, sorted(set(found.own.values())))
 
 
 def _goods(

@@ -217,6 +217,15 @@ def late_problem(row: StockRow) -> Problem:
     return Problem("counted_at", message)
 
 
+def later_problem(line: StoredCountLine) -> Problem:
+    """Return the problem of goods of which a line has another quantity, counted later."""
+    message = (
+        f"line {line.line_num} has another quantity, counted later, at {line.counted_at}: count it"
+        " again, and give the time"
+    )
+    return Problem("counted_at", message)
+
+
 def _required_problems(body: Checked[GoodsCount]) -> Iterator[Problem]:
     if body.item_code is None:
         yield Problem("item_code", "is required, unless empty is true")

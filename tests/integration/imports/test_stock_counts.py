@@ -429,6 +429,25 @@ def test_rows_whose_stock_has_changed_since_they_were_counted_are_rejected(
     assert ("A-01", "BRICK", None, 14) in _lines(yard, 1)
 
 
+def test_row_does_not_replace_what_was_counted_later(
+    scenario: ImportScenario, yard: WarehouseScenario, open_count: str, clock: Clock
+) -> None:
+    clock.advance(60)
+    early = instant(int(clock.time() * 1000))
+    clock.advance(60)
+    goods = {"bin_code": "A-01", "item_code": "BRICK", "qty": 14}
+    yard.erp.post("/counts/1/lines", goods).ok()
+    content = counts(["BRICK", "A-01", 9, "", open_count, early], more=["count", "counted_at"])
+
+    done = scenario.commit(validated(scenario, content)["id"])
+
+    assert done["documents"]["committed"] == 0
+    [(row, name, message)] = report_problems(scenario, done)
+    assert (row, name) == (2, "counted_at")
+    assert "another quantity, counted later" in message
+    assert ("A-01", "BRICK", None, 14) in _lines(yard, 1)
+
+
 def test_rows_wait_for_the_lines_of_a_count_whose_creation_was_interrupted(
     scenario: ImportScenario,
     yard: WarehouseScenario,
