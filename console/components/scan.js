@@ -57,20 +57,25 @@ export async function takeScan({ input, name, path, fields, draftNow, fill }) {
 
 /**
  * Take what stands in the field of a batch, at a line whose product is known: an element string has the
- * batch and other parts of these goods.
+ * batch and other parts of these goods. One of which no batch can be read is none.
  *
  * @param {Scanned} scanned
  */
 export async function takeBatch({ input, path, fields, draftNow, fill }) {
   const written = input.value.trim();
   const read = readOf(written);
-  const isPlain = read?.text !== undefined || read?.batch === undefined;
-  const found = read === null || isPlain || read.gtin === undefined ? null : await productOf(read, read.gtin);
-  const isOther = found !== null && found.product.item_code !== draftNow().item_code;
-  if (isOther) {
+  const isPlain = read?.text !== undefined;
+  const isBatch = isPlain || read?.batch !== undefined;
+  if (read !== null && !isBatch) {
+    say(`${written}: ${text('nothing_found')}`);
+  }
+  const isNamed = isBatch && !isPlain && read?.gtin !== undefined;
+  const found = isNamed ? await productOf(read, read.gtin ?? '') : null;
+  const isOther = isNamed && found?.product.item_code !== draftNow().item_code;
+  if (isOther && found) {
     say(text('other_product', { item_code: found.product.item_code }));
   }
-  if (read === null || isOther) {
+  if (read === null || !isBatch || isOther) {
     input.select();
     return;
   }
