@@ -1,7 +1,7 @@
 /** A task in work: its lines with what waits to be sent, and what a scan does in it. */
 
 import { calls } from '../core/app.js';
-import { Refusal } from '../core/refusal.js';
+import { isUnknown, Refusal } from '../core/refusal.js';
 import { joined, NO_GOODS, readLabel } from './goods.js';
 import { kindOf, unitOf, unitsOf } from './kinds.js';
 import { entryText } from './names.js';
@@ -174,7 +174,7 @@ async function lookedUp(task, entry, read) {
     }
     return found;
   }
-  if (found instanceof Refusal) {
+  if (found instanceof Refusal && found.status !== 429 && !isUnknown(found)) {
     return NO_GOODS;
   }
   return read.text && isPosition(task, entry) ? { products: [], positions: { [read.text]: null } } : 'unanswered';

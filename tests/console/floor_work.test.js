@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
-import { keepTask, openFloor, page, until } from './floor_page.js';
+import { keepTask, openFloor, page, refused, until } from './floor_page.js';
 import { answer } from './service.js';
 
 const state = await import('../../console/floor/state.js');
@@ -114,6 +114,17 @@ test('without a network a position is taken as it is, and other codes are not', 
   await picking();
   const unknown = await work.entryAfter(kept('pickings/1'), work.linesOf(kept('pickings/1')), {}, 'NEW-1');
   assert.match(String(unknown), /no network to look it up: NEW-1/);
+});
+
+test('what the service could not look up is not called unknown', async () => {
+  await picking();
+  const said = async () => work.entryAfter(kept('pickings/1'), work.linesOf(kept('pickings/1')), { position: 'A-1' }, 'NUT');
+  for (const refusal of [refused('rate_limited', 429), refused('internal_error', 500)]) {
+    page.answer = () => refusal.clone();
+    assert.match(String(await said()), /no network to look it up: NUT/);
+  }
+  page.answer = () => refused('forbidden', 403);
+  assert.equal(await said(), 'Unknown: NUT');
 });
 
 test('what the service knows of a scan stays on the device', async () => {
