@@ -148,23 +148,31 @@ class EntityItems[E: Stored]:
 
     def derived_attributes(self, record: Record[E]) -> Item:
         """Return the attributes of a head that follow from its entity: facets and index keys."""
-        form = self.at(record.schema)
-        facets = form.stored_facets(record.entity)
+        form, facets = self._form(record)
         schema = {SCHEMA: record.schema} if record.schema > FIRST_VERSION else {}
         return schema | form._facet_attributes(facets) | form._index_entries(record.id, facets)
 
     def derived_items(self, record: Record[E]) -> list[Item]:
         """Return the additional items of an entity: lookups, fixed facets and search entries."""
-        form = self.at(record.schema)
-        facets = form.stored_facets(record.entity)
+        form, facets = self._form(record)
         items = [*form._lookup_items(record), *form._fixed_items(record.id, facets)]
         return [*items, *form._search_items(record.id, facets, items)]
 
     def counted_in(self, record: Record[E]) -> list[str]:
         """Return the names of the totals other than `n` that count an entity: `FACET=VALUE`."""
-        form = self.at(record.schema)
-        facets = form.facets(record.entity)
+        if not self.partitions:
+            return []
+        form, facets = self._form(record)
         return [f"{facet}={facets[facet] or ''}" for facet in form.partitions]
+
+    def _form(self, record: Record[E]) -> tuple[Self, Facets]:
+        """Return the form in which an entity was written, and its facets, which are made once."""
+        form, facets = self.at(record.schema), record.facets
+        if facets is None:
+            facets = form.stored_facets(record.entity)
+            # `replace` does not copy them, so they are those of this entity in this form.
+            object.__setattr__(record, "facets", facets)
+        return form, facets
 
     def _lookup_items(self, record: Record[E]) -> list[Item]:
         partition, _ = self.key(record.id)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.dictionary import DICTIONARY, DICTIONARY_SINCE
+from shared.kernel.db.facets import Facets
 from shared.kernel.db.items import MAX_TEXT, PART_SIZE, Item, Key, item_at, pack, unpack
 from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
@@ -47,6 +48,8 @@ class Record[E]:
     size: int = 0
     schema: int = FIRST_VERSION
     written_by: bytes | None = field(default=None, compare=False, repr=False)
+    facets: Facets | None = field(default=None, init=False, compare=False, repr=False)
+    """Those of the entity in the form of `schema`, from their first use on (EntityItems)."""
 
     @property
     def cost(self) -> Cost:
