@@ -37,6 +37,8 @@ type _Starts = dict[int, AttributeMap | None]
 """Products that need more stock, and where their next page of the index starts."""
 type _FreePage = tuple[list[FreeRow], AttributeMap | None]
 """Rows with free stock, and where the next page starts."""
+type _Demands = dict[int, dict[WantedGoods, Decimal]]
+"""The quantity that lines lack, by product and by the goods that they accept."""
 type _RowsOf = Mapping[int, Sequence[FreeRow]]
 """Rows by product."""
 
@@ -68,6 +70,8 @@ class FreeStock:
         """Products whose level has enough, and whose rows are read eventually consistent."""
         self._unsure = set(self._products) if tx.may_read_late else set[int]()
         """Products whose level was read eventually consistent."""
+        self._known_demands: _Demands = {}
+        """Empty until they are needed, and after the expiry dates that count may have changed."""
 
     def load(self) -> None:
         """Load stock until it is enough for the lines, or nothing is left to load."""
@@ -159,6 +163,7 @@ class FreeStock:
             for position in named.read(self._tx).positions.values()
             if picking_refusal(whs_code, position.bin_code, position) is None
         ]
+        self._known_demands = {}
         pickable = {position.bin_code for position in self.positions}
         self._unpickable |= {row.bin_code for row in rows if row.bin_code} - pickable
 
@@ -197,9 +202,13 @@ class FreeStock:
         }
         self._expiry.read(for_sale)
 
-    def _demands(self) -> dict[int, dict[WantedGoods, Decimal]]:
-        """Return the quantity that lines lack, by product and by the goods that they accept."""
-        found: dict[int, dict[WantedGoods, Decimal]] = {}
+    def _demands(self) -> _Demands:
+        if not self._known_demands:
+            self._known_demands = self._read_demands()
+        return self._known_demands
+
+    def _read_demands(self) -> _Demands:
+        found: _Demands = {}
         for one in self._lines:
             line = one[1]
             demand = found.setdefault(line.product_id, {})

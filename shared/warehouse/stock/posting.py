@@ -57,6 +57,9 @@ from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 _LEAST_PER_PRODUCT = 2
 """Minimum number of actions per product with changed stock: a level and the total."""
+_MOST_PER_ROW = 10
+"""Most actions that another state of one row adds: the row, its alias, its batch and total, and the
+levels and positions of its stored, its former and its new state."""
 _RECENT_MS = 5_000
 """Age up to which an index may not show a change: its commit may have taken seconds."""
 _ACTIONS_PER_DUE_EVENT = 2
@@ -390,15 +393,29 @@ class StockPosting:
         the cost of what else the caller will add, `most` the number of actions that all of it may
         take. See `shared.kernel.db.steps`.
         """
-        added: list[I] = []
+        added, planned = list[I](), self.planned_actions
         for item in items:
+            rows, moved = dict(self.changes.rows), len(self.changes.movements)
             roll_back = self.changes.savepoint()
             add(item)
-            if added and not has_room(self._tx, Cost(self.planned_actions) + extra(), most):
-                roll_back()
-                break
+            others = extra()
+            # Counting all actions again at each item would take a time that grows with its square.
+            planned += self._most_added(rows, moved)
+            if not has_room(self._tx, Cost(planned) + others, most):
+                planned = self.planned_actions
+                if added and not has_room(self._tx, Cost(planned) + others, most):
+                    roll_back()
+                    break
             added.append(item)
         return added
+
+    def _most_added(self, rows: Mapping[Key, StockRow], moved: int) -> int:
+        """Return how many `planned_actions` the changes since then have added at most.
+
+        `rows` were the rows then, and `moved` the number of movements.
+        """
+        touched = sum(rows.get(key) is not row for key, row in self.changes.rows.items())
+        return touched * _MOST_PER_ROW + len(self.changes.movements) - moved
 
     def post(self, later: Several[int] = ()) -> None:
         """Add the changed rows, batches, levels, totals, movements, stock counts and events.

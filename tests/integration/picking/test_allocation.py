@@ -1,5 +1,6 @@
 """Allocation finds the stock that fits behind any number of rows that do not."""
 
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -90,3 +91,20 @@ def test_stock_is_allocated_behind_four_pages_of_rows_at_a_blocked_position(
     assert [(line["bin_code"], line["serials"]) for line in before] == [(None, [])]
     assert [(line["bin_code"], line["serials"]) for line in after] == [("A-01", ["NEW"])]
     assert_invariants(stack.store())
+
+
+@pytest.mark.usefixtures("clock")
+def test_stock_is_allocated_behind_four_pages_of_rows_that_expire_too_soon(
+    yard: WarehouseScenario, stack: Stack, tools: KnownProduct
+) -> None:
+    def day(ahead: int) -> str:
+        return (datetime.now(UTC) + timedelta(ahead)).date().isoformat()
+
+    yard.erp.patch(f"/products/{tools.id}", {"min_remaining_days": 30}).ok()
+    yard.stock("SAW", 1, batch="B", serial="NEW", expiry_date=day(40))
+    yard.stock("SAW", 1, batch="A", serial="OLD", expiry_date=day(20))
+    _add_serials(stack, tools, "A-01")
+
+    picking = yard.picking(yard.order(("SAW", 1)))
+
+    assert [(line["batch_num"], line["serials"]) for line in picking["lines"]] == [("B", ["NEW"])]
