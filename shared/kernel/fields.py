@@ -159,9 +159,19 @@ def dict_of[V](view: type[V], entity: Stored, **others: Any) -> V:
 
     Lines are dictionaries, because models of all lines would take as long as reading them.
     """
-    names = view.__annotations__
-    shown = {name: others[name] if name in others else getattr(entity, name) for name in names}
-    return cast("V", shown)
+    names, properties = _shown_names(cast("type", view), type(entity))
+    known = entity.__dict__ | others
+    for name in properties:
+        if name not in others:
+            known[name] = getattr(entity, name)
+    return cast("V", {name: known[name] for name in names})
+
+
+@cache
+def _shown_names(view: type, model: type[Stored]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the names in a view, and which of them a model computes."""
+    names = tuple(view.__annotations__)
+    return names, [name for name in names if isinstance(getattr(model, name, None), property)]
 
 
 def exactly_one_of(*names: str) -> ConfigDict:

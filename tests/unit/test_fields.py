@@ -2,7 +2,7 @@
 
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 from hypothesis import example, given
@@ -26,6 +26,7 @@ from shared.kernel.fields import (
     Stored,
     Term,
     Word,
+    dict_of,
 )
 from shared.kernel.json_text import dumps, loads
 from shared.warehouse.layout.models import Label
@@ -316,3 +317,26 @@ def test_part_that_is_left_out_does_not_lose_unknown_fields() -> None:
     assert loads(work.to_json()) == {"id": 1, "note": None, "new": 7}
     part = _Work.from_json('{"id": 1, "note": null, "sums": {"new": 7}}')
     assert loads(part.to_json()) == {"id": 1, "note": None, "sums": {"new": 7}}
+
+
+class _Part(Stored):
+    qty: int
+    done: int = 0
+
+    @property
+    def left(self) -> int:
+        return self.qty - self.done
+
+
+class _PartView(TypedDict):
+    left: int
+    qty: int
+    code: str
+
+
+def test_a_view_has_fields_properties_and_other_values_in_its_order() -> None:
+    part = _Part(qty=5, done=2)
+    shown = dict_of(_PartView, part, code="A", unused=1)
+    assert list(shown.items()) == [("left", 3), ("qty", 5), ("code", "A")]
+    assert dict_of(_PartView, part, code="A", qty=7, left=0) == {"left": 0, "qty": 7, "code": "A"}
+    assert part == _Part(qty=5, done=2)
