@@ -3,8 +3,8 @@
 `dataclasses` compiles the source of the methods that it writes, and `re` its patterns, at every
 import: a quarter of the processor time of a cold start. `tools/precompile.py` writes what both
 compiled into a file of the build, by the source and the flags that they compile, so another source
-is compiled as usual. So is everything without the file, as in the tests, and for an interpreter
-with another kind of byte code or of patterns than the one that wrote it.
+is compiled as usual. So is everything without the file, as in the tests, with a damaged one, and
+for an interpreter with another kind of byte code or of patterns than the one that wrote it.
 
 `dataclasses` calls `exec`, and `re` the function `compile` of `re._compiler`; neither is public.
 `tests/unit/test_precompiled.py` fails when one of them is not called any more.
@@ -56,7 +56,10 @@ def use(file: Path = FILE) -> None:
         return
     codes: Codes
     patterns: Patterns
-    codes, patterns = marshal.loads(zlib.decompress(content[len(STAMP) :]))  # noqa: S302 - as .pyc
+    try:
+        codes, patterns = marshal.loads(zlib.decompress(content[len(STAMP) :]))  # noqa: S302 - as .pyc
+    except (zlib.error, ValueError, EOFError, TypeError):
+        return  # damaged
 
     def execute(source: str, variables: dict[str, Any], names: dict[str, Any]) -> None:
         exec(codes.get(digest(source), source), variables, names)  # noqa: S102

@@ -108,8 +108,22 @@ def test_patterns_that_depend_on_the_locale_are_not_recorded() -> None:
     assert recorder.patterns == {}
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00" * 40, STAMP[:-1] + b"\xff" + b"later"])
-def test_a_file_of_another_interpreter_is_not_used(tmp_path: Path, content: bytes) -> None:
+_WHOLE = marshal.dumps(({}, {}))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"\x00" * 40, STAMP[:-1] + b"\xff" + b"later",
+        STAMP, STAMP + b"later", STAMP + zlib.compress(_WHOLE)[:-3],
+        *(STAMP + zlib.compress(damaged) for damaged in (
+            b"", _WHOLE[:-1], b"\xff" + _WHOLE, marshal.dumps(1), marshal.dumps(({}, {}, {})),
+        )),
+    ],
+)  # fmt: skip
+def test_a_file_of_another_interpreter_or_a_damaged_one_is_not_used(
+    tmp_path: Path, content: bytes
+) -> None:
     before = COMPILER.compile
     (tmp_path / "code").write_bytes(content)
     use(tmp_path / "code")
