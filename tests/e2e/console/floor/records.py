@@ -124,19 +124,23 @@ def _units(thousandths: Mapping[tuple[str, str], int]) -> Quantities:
 
 
 def counted_wrong(site: Site, count: str, everybody: Iterable[Records]) -> list[str]:
-    """Return the lines of a count that do not show what one of the people counted there last."""
+    """Return the lines of a count that do not show what one of the people counted there last.
+
+    A line to be counted again shows nothing: a count came after a later one of somebody else, or
+    after its goods had moved.
+    """
     last: dict[tuple[str, str], dict[int, float]] = {}
     for records in everybody:
         for one in records.movements:
             if one.task == count:
                 last.setdefault((one.item, one.position), {})[records.user] = one.qty
-    found = {
-        (line["item_code"], line["bin_code"]): line["counted_qty"]
-        for line in site.get(f"/{count}")["lines"]
-        if line["status"] == "counted"
+    found = {(line["item_code"], line["bin_code"]): line for line in site.get(f"/{count}")["lines"]}
+    again = {place for place, line in found.items() if line["status"] == "recount"}
+    shown = {
+        place: line["counted_qty"] for place, line in found.items() if line["status"] == "counted"
     }
     return [
-        f"{place}: {found.get(place)} counted, recorded {dict(last.get(place, {}))}"
-        for place in sorted(last.keys() | found.keys())
-        if found.get(place) not in last.get(place, {}).values()
+        f"{place}: {shown.get(place)} counted, recorded {dict(last.get(place, {}))}"
+        for place in sorted((last.keys() | shown.keys()) - (again & last.keys()))
+        if shown.get(place) not in last.get(place, {}).values()
     ]
