@@ -54,6 +54,7 @@ def _response(
     "Compare quantities with the stock",
     _ACCESS,
     body=ReconciliationDraft,
+    form_path="/reconciliations/files",
     statuses=(201,),
     errors=("conflict", "gone"),
     description="Compares what another system has on hand with what is on hand here: everything in"
@@ -64,7 +65,8 @@ def _response(
     " that is not acknowledged: receipts and pickings that are not synchronized, transfers"
     f" without answer. The {MAX_DIFFERENCES:,} largest differences are shown; `workbook_url` leads"
     f" to all of more, for {LINK_SECONDS // 60} minutes. A position that is not kept any more, or"
-    " is of another epoch, is 410 with `error.latest`.",
+    " is of another epoch, is 410 with `error.latest`. A form with a file is answered as by"
+    " `POST /reconciliations/files`.",
 )
 def reconcile(tx: Transaction, request: Request[Checked[ReconciliationDraft]]) -> ResourceResponse:
     """Compare the quantities of another system with the stock."""

@@ -25,6 +25,7 @@ from shared.http.envelope import (
     request_id_of,
     to_gateway,
 )
+from shared.http.form import is_form
 from shared.http.idempotency import AlreadyAnswered, IdempotencyClaim
 from shared.http.ignored import ignored_fields, ignored_parameters
 from shared.http.rate_limit import limiter, present_cost
@@ -155,13 +156,16 @@ class ApiHandler:
         tenant = directory.tenant(caller.tenant)
         if tenant is None:
             raise Unauthenticated
-        path = path_of(event)
+        path, headers = path_of(event), headers_of(event)
         matches = self._match(path)
         match = matches.get(method_of(event))
+        if match and match.operation.form_path and is_form(headers):
+            matches = self._match(match.operation.form_path)
+            match = matches[match.operation.method]
         route = match.operation.name if match else None
         add_to_log(route=route, tenant=tenant.slug, kind=caller.kind, subject=caller.subject)
         deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
-        return ApiCall(event, path, headers_of(event), caller, tenant, deadline, matches)
+        return ApiCall(event, path, headers, caller, tenant, deadline, matches)
 
     def _respond(self, call: ApiCall, store: Store) -> HttpResponse:
         """Count a call and check it in the order of the interface, then run the operation."""

@@ -21,6 +21,11 @@ _MOST_TEXT = 10_000
 """Bytes of a field that is not a file."""
 
 
+def is_form(headers: Mapping[str, str]) -> bool:
+    """Return whether a body is said to be a form."""
+    return headers.get("content-type", "").lower().startswith("multipart/form-data")
+
+
 def read_form(event: Mapping[str, Any]) -> dict[str, Any]:
     """Read the body of a gateway event as a form; the field `a[b]` is entry b of the object a.
 

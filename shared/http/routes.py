@@ -114,6 +114,8 @@ class OperationOptions(TypedDict, total=False):
     """Statuses of a success; 200 when left out."""
     is_form: bool
     """The body is a form (multipart/form-data), not JSON."""
+    form_path: str
+    """Path of the route that answers a form which is sent to this one."""
     responds_with_list: bool
     """`data` is the list of all resources that were created."""
     idempotency: Idempotency | None
@@ -173,6 +175,7 @@ class Operation:
     parameters: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
     is_form: bool = False
+    form_path: str = ""
     responds_with_list: bool = False
     idempotency: Idempotency | None = None
     feature: str | None = None

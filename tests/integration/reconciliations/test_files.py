@@ -50,6 +50,19 @@ def test_a_file_is_compared(erp: ReconciliationScenario) -> None:
     assert [one["qty"] for one in shown[0]["movements"]] == [1]
 
 
+def test_a_form_may_be_sent_to_the_path_of_the_lines(erp: ReconciliationScenario) -> None:
+    erp.relay()
+    api = erp.feed.webhooks.erp
+    key = {"Idempotency-Key": "stock-of-today"}
+    answers = [
+        api.upload("/reconciliations", {}, ("stock.csv", _FILE), headers=key) for _ in range(2)
+    ]
+    assert [answer.status for answer in answers] == [202, 202]
+    assert len({answer.ok(202)["id"] for answer in answers}) == 1
+    wrong = api.upload("/reconciliations", {"position": "99"}, ("stock.csv", _FILE))
+    assert (wrong.status, set(wrong.invalid_fields)) == (422, {"position"})
+
+
 def test_headers_may_be_spanish_and_the_list_complete(erp: ReconciliationScenario) -> None:
     erp.relay()
     content = "Código de artículo;Cantidad\nBRICK;10\n".encode()
