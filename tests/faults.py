@@ -24,6 +24,7 @@ from botocore.endpoint import Endpoint
 from botocore.exceptions import ReadTimeoutError
 
 from shared.kernel.db import claim
+from tests.wire_rules import keep_token
 
 
 class Killed(BaseException):
@@ -164,7 +165,7 @@ class AwsFaults:
             return success()
         answer, error = send()
         if answer is not None and answer[0].status_code == 200:
-            self._applied[token] = request
+            keep_token(self._applied, token, request)
         return answer, error
 
 

@@ -19,6 +19,7 @@ _MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
 _MAX_EXPRESSION_BYTES = 4_096
 _MAX_OPERANDS = 100
 _MAX_DIGITS = 38
+_KEPT_TOKENS = 500
 _EXPRESSIONS = (
     "ConditionExpression",
     "FilterExpression",
@@ -145,8 +146,16 @@ def _check_token(body: Body, tokens: dict[str, Body]) -> None:
     token = body.get("ClientRequestToken")
     if token is None:
         return
-    if tokens.setdefault(token, body) != body:
+    if tokens.get(token, body) != body:
         raise Refused("client request token of a transaction with other contents")
+    keep_token(tokens, token, body)
+
+
+def keep_token[B: Body](tokens: dict[str, B], token: str, body: B) -> None:
+    """Keep the contents of a transaction; forget the oldest one, as AWS does after ten minutes."""
+    if token not in tokens and len(tokens) >= _KEPT_TOKENS:
+        del tokens[next(iter(tokens))]
+    tokens[token] = body
 
 
 # Expressions

@@ -1,5 +1,7 @@
 """A count of 200 positions by three people, beside picks of the same goods.
 
+One of them says when they counted. A fourth sets some lines to be counted again.
+
 RANDOM_INTERLEAVINGS=1000 pytest -n0 tests/integration/counts/test_large_count.py
 """
 
@@ -10,6 +12,7 @@ from functools import partial
 
 import pytest
 
+from shared.kernel.clock import instant, now_ms
 from shared.warehouse.stock.repository import STOCK
 from tests.count_scenario import CountScenario
 from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, each_seed
@@ -20,6 +23,7 @@ from tests.warehouse_scenario import WarehouseScenario
 _PRODUCTS = 50
 _POSITIONS = 200
 _PEOPLE = 3
+_RECOUNTED = 10
 _STOCK = 40
 
 type _Books = Mapping[str, Decimal]
@@ -55,7 +59,12 @@ def _books(stack: Stack) -> _Books:
 
 
 def _count_part(
-    counts: CountScenario, part: Mapping[str, int], rows: Mapping[str, int], planted: _Books
+    counts: CountScenario,
+    part: Mapping[str, int],
+    rows: Mapping[str, int],
+    planted: _Books,
+    *,
+    with_time: bool = False,
 ) -> None:
     """Count positions, of which each has more or less than the books by what is planted.
 
@@ -63,11 +72,23 @@ def _count_part(
     """
     for bin_code, at in part.items():
         while True:
+            time = {"counted_at": instant(now_ms())} if with_time else {}
             books = STOCK.get(counts.stack.store(), rows[bin_code]).entity.qty
             qty = books + planted[bin_code]
-            [line] = counts.count(1, bin_code=bin_code, item_code=_product(at), qty=qty)
-            if line.expected_qty == books:
+            [line] = counts.count(1, bin_code=bin_code, item_code=_product(at), qty=qty, **time)
+            if line.status == "counted" and line.expected_qty == books:
                 break
+
+
+def _recount(
+    counts: CountScenario, lines: Mapping[str, int], count: Callable[[Mapping[str, int]], None]
+) -> None:
+    """Count positions, set their lines to be counted again, and count them again."""
+    for bin_code, line_num in lines.items():
+        part = {bin_code: int(bin_code.removeprefix("P-"))}
+        count(part)
+        counts.recount(1, line_num)
+        count(part)
 
 
 def _pick(yard: WarehouseScenario, picking: int) -> None:
@@ -83,6 +104,7 @@ def test_posted_differences_of_a_large_count_are_the_planted_ones(
     pickings = [yard.started(yard.order(*goods[part::2])) for part in range(2)]
     bins = {f"P-{at}": at for at in range(1, _POSITIONS + 1)}
     number = counts.create(positions=list(bins)).id
+    lines = {line.bin_code: line.line_num for line in counts.get(number).lines}
 
     for seed in each_seed(stack, DEFAULT_SEED_COUNT):
         rng = random.Random(seed)  # noqa: S311 - replayable, not secret
@@ -92,9 +114,13 @@ def test_posted_differences_of_a_large_count_are_the_planted_ones(
             *(
                 partial(
                     _count_part, counts, {one: bins[one] for one in shuffled[at::_PEOPLE]}, rows,
-                    planted,
+                    planted, with_time=at == 0,
                 )
                 for at in range(_PEOPLE)
+            ),
+            partial(
+                _recount, counts, {one: lines[one] for one in rng.sample(shuffled, _RECOUNTED)},
+                partial(_count_part, counts, rows=rows, planted=planted),
             ),
             *(partial(_pick, yard, picking) for picking in pickings),
         ]  # fmt: skip
