@@ -480,25 +480,3 @@ WORDS: Mapping[str, ColumnWords] = {
         BilingualText("WH1", "WH1"),
     ),
 }
-TITLES: Mapping[str, BilingualText] = {
-    "entry_documents": BilingualText("Entry documents", "Documentos de entrada"),
-    "exit_documents": BilingualText("Exit documents", "Documentos de salida"),
-    "transfer_orders": BilingualText("Transfer orders", "Órdenes de traslado"),
-    "returns": BilingualText("Returns", "Devoluciones"),
-    "stock_counts": BilingualText("Inventory counts", "Conteos de inventario"),
-    "pick_faces": BilingualText("Pick faces", "Ubicaciones de picking"),
-    "products": BilingualText("Products", "Artículos"),
-}
-REASONS: Mapping[str, BilingualText] = {
-    "damaged": BilingualText("Damaged", "Dañado"),
-    "defective": BilingualText("Defective", "Defectuoso"),
-    "wrong_item": BilingualText("Wrong item", "Artículo equivocado"),
-    "not_wanted": BilingualText("Not wanted", "No deseado"),
-    "other": BilingualText("Other", "Otro"),
-}
-STATUSES: Mapping[str, BilingualText] = {
-    "available": BilingualText("Available", "Disponible"),
-    "quarantine": BilingualText("Quarantine", "Cuarentena"),
-    "damaged": BilingualText("Damaged", "Dañado"),
-    "blocked": BilingualText("Blocked", "Bloqueado"),
-}

@@ -5,7 +5,6 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from shared.integration.imports.files.columns import AmbiguousHeader, Column, FileLayout
-from shared.integration.imports.kinds.column_words import TITLES
 from shared.integration.imports.kinds.importer import ApplyOptions, ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     ADDRESS_COLUMNS,
@@ -19,6 +18,7 @@ from shared.integration.imports.kinds.standard_columns import (
     reference_column,
     words_of,
 )
+from shared.integration.imports.kinds.value_words import TITLES
 from shared.integration.imports.languages import BilingualText, ColumnWords
 from shared.kernel.db.items import Key
 from shared.kernel.db.records import CreatedRecord

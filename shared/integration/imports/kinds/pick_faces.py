@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.column_words import TITLES
 from shared.integration.imports.kinds.importer import (
     ApplyOptions,
     CheckedGroup,
@@ -12,6 +11,7 @@ from shared.integration.imports.kinds.importer import (
     already_exists,
 )
 from shared.integration.imports.kinds.standard_columns import LINE_ITEM_CODE, WAREHOUSE, words_of
+from shared.integration.imports.kinds.value_words import TITLES
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import ValidationFailed

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import partial
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.column_words import TITLES
 from shared.integration.imports.kinds.importer import ApplyOptions, CheckedGroup, GroupImporter
 from shared.integration.imports.kinds.standard_columns import BOOLEAN_CHOICES, words_of
+from shared.integration.imports.kinds.value_words import TITLES
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.outbox import event_actions

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.column_words import REASONS, TITLES
 from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     LINE_ITEM_CODE,
@@ -15,6 +14,7 @@ from shared.integration.imports.kinds.standard_columns import (
     reference_column,
     words_of,
 )
+from shared.integration.imports.kinds.value_words import REASONS, TITLES
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.db.items import Key
 from shared.kernel.db.records import CreatedRecord

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.column_words import STATUSES, TITLES
 from shared.integration.imports.kinds.importer import Applied, ApplyOptions, CheckedGroup, Importer
 from shared.integration.imports.kinds.reads_ahead import ReadsAhead
 from shared.integration.imports.kinds.standard_columns import LINE_ITEM_CODE, LINE_UNIT, words_of
+from shared.integration.imports.kinds.value_words import STATUSES, TITLES
 from shared.kernel.db.actions import MAX_ACTIONS
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

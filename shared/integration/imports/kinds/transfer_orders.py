@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from shared.integration.imports.files.columns import Column, FileLayout
-from shared.integration.imports.kinds.column_words import TITLES
 from shared.integration.imports.kinds.importer import ReferencedImporter
 from shared.integration.imports.kinds.standard_columns import (
     ADDRESS_COLUMNS,
@@ -16,6 +15,7 @@ from shared.integration.imports.kinds.standard_columns import (
     reference_column,
     words_of,
 )
+from shared.integration.imports.kinds.value_words import TITLES
 from shared.kernel.db.items import Key
 from shared.kernel.db.records import CreatedRecord
 from shared.kernel.db.store import Store
