@@ -80,13 +80,14 @@ def suggest(store: Store, parameters: PutawayParameters) -> list[PutawaySuggesti
         lambda: warehouses.find_positions_eventually(store, code, [one.bin_code for one in rest]),
     )
     empty = empty or _usable(rest, without_stock, storage)
+    listed_rows = [*chain(*(at for at, _ in listed))]
     rows, positions, packagings = run_all(
-        lambda: stock.rows_by_id(store, [one.id for one in chain(*listed)]),
+        lambda: stock.rows_by_id(store, [one.id for one in listed_rows]),
         lambda: warehouses.stored_positions(
             store, [at.id for at in chain(known.values(), empty.values())]
         ),
         lambda: catalog.packagings(
-            store, sorted({product_id, *(one.product_id for one in chain(*listed))})
+            store, sorted({product_id, *(one.product_id for one in listed_rows)})
         ),
     )
     same = {

@@ -23,12 +23,13 @@ class FaceStock:
     """The rows with stock at the position of a pick face, also of other products.
 
     `room` is how many units of its product fit, None for any; with the setting `capacity` at
-    `ignore`, any do. `is_all` is false if the position has more rows than an index has shown.
+    `ignore`, any do. `index_lags` says that the position has more rows than an index has, not than
+    were read of it.
     """
 
     rows: list[StockRow]
     room: Decimal | None
-    is_all: bool
+    index_lags: bool
 
 
 def is_room_enforced(store: Store) -> bool:
@@ -53,13 +54,19 @@ def read_faces(
             lambda face: stock.listed_at(store, warehouse.id, face.bin_code), [*faces]
         ),
     )
-    found = stock.rows_by_id(store, [one.id for one in chain(*listed)])
+    listed_rows = [*chain(*(at for at, _ in listed))]
+    found = stock.rows_by_id(store, [one.id for one in listed_rows])
+    # A serial may have left, which the index does not show yet.
     rows = {
-        face.id: [row for one in at if (row := found.get(one.id)) and row.qty]
-        for face, at in zip(faces, listed, strict=True)
+        face.id: [
+            row
+            for one in at
+            if (row := found.get(one.id)) and row.qty and row.bin_code == face.bin_code
+        ]
+        for face, (at, _) in zip(faces, listed, strict=True)
     }
     at = {one.id: one for one in stored}
-    products = {face.product_id for face in faces} | {one.product_id for one in chain(*listed)}
+    products = {face.product_id for face in faces} | {one.product_id for one in listed_rows}
     packagings = catalog.packagings(store, sorted(products)) if enforces else {}
 
     def room_at(face: PickFace) -> Decimal | None:
@@ -72,7 +79,9 @@ def read_faces(
 
     return {
         face.id: FaceStock(
-            rows[face.id], room_at(face), len(rows[face.id]) >= counts[ids[face.id]].rows
+            rows[face.id],
+            room_at(face),
+            index_lags=is_all and len(rows[face.id]) < counts[ids[face.id]].rows,
         )
-        for face in faces
+        for face, (_, is_all) in zip(faces, listed, strict=True)
     }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from itertools import batched, chain
+from itertools import batched
 
 from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.store import Store
@@ -60,10 +60,10 @@ class _Reading:
         return [row for row in rows if rules.is_usable(row, self.first_day)]
 
     def has_seen(self, one: _ShortFace, there: FaceStock) -> bool:
-        """Return whether the quantity of a pick face includes all that lies there."""
+        """Return whether the quantity of a pick face includes all that is known to lie there."""
         rows = [row for row in there.rows if row.product_id == one.face.product_id]
         free = (row.qty - row.allocated for row in rows if rules.is_usable(row, self.first_day))
-        return there.is_all and sum(free, ZERO) <= one.qty
+        return not there.index_lags and sum(free, ZERO) <= one.qty
 
     @property
     def first_day(self) -> str | None:
@@ -164,7 +164,7 @@ def read_needs(
     # Of a product with more free rows than are read, those at a pick face may be behind them.
     behind = [face.bin_code for face in faces if face.product_id in cut]
     listed = map_concurrently(lambda one: stock.listed_at(store, warehouse.id, one), behind)
-    at_faces += [one.id for one in chain(*listed) if one.product_id in cut]
+    at_faces += [one.id for at, _ in listed for one in at if one.product_id in cut]
     rows, moving = run_all(
         lambda: reading.usable_rows(at_faces),
         lambda: transfers.get_transfers(

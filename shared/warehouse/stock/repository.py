@@ -310,8 +310,10 @@ def free_rows(
     return rows, page.last_key
 
 
-def listed_at(store: Store, warehouse_id: int, bin_code: str, most: int) -> list[ListedRow]:
-    """Return the newest rows of a position, up to `most`.
+def listed_at(
+    store: Store, warehouse_id: int, bin_code: str, most: int
+) -> tuple[list[ListedRow], bool]:
+    """Return the newest rows of a position, up to `most`, and whether the index has no others.
 
     Other warehouses may have its code, too: at most `_LISTED_PAGES` times as many are looked at.
     """
@@ -322,7 +324,7 @@ def listed_at(store: Store, warehouse_id: int, bin_code: str, most: int) -> list
         found += page
         if start is None or len(found) >= most:
             break
-    return found[:most]
+    return found[:most], start is None and len(found) <= most
 
 
 def _listed_page(

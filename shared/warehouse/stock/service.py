@@ -75,10 +75,11 @@ def many_free_rows(store: Store, product_id: int, warehouse_id: int) -> tuple[li
     return rows, last is None
 
 
-def listed_at(store: Store, warehouse_id: int, bin_code: str) -> list[ListedRow]:
+def listed_at(store: Store, warehouse_id: int, bin_code: str) -> tuple[list[ListedRow], bool]:
     """Return the newest 300 rows of a position, also empty ones; the index can lag behind.
 
-    They are fewer if many other warehouses have a position of this code with many rows.
+    They are fewer if many other warehouses have a position of this code with many rows. The other
+    value is whether these are all that the index has.
     """
     return repository.listed_at(store, warehouse_id, bin_code, _LISTED)
 

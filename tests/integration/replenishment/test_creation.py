@@ -329,6 +329,21 @@ def test_pick_face_that_was_just_filled_gets_no_second_transfer(
     assert _brought(replenishment) == [("F-01", 50)]
 
 
+def test_position_with_more_rows_than_are_read_is_not_waited_for(
+    replenishment: ReplenishmentScenario, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.warehouse.stock.service._LISTED", 2)
+    clock.freeze()
+    for batch in ("L1", "L2", "L3"):
+        replenishment.yard.stock("CEMENT", 1, "F-01", batch=batch)
+    replenishment.yard.stock("BRICK", 100, "R-01")
+    began = clock.time()
+
+    assert len(replenishment.replenish()) == 1
+
+    assert clock.time() == began
+
+
 def _findings() -> list[tuple[str, bool]]:
     """Return the pick faces that a verification finds, and whether they were repaired."""
     found = verify_tenant("acme", repair=True).listed

@@ -234,3 +234,23 @@ def test_stock_at_a_pick_face_counts_though_the_product_has_more_rows_than_are_r
     for bin_code in ("R-01", "A-01", "F-01"):
         yard.stock("BRICK", 20, bin_code)
     assert replenishment.needs() == []
+
+
+def test_serial_that_has_left_a_pick_face_takes_no_room(
+    replenishment: ReplenishmentScenario, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index of positions still has it there."""
+    yard = replenishment.yard
+    yard.change_settings(capacity="enforce")
+    path = f"/warehouse-positions/{replenishment.position('F-01')}"
+    yard.erp.patch(path, {"capacity_units": 20}).ok()
+    yard.stock("DRILL", 1, "F-01", serial="S1")
+    yard.stock("BRICK", 60, "R-01")
+    assert replenishment.proposals() == [("R-01", None, 19)]
+    shown = repository.listed_at(stack.store(), 1, "F-01", 10)
+    monkeypatch.setattr(repository, "listed_at", lambda *_: shown)
+
+    yard.adjust("DRILL", "F-01", decrease=1, serial="S1").ok(201)
+    yard.stock("DRILL", 1, serial="S1")
+
+    assert replenishment.proposals() == [("R-01", None, 20)]
