@@ -38,6 +38,12 @@ class CountScenario:
         body = check(GoodsCount, {"bin_code": "A-01", **goods})
         return self.run(lambda tx: service.count_goods(tx, number, body)).lines
 
+    def fill(self, number: int, *rows: dict[str, object]) -> list[list[str]]:
+        """Count the goods of rows of a file, as `count` does; return the messages of each."""
+        bodies = [check(GoodsCount, {"bin_code": "A-01", **row}) for row in rows]
+        found = self.run(lambda tx: service.count_rows(tx, number, bodies))
+        return [[one.message for one in problems] for problems in found]
+
     def finish(self, number: int) -> StoredCount:
         return self.run(lambda tx: service.finish_count(tx, number)).record.entity
 

@@ -90,7 +90,8 @@ def _earlier(
     The other value are the products with too many movements, and those of which too much would be
     read to know which are behind the position.
     """
-    # What began before the feed is in none of its entries: it precedes the position.
+    # What began before the feed counts as part of its first sums, although some of it may have been
+    # appended: it precedes every position that anybody was given.
     since_ms = max(head.epoch, after.newest_ms - head.delay_behind(after.position))
     since = instant(since_ms)
     numbers = map_concurrently(

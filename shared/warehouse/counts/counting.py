@@ -1,7 +1,7 @@
 """Count lines: several people at once, each line an item of its own."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
@@ -81,7 +81,7 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
     """
     done = dict[Key, StoredCountLine]()
     left: list[_Counted] | None = None
-    begun = tx.now
+    request_began = tx.now
 
     def committed(lines: Mapping[Key, StoredCountLine], rest: list[_Counted]) -> None:
         nonlocal left
@@ -89,8 +89,8 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
         left = rest
 
     def begin() -> None:
-        nonlocal begun
-        begun = tx.progress.decode() if tx.progress else tx.now
+        nonlocal request_began
+        request_began = tx.progress.decode() if tx.progress else tx.now
 
     def step() -> CountedStock | None:
         # The cache keeps the count for `listed`, and the user for `_count`.
@@ -106,17 +106,19 @@ def count_goods(tx: Transaction, number: int, body: Checked[GoodsCount]) -> Coun
         if counted is None:
             found = _found(tx, record, body)
             begin()  # only now: the progress is there with the claim of the request
-            places = {one.place for one in found if tx.progress and _is_done(one, one.at or begun)}
+            places = {
+                one.place for one in found if tx.progress and _is_done(one, one.at or request_began)
+            }
             before = [one for one in found if one.place in places]
             counted = [one for one in found if one.place not in places]
         part, rest = counted[: _most_lines()], counted[_most_lines() :]
         if tx.progress:  # what is left was counted when the request began
-            part = [replace(one, at=one.at or begun) for one in part]
-        changed, lines = _count(tx, record, part, begun)
+            part = [replace(one, at=one.at or request_began) for one in part]
+        changed, lines = _count(tx, record, part, request_began)
         lines |= {one.place: one.line for one in before if one.line}
         if not rest:
             return CountedStock(changed, [*done.values(), *lines.values()])
-        tx.record_progress(begun.encode())
+        tx.record_progress(request_began.encode())
         tx.after_step(lambda: committed(lines, rest))
         return None
 
@@ -201,18 +203,16 @@ def count_rows(
         return problems
     valid = {at: ensure_valid(one) for at, one in enumerate(base) if not problems[at]}
     _read_ahead(tx, count, list(valid.values()), known)
-    part, lines = dict[Key, _Counted](), count.lines
+    part, lines, filled = dict[Key, _Counted](), count.lines, set[Key]()
     for at, body in valid.items():
         found = {one.place: one for one in _goods(tx, count, body, known)}
-        places = repository.find_places(tx.store, number, found)
+        empty = repository.empty_key(count.warehouse_id, body.bin_code)
+        places = repository.find_places(tx.store, number, [*found, empty])
         more = len(found.keys() - places.own.keys())
-        if taken := next(iter(places.others.values()), None):
-            problems[at].append(Problem("", f"the stock is in {count_code(taken)}"))
-        elif late := (
-            _changed(tx, found.values(), body.counted_at or count.created_at)
-            or _counted_later(tx, number, found, places.own)
-        ):
-            problems[at].append(late)
+        fills = more > 0 and empty not in filled and _is_unused(tx, number, places.own.get(empty))
+        more -= fills
+        if refused := _refusal(tx, count, found, places, body.counted_at):
+            problems[at].append(refused)
         elif more and lines + more > MAX_LINES:
             problems[at].append(rules.full_problem(count))
         elif found.keys() & part.keys():
@@ -221,30 +221,45 @@ def count_rows(
         else:
             part |= found
             lines += more
+            filled |= {empty} if fills else set()
     if part:
         _count(tx, record, list(part.values()), tx.now)
     return problems
 
 
-def _changed(tx: Transaction, found: Iterable[_Counted], at: Instant) -> Problem | None:
-    """Return the problem of counted goods whose stock has changed since `at`, if it has."""
-    rows = stock.rows_of_keys(tx.store, [one.stock for one in found if one.stock])
-    return next(
-        (rules.late_problem(row) for row in rows.values() if rules.changed_since(at, row)), None
-    )
+def _is_unused(tx: Transaction, number: int, line_num: int | None) -> bool:
+    """Return whether a line is that of an empty position, which goods that are found there take."""
+    found = repository.read_lines(tx.store, number, [line_num] if line_num else ())
+    return any(record.entity.product_id is None for record in found)
 
 
-def _counted_later(
-    tx: Transaction, number: int, found: Mapping[Key, _Counted], own: Mapping[Key, int]
+def _refusal(
+    tx: Transaction,
+    count: StoredCount,
+    found: Mapping[Key, _Counted],
+    places: repository.Places,
+    counted_at: Instant | None,
 ) -> Problem | None:
-    """Return the problem of goods of which a line has another quantity, counted later."""
-    records = repository.read_lines(tx.store, number, own.values())
+    """Return why the goods of a row cannot be counted, if so.
+
+    They are in another count, have changed since they were counted, or their line has another
+    quantity, counted later.
+    """
+    if taken := next((places.others[one] for one in found if one in places.others), None):
+        return Problem("", f"the stock is in {count_code(taken)}")
+    rows = stock.rows_of_keys(tx.store, [one.stock for one in found.values() if one.stock])
+    since = counted_at or count.created_at
+    if changed := next((row for row in rows.values() if rules.changed_since(since, row)), None):
+        return rules.late_problem(changed)
+    records = repository.read_lines(
+        tx.store, count.id, [places.own[one] for one in found if one in places.own]
+    )
     lines = {record.entity.line_num: record.entity for record in records}
     return next(
         (
             rules.later_problem(line)
             for place, one in found.items()
-            if (line := lines.get(own.get(place, 0)))
+            if (line := lines.get(places.own.get(place, 0)))
             and rules.contradicts_later(line, one.qty, one.at)
         ),
         None,
@@ -341,6 +356,9 @@ def _empty(
                 _Counted(position, row.key, place, (row.item_code, row.product_name), ZERO, at),
             )
     if found:
+        new = sum(one.line is None for one in found.values())
+        unused = sum(record.entity.product_id is None for record in records)
+        _ensure_room(count, count.lines + max(0, new - unused))
         return list(found.values())
     place = repository.empty_key(count.warehouse_id, bin_code)
     if not line_nums:
@@ -411,8 +429,7 @@ def _count(
             COUNT_LINES.insert(tx, repository.line_id(count.id, line_num), after)
         sums += rules.sums_of(after)
         lines[one.place] = after
-    if number_of_lines > max(count.lines, MAX_LINES):
-        raise ValidationFailed([rules.full_problem(count)])
+    _ensure_room(count, number_of_lines)
     if named:
         references.add_references(tx, COUNTS.kind, count.id, named)
         tx.count(COUNTS.kind, {})  # the fence is checked with a counter
@@ -421,3 +438,9 @@ def _count(
     if count.status == "open" or number_of_lines > count.lines:
         record = COUNTS.save(tx, record, count, status="counting", lines=number_of_lines)
     return record, lines
+
+
+def _ensure_room(count: StoredCount, lines: int) -> None:
+    """Raise ValidationFailed if a count would get so many lines, more than it may have."""
+    if lines > max(count.lines, MAX_LINES):
+        raise ValidationFailed([rules.full_problem(count)])

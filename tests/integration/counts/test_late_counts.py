@@ -20,6 +20,19 @@ def counts(stack: Stack) -> CountScenario:
     return CountScenario(stack)
 
 
+def _bricks(yard: WarehouseScenario, counts: CountScenario, *others: str) -> int:
+    """Return a count of A-01 with 10 bricks, and of other positions."""
+    yard.stock("BRICK", 10)
+    return counts.create(positions=["A-01", *others]).id
+
+
+@pytest.fixture
+def serials(yard: WarehouseScenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the serials S0 to S5 at A-01, of which a step counts two."""
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 9)
+    yard.stock_serials(*(f"S{number}" for number in range(6)))
+
+
 def _minutes_later(clock: Clock, minutes: float) -> str:
     """Advance the clock, and return the time."""
     clock.advance(60 * minutes)
@@ -30,9 +43,8 @@ def test_goods_picked_between_count_and_request_are_no_difference(
     yard: WarehouseScenario, counts: CountScenario, clock: Clock
 ) -> None:
     """10 are counted, 4 of them are picked, and only then the count arrives."""
-    yard.stock("BRICK", 10)
+    number = _bricks(yard, counts)
     picking = yard.started(yard.order(("BRICK", 4)))
-    number = counts.create(positions=["A-01"]).id
     counted_at = _minutes_later(clock, 1)
     clock.advance(60)
     yard.pick(picking, "BRICK", 4).ok()
@@ -48,8 +60,7 @@ def test_goods_picked_between_count_and_request_are_no_difference(
 def test_late_count_of_stock_that_has_not_changed_counts(
     yard: WarehouseScenario, counts: CountScenario, clock: Clock
 ) -> None:
-    yard.stock("BRICK", 10)
-    number = counts.create(positions=["A-01", "B-01"]).id
+    number = _bricks(yard, counts, "B-01")
     counted_at = _minutes_later(clock, 1)
     clock.advance(600)
 
@@ -86,8 +97,7 @@ def test_late_empty_position_opens_only_what_has_changed(
 def test_count_that_arrives_behind_a_later_one_does_not_replace_it(
     yard: WarehouseScenario, counts: CountScenario, clock: Clock
 ) -> None:
-    yard.stock("BRICK", 10)
-    number = counts.create(positions=["A-01"]).id
+    number = _bricks(yard, counts)
     early = _minutes_later(clock, 1)
     late = _minutes_later(clock, 1)
 
@@ -149,6 +159,7 @@ def _empty(yard: WarehouseScenario) -> Any:
     return yard.erp.post("/counts/1/lines", {"bin_code": "A-01", "empty": True}, key="k")
 
 
+@pytest.mark.usefixtures("serials")
 def test_empty_position_is_read_once_and_a_repeat_goes_on(
     yard: WarehouseScenario,
     counts: CountScenario,
@@ -156,9 +167,7 @@ def test_empty_position_is_read_once_and_a_repeat_goes_on(
     aws_faults: AwsFaults,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The position has 12 serials, of which a step counts two."""
-    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 9)
-    yard.stock_serials(*(f"S{number:02}" for number in range(12)))
+    yard.stock_serials(*(f"T{number}" for number in range(6)))
     number = counts.create(positions=["A-01"]).id
 
     assert aws_faults.kills(kill_after_step(3), lambda: _empty(yard))
@@ -179,24 +188,22 @@ def test_empty_position_is_read_once_and_a_repeat_goes_on(
     assert counts.get(number).sums.counted == 12
 
 
+@pytest.mark.usefixtures("serials")
 def test_goods_that_come_between_a_request_and_its_repeat_are_not_counted_as_missing(
     yard: WarehouseScenario,
     counts: CountScenario,
     clock: Clock,
     aws_faults: AwsFaults,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 9)
-    yard.stock_serials(*(f"S{number}" for number in range(6)))
     number = counts.create(positions=["A-01"]).id
     assert aws_faults.kills(kill_after_step(), lambda: _empty(yard))
     clock.advance(60)
-    yard.stock_serials("T1")
+    yard.stock_serials("T0")
 
     lines = _empty(yard).ok()["lines"]
 
     found = {line["serial_number"]: (line["status"], line["counted_qty"]) for line in lines}
-    assert found.pop("T1") == ("recount", None)
+    assert found.pop("T0") == ("recount", None)
     assert list(found.values()) == [("counted", 0)] * 6
     assert counts.get(number).sums.counted == 6
 
@@ -205,8 +212,7 @@ def test_count_has_no_more_lines_than_it_may_begin_with(
     yard: WarehouseScenario, counts: CountScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shared.warehouse.counts.counting.MAX_LINES", 2)
-    yard.stock("BRICK", 10)
-    number = counts.create(positions=["A-01", "B-01"]).id
+    number = _bricks(yard, counts, "B-01")
 
     with pytest.raises(ValidationFailed, match="bin_code: CN-1 has 5000 lines, the most"):
         counts.count(number, item_code="CEMENT", batch="L1", qty=1)
@@ -216,14 +222,12 @@ def test_count_has_no_more_lines_than_it_may_begin_with(
     assert [line[3] for line in counts.lines(number)] == ["counted", "counted"]
 
 
+@pytest.mark.usefixtures("serials")
 def test_count_whose_creation_was_interrupted_says_how_many_lines_it_gets(
     yard: WarehouseScenario,
     counts: CountScenario,
     aws_faults: AwsFaults,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 9)
-    yard.stock_serials(*(f"S{number}" for number in range(6)))
     assert aws_faults.kills(kill_after_step(), lambda: counts.create(positions=["A-01"]))
 
     shown = yard.erp.get("/counts/1").ok()
@@ -231,3 +235,46 @@ def test_count_whose_creation_was_interrupted_says_how_many_lines_it_gets(
     assert (shown["progress"]["lines"], len(shown["lines"]) < 6) == (6, True)
     counts.count(1, item_code="DRILL", serials=["S0"])
     assert len(yard.erp.get("/counts/1").ok()["lines"]) == 6
+
+
+@pytest.mark.parametrize("most", [6, 7])
+def test_empty_position_counts_nothing_unless_the_count_has_lines_for_all(
+    yard: WarehouseScenario,
+    counts: CountScenario,
+    most: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first of 6 serials takes the line of the position, which was empty."""
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 9)
+    monkeypatch.setattr("shared.warehouse.counts.counting.MAX_LINES", most)
+    number = counts.create(positions=["A-01", "B-01"]).id
+    yard.stock_serials(*(f"S{number}" for number in range(6)))
+
+    if most == 7:
+        counts.count(number, empty=True)
+    else:
+        with pytest.raises(ValidationFailed, match="bin_code: CN-1 has 5000 lines, the most"):
+            counts.count(number, empty=True)
+
+    assert counts.get(number).sums.counted == (6 if most == 7 else 0)
+
+
+@pytest.mark.usefixtures("yard")
+def test_rows_of_a_full_count_take_the_lines_of_empty_positions(
+    counts: CountScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.warehouse.counts.counting.MAX_LINES", 2)
+    number = counts.create(positions=["A-01", "B-01"]).id
+
+    refused = counts.fill(
+        number,
+        {"item_code": "BRICK", "qty": 1},
+        {"item_code": "CEMENT", "batch": "L1", "qty": 2},
+        {"item_code": "BRICK", "qty": 3, "bin_code": "B-01"},
+        {"item_code": "CEMENT", "batch": "L1", "qty": 4, "bin_code": "B-01"},
+    )
+
+    full = ["CN-1 has 5000 lines, the most; count it in another count"]
+    assert refused == [[], full, [], full]
+    assert [line[1:3] for line in counts.lines(number)] == [("A-01", "BRICK"), ("B-01", "BRICK")]
+    assert counts.fill(number, {"item_code": "CEMENT", "batch": "L1", "qty": 2}) == [full]
