@@ -135,9 +135,11 @@ class InMemoryTable:
         return {"Item": found} if found else {}
 
     def _batch_get(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        keys = request["RequestItems"][self.name]["Keys"]
-        found = (self._stored(key[PARTITION_KEY]["S"], key[SORT_KEY]["S"]) for key in keys)
-        return {"Responses": {self.name: [item for item in found if item]}, "UnprocessedKeys": {}}
+        wanted = request["RequestItems"][self.name]
+        show = _projection(wanted)
+        keys = ((key[PARTITION_KEY]["S"], key[SORT_KEY]["S"]) for key in wanted["Keys"])
+        found = [show(item) for key in keys if (item := self._stored(*key))]
+        return {"Responses": {self.name: found}, "UnprocessedKeys": {}}
 
     def _stored(self, partition: str, sort: str) -> Any:
         text = self._items.get(partition, {}).get(sort)
@@ -280,7 +282,7 @@ def _projection(request: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Map
     facets = [path for path in paths if len(path) > 1]
 
     def show(item: Mapping[str, Any]) -> Mapping[str, Any]:
-        shown = {name: item[name] for name in plain}
+        shown = {name: item[name] for name in plain if name in item}
         for attribute, name in facets:
             if name in item[attribute]["M"]:
                 shown[attribute] = {"M": {name: item[attribute]["M"][name]}}

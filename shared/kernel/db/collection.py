@@ -15,6 +15,7 @@ from shared.kernel.db.entity_items import EntityItems
 from shared.kernel.db.items import Item, Key, key_of
 from shared.kernel.db.outbox_item import VersionChange
 from shared.kernel.db.records import (
+    HEAD_ATTRIBUTES,
     OWN_ATTRIBUTES,
     SCHEMA,
     Record,
@@ -94,11 +95,15 @@ class Collection[E: Stored](EntityItems[E]):
 
         The items `also` are read with them, into the cache of a repeatable store. With
         `eventually`, entities that exist may be some milliseconds old, which costs half; those
-        that do not show yet are read again.
+        that do not show yet are read again. Facets and index keys, most of a small entity, are then
+        left out unless there are items `also`.
         """
-        keys = [self.key(number) for number in numbers]
+        keys, further = [self.key(number) for number in numbers], list(also)
         read = store.get_eventually if eventually else store.get_many
-        items = read([*keys, *also])
+        if eventually and not further:
+            items = store.get_eventually(keys, HEAD_ATTRIBUTES)
+        else:
+            items = read([*keys, *further])
         if eventually:
             items |= store.get_many([key for key in keys if key not in items], uncached=True)
         heads = [items[key] for key in keys if key in items and not items[key].get("deleted")]

@@ -29,6 +29,9 @@ schema."""
 OWN_ATTRIBUTES = (PARTITION_KEY, SORT_KEY, "id", "version", "parts", "data", WRITTEN_BY)
 """The attributes of a head that do not depend on the version of the schema."""
 
+HEAD_ATTRIBUTES = (*OWN_ATTRIBUTES, SCHEMA, "deleted")
+"""The attributes of a head, or of what remains of one, from which its entity is read."""
+
 MAX_PARTS = 8
 """Most items of an entity: 2.8 MB of the 4 MB of a transaction, which also holds a response."""
 

@@ -235,15 +235,18 @@ class Store:
         found = answer.get("Item")
         return from_attributes(found) if found else None
 
-    def get_eventually(self, keys: Iterable[Key]) -> dict[Key, Item]:
+    def get_eventually(
+        self, keys: Iterable[Key], attributes: Sequence[str] = ()
+    ) -> dict[Key, Item]:
         """Read items by key, eventually consistent, for half the units of `get_many`.
 
         An item that was written a moment ago may be missing, or in an older state. What is read
-        replaces what is cached, so a transaction must not use it.
+        replaces what is cached, so a transaction must not use it. With `attributes`, only these are
+        read, for the same units, and nothing is cached.
         """
         wanted = list(dict.fromkeys(keys))
-        found = self._get_many(wanted, consistent=False)
-        if self._cache is not None:
+        found = self._get_many(wanted, consistent=False, attributes=attributes)
+        if self._cache is not None and not attributes:
             self._cache.items.update({key: found.get(key) for key in wanted})
         return found
 
@@ -273,19 +276,24 @@ class Store:
         found = self._get_many(keys, consistent=consistent)
         return {key: found.get(key) for key in keys}
 
-    def _get_many(self, keys: list[Key], *, consistent: bool = True) -> dict[Key, Item]:
+    def _get_many(
+        self, keys: list[Key], *, consistent: bool = True, attributes: Sequence[str] = ()
+    ) -> dict[Key, Item]:
         batches = list(batched(keys, _BATCH, strict=False))
-        read = partial(self._get_batch, consistent=consistent)
+        options: dict[str, Any] = {"ConsistentRead": consistent}
+        if attributes:
+            # Names of attributes may be reserved words.
+            names = {f"#{name}": name for name in attributes}
+            options["ProjectionExpression"] = ", ".join(names)
+            options["ExpressionAttributeNames"] = names
+        read = partial(self._get_batch, options=options)
         items = chain.from_iterable(map_concurrently(read, batches))
         return {key_of(item): item for item in items}
 
-    def _get_batch(self, keys: Iterable[Key], *, consistent: bool) -> list[Item]:
+    def _get_batch(self, keys: Iterable[Key], *, options: Mapping[str, Any]) -> list[Item]:
         self._take_slot_if_slow()
         pending: Mapping[str, Any] = {
-            self.table: {
-                "Keys": [key_attributes(key) for key in keys],
-                "ConsistentRead": consistent,
-            }
+            self.table: {"Keys": [key_attributes(key) for key in keys], **options}
         }
         items: list[Item] = []
         attempt = 0

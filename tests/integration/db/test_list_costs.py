@@ -237,6 +237,35 @@ def test_rows_are_read_for_half_the_units_and_again_if_they_do_not_show_yet(
     assert (consistent["ConsistentRead"], len(consistent["Keys"])) == (True, 1)
 
 
+def test_rows_are_read_without_what_lists_do_not_need_of_them(
+    crates: CrateTable, aws_faults: AwsFaults
+) -> None:
+    """Facets and index keys are most of a small row."""
+    _fill(crates, 5, special=0)
+    crates.remove(3)
+    found: list[AttributeMap] = []
+
+    def show(rows: list[AttributeMap]) -> list[AttributeMap]:
+        found.extend(rows)
+        return rows
+
+    with aws_faults.faulty(_lag(crates.store.table, show)):
+        page = read_page(crates.store, CRATES, ListQuery("name", False, ids=(1, 2, 3, 4)))
+
+    assert page.records == [CRATES.get(crates.store, number) for number in (1, 2, 4)]
+    assert len(found) == 4
+    assert set().union(*found) == {
+        "PK",
+        "SK",
+        "id",
+        "version",
+        "parts",
+        "data",
+        "schema",
+        "deleted",
+    }
+
+
 def test_a_large_row_whose_former_parts_are_gone_is_read_again(
     crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
