@@ -18,6 +18,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
+from shared.kernel import precompiled
 from shared.kernel.clock import instant
 
 _NAMESPACE = "Stowage"
@@ -95,6 +96,8 @@ _reads: dict[str, float] = {}
 _writes: dict[str, float] = {}
 """Request units of DynamoDB that this invocation has consumed, by name of the table."""
 _throttled = 0
+_is_started = False
+"""Whether an invocation of this process has ended."""
 
 
 def add_units(table: str, units: float, *, is_read: bool) -> None:
@@ -213,7 +216,11 @@ def _add(name: str, unit: MetricUnit, value: float) -> None:
 
 def flush() -> None:
     """End an invocation: write its metrics, if there are any."""
-    global _throttled
+    global _throttled, _is_started  # noqa: PLW0603 - of the process
+    # Only Lambda sets this variable; elsewhere nothing is precompiled.
+    if not _is_started and "AWS_EXECUTION_ENV" in os.environ and not precompiled.is_effective():
+        count("starts_compiling")
+    _is_started = True
     _write_collected()
     with _lock:
         throttled, _throttled = _throttled, 0

@@ -9,6 +9,7 @@ import pytest
 
 from shared.identity.auth.client_secrets import SECRET_PREFIX
 from shared.identity.users.sessions import new_refresh_token
+from shared.kernel import observability, precompiled
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.observability import add_units, bind, count, flush, log_consumed, logger
 from tests.log_lines import captured
@@ -97,6 +98,25 @@ def test_metrics_are_written_once_with_their_function(
     assert "route" not in content
     flush()
     assert capsys.readouterr().out == ""
+
+
+def test_a_new_environment_in_lambda_that_compiles_at_its_start_is_counted_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def written(*, effective: bool, in_lambda: bool) -> list[str]:
+        monkeypatch.setattr(observability, "_is_started", False)
+        monkeypatch.setattr(precompiled, "is_effective", lambda: effective)
+        monkeypatch.delenv("AWS_EXECUTION_ENV", raising=False)
+        if in_lambda:
+            monkeypatch.setenv("AWS_EXECUTION_ENV", "AWS_Lambda_python3.13")
+        for _ in range(2):
+            bind(request_id="r-1")
+            flush()
+        return [line for line in capsys.readouterr().out.splitlines() if "starts_compiling" in line]
+
+    assert len(written(effective=False, in_lambda=True)) == 1
+    assert written(effective=True, in_lambda=True) == []
+    assert written(effective=False, in_lambda=False) == []
 
 
 def test_a_line_of_metrics_has_at_most_100_values(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.precompiled import COMPILER, STAMP, use, write
+from shared.kernel.precompiled import COMPILER, STAMP, is_effective, use, write
 from tools.precompile import Recorder
 
 _PATTERNS: list[tuple[Any, int]] = [
@@ -30,6 +30,7 @@ def _plain() -> Iterator[None]:
     compile_pattern, sre = COMPILER.compile, COMPILER._sre
     yield
     COMPILER.compile, COMPILER._sre = compile_pattern, sre
+    use(Path("none"))
     vars(dataclasses).pop("exec", None)
 
 
@@ -101,6 +102,21 @@ def test_what_is_not_in_the_file_is_compiled(tmp_path: Path) -> None:
     assert re.compile("not in (the) file").fullmatch("not in the file")
 
 
+def test_a_file_that_lacks_what_is_compiled_is_not_effective(tmp_path: Path) -> None:
+    """Another patch of Python may write other methods for dataclasses."""
+    write(tmp_path / "code", {}, {})
+    use(tmp_path / "code")
+    assert is_effective()
+    while is_effective():
+        _new_class()
+    recorder = _recorded()
+    write(tmp_path / "code", recorder.codes, {})
+    use(tmp_path / "code")
+    for _ in range(100):
+        _new_class()
+    assert is_effective()
+
+
 def test_patterns_that_depend_on_the_locale_are_not_recorded() -> None:
     recorder = Recorder()
     COMPILER.compile(rb"\w", re.LOCALE)
@@ -130,11 +146,19 @@ def test_a_file_of_another_interpreter_or_a_damaged_one_is_not_used(
     use(tmp_path / "none")
     assert COMPILER.compile is before
     assert not hasattr(dataclasses, "exec")
+    assert not is_effective()
 
 
 def test_the_file_of_the_build_holds_what_the_functions_compile(tmp_path: Path) -> None:
     file = tmp_path / "code"
     subprocess.run([sys.executable, "-m", "tools.precompile", str(file)], check=True)  # noqa: S603
+    start = (
+        f"from pathlib import Path; from shared.kernel import precompiled;"
+        f"precompiled.use(Path({str(file)!r})); import functions.work.app;"
+        "print(precompiled.is_effective())"
+    )
+    done = subprocess.run([sys.executable, "-c", start], capture_output=True, check=True)  # noqa: S603
+    assert done.stdout == b"True\n"
     content = file.read_bytes()
     assert content.startswith(STAMP)
     codes, patterns = marshal.loads(zlib.decompress(content[len(STAMP) :]))  # noqa: S302
