@@ -196,7 +196,8 @@ def claim_key(
     ended as far as is known, and a ServiceError (idempotency_key_reused) when the key belongs to
     another request.
     """
-    claim = ClaimUnderWay(partial(_written_claim, store, partition, fingerprint, operation))
+    write = partial(_written_claim, store, partition, fingerprint, operation)
+    claim = ClaimUnderWay(write, store.deadline)
     return IdempotencyClaim(store.claimed(claim), partition, fingerprint, operation, claim)
 
 

@@ -20,16 +20,17 @@ before worthless, because the first request may have committed a step meanwhile.
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from shared.kernel.clock import now_ms
+from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.items import AttributeMap, Key, encode
 from shared.kernel.db.parallel import start
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.errors import DuplicateInFlight
+from shared.kernel.errors import DuplicateInFlight, ServiceUnavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -39,6 +40,9 @@ WINDOW_SECONDS = 24 * 3600
 
 LEASE_MS = 5_000
 """How long a claim is held after the last sign of life of its request."""
+
+ANSWER_SECONDS = 0.5
+"""Time that one more call needs; what takes long ends with 503 instead of a time-out."""
 
 RELEASED = "released"
 """Owner of a claim whose request has failed and may be repeated at once."""
@@ -125,9 +129,14 @@ class Claim:
 
 
 class ClaimUnderWay:
-    """A claim that is being written while its request reads."""
+    """A claim that is being written while its request reads.
 
-    def __init__(self, write: Callable[[], Claim]) -> None:
+    Nothing waits for it after `deadline`: then the request fails, and the claim ends by its lease.
+    """
+
+    def __init__(self, write: Callable[[], Claim], deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._request = get_ident()
         self._writing = start(write)
         self._is_known = False
 
@@ -136,16 +145,28 @@ class ClaimUnderWay:
         """The claim, once it is written.
 
         Raises:
-            StaleRead: The first time, if the claim was taken over: see above.
+            StaleRead: If the claim was taken over, until the thread of the request has asked once:
+                see above. It may not hear of what its other threads meet.
+            ServiceUnavailable: It is not written before the deadline.
             Exception: What `write` has raised.
         """
-        claim = self._writing.result()
-        if not self._is_known:
-            self._is_known = True
-            if claim.is_taken_over:
-                raise StaleRead
+        try:
+            claim = self._writing.result(self._left)
+        except TimeoutError:
+            raise ServiceUnavailable from None
+        if claim.is_taken_over and not self._is_known:
+            self._is_known = get_ident() == self._request
+            raise StaleRead
         return claim
 
     def settle(self) -> bool:
         """Wait until nothing is written any more; return whether the request holds the claim."""
-        return self._writing.exception() is None
+        try:
+            return self._writing.exception(self._left) is None
+        except TimeoutError:
+            return False
+
+    @property
+    def _left(self) -> float:
+        """Seconds that the claim may still take."""
+        return max(0.0, self._deadline.remaining - ANSWER_SECONDS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from shared.kernel.clock import Deadline
 from shared.kernel.company import Company
 from shared.kernel.db.aws_errors import is_transient
-from shared.kernel.db.claim import Claim, ClaimUnderWay
+from shared.kernel.db.claim import ANSWER_SECONDS, Claim, ClaimUnderWay
 from shared.kernel.db.items import AttributeMap, Item, Key, encode, from_attributes, key_of
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.schema import TableVersion, current_version
@@ -26,8 +26,6 @@ _BATCH = 100
 """Keys that one BatchGetItem takes."""
 
 _DEFAULT_DEADLINE_MS = 25_000
-_ANSWER_SECONDS = 0.5
-"""Time that one more call needs; a long read ends with 503 instead of a time-out."""
 
 
 def key_attributes(key: Key) -> AttributeMap:
@@ -307,7 +305,7 @@ class Store:
 
     def query(self, **arguments: Any) -> QueryPage:
         """Run one Query on the table; `values` are plain Python values."""
-        if self.deadline.remaining < _ANSWER_SECONDS:
+        if self.deadline.remaining < ANSWER_SECONDS:
             raise ServiceUnavailable
         self._take_slot_if_slow()
         values = {name: encode(value) for name, value in arguments.pop("values").items()}
@@ -368,7 +366,7 @@ class Store:
         Raises:
             ServiceUnavailable: The deadline leaves no time for another attempt.
         """
-        if self.deadline.remaining < seconds + _ANSWER_SECONDS:
+        if self.deadline.remaining < seconds + ANSWER_SECONDS:
             raise ServiceUnavailable
         self.keep_claim()
         time.sleep(seconds)
