@@ -37,6 +37,8 @@ def compared() -> list[Table]:
 def _add(table: Table, measured: Measurement, more: float | None = None) -> None:
     name, size, cost = measured
     figures = {**cost.figures, "most actions": cost.largest_transaction}
+    if more is not None:
+        figures[orders.MORE] = more
     table.add(f"{name}, {size}", more, *(figures[one] for one in BARRED), figures=figures)
 
 
@@ -50,6 +52,7 @@ def measurements(meter: Gauge) -> Iterator[Measurement]:
     yield from transfers.transfers(meter)
     yield from transfers.serials_away(meter)
     yield from returns.serials_returned(meter)
+    yield from orders.whole_order(meter)
     for size in SIZES:
         yield from stock.receipts(meter, size)
         yield from stock.holds(meter, size)

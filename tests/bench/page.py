@@ -1,8 +1,9 @@
 """docs/internals/performance.md: the tables of one run, and what people wrote about them below."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import batched
 from pathlib import Path
 
 from tests.bench.report import Table
@@ -14,10 +15,11 @@ What requests, lists, imports and deliveries cost, and how long they take. `make
 everything in one run and writes this page
 ([how](../../CONTRIBUTING.md#measure-what-a-change-costs)).
 
-Calls, round trips, units and examined items are equal on every machine and in every run; those of
-CI are compared with `tests/bench/baseline.json`. Times depend on the machine. The bars that the
-figures must keep are in `tests/bench/bars.py`; `tests/unit/test_bench.py` names those that this
-page breaks.
+Calls, round trips, units and examined items are equal on every machine and in every run. Those
+that CI compares are recorded in `tests/bench/baseline.json`, and their tables here are written
+together with it. Times depend on the machine. The bars that the figures must keep are in
+`tests/bench/bars.py`; `tests/unit/test_bench.py` names those that this page or the recorded figures
+break.
 """
 _END = "<!-- make bench writes everything above this line. -->\n"
 
@@ -30,13 +32,26 @@ class Page:
 
     def tables(self) -> list[Table]:
         """Return the tables of the page."""
-        measured = self.path.read_text(encoding="utf-8").partition(_END)[0]
-        sections = re.split(r"^## ", measured, flags=re.MULTILINE)[1:]
-        return [Table.parsed(text.partition("\n")[0], text) for text in sections]
+        return [Table.parsed(title, text) for title, text in self._sections().items()]
 
     def write(self, tables: Iterable[Table], measured: str) -> None:
-        """Replace the tables; `measured` says when and where."""
+        """Replace all tables; `measured` says when and where."""
+        self._write({table.title: table.markdown(measured) for table in tables})
+
+    def replace(self, tables: Iterable[Table], measured: str) -> None:
+        """Replace those of the tables that the page has."""
+        new = {table.title: table.markdown(measured) for table in tables}
+        self._write({title: new.get(title, text) for title, text in self._sections().items()})
+
+    def _sections(self) -> dict[str, str]:
+        """Return title → text of the sections that are written here."""
         before = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
-        sections = (f"## {table.title}\n\n{table.markdown()}" for table in tables)
-        parts = [_HEAD, f"{measured}\n", *sections, _END + before.partition(_END)[2]]
-        self.path.write_text("\n".join(parts), encoding="utf-8")
+        found = re.split(r"^## (.*)\n\n", before.partition(_END)[0], flags=re.MULTILINE)[1:]
+        return {title: text.rstrip("\n") + "\n" for title, text in batched(found, 2, strict=True)}
+
+    def _write(self, sections: Mapping[str, str]) -> None:
+        before = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        texts = (f"## {title}\n\n{text}" for title, text in sections.items())
+        self.path.write_text(
+            "\n".join([_HEAD, *texts, _END + before.partition(_END)[2]]), encoding="utf-8"
+        )

@@ -57,14 +57,16 @@ class Table:
             table.add_row(*row.cells)
         console.print(table)
 
-    def markdown(self) -> str:
-        """Return note and rows; the heading is that of the page."""
+    def markdown(self, measured: str) -> str:
+        """Return note, rows, and when and where they were measured; the page has the heading."""
         lines = [
             self.note,
             "",
             "| " + " | ".join(self.columns) + " |",
             "|---" + "|---:" * (len(self.columns) - 1) + "|",
             *("| " + " | ".join(row.cells) + " |" for row in self.rows),
+            "",
+            measured,
         ]
         return "\n".join(lines) + "\n"
 
@@ -112,13 +114,13 @@ class Bar:
         limit = f"at most {self.most:g}" if self.least is None else f"at least {self.least:g}"
         return ": ".join(filter(None, (self.table, self.rows, self.column, limit)))
 
-    def breaches(self, table: Table, *, whole: bool) -> Iterator[str]:
+    def breaches(self, table: Table) -> Iterator[str]:
         """Yield how the table breaks the bar; see `breaches`."""
         values = list(self._values(table))
         reached = all(self._keeps(value, self.most, self.least) for _, value in values)
-        if whole and not values:
+        if not values:
             yield f"{self}: no row has a value"
-        elif whole and reached and self.missed is not None:
+        elif reached and self.missed is not None:
             yield f"{self}: is reached, so remove `missed`"
         most, least, more = self.most, self.least, ""
         if self.missed is not None:
@@ -141,16 +143,16 @@ class Bar:
                 yield name, float(cell.replace(",", ""))
 
 
-def breaches(bars: Sequence[Bar], tables: Sequence[Table], *, whole: bool = True) -> list[str]:
-    """Return how the tables break the bars; bars of other tables are ignored.
+def breaches(bars: Sequence[Bar], tables: Sequence[Table]) -> list[str]:
+    """Return how the tables, which have all rows, break the bars.
 
-    With `whole`, the tables have all rows: each bar must have a row, and must not be reached while
-    it has `missed`.
+    Each bar must have a row, and must not be reached while it has `missed`. Bars of other tables
+    are ignored.
     """
     return [
         breach
         for table in tables
         for bar in bars
         if bar.table == table.title
-        for breach in bar.breaches(table, whole=whole)
+        for breach in bar.breaches(table)
     ]

@@ -1,7 +1,8 @@
-"""What it costs to keep texts and references of the caller's own system at orders."""
+"""What a whole order costs, and to keep texts and references of the caller's own system at one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from operations import scenarios
 from tests.dynamodb.request_cost import Gauge, Measurement, Reading
 from tests.warehouse_operations.stock import goods_at
 from tests.warehouse_operations.warehouse import HOME, BenchWarehouse, code
@@ -38,6 +39,26 @@ def orders_compared(meter: Gauge) -> Iterator[Compared]:
     yield _difference(meter, "a picking with fills", _picked)
 
 
+def whole_order(meter: Gauge) -> Iterator[Measurement]:
+    """Measure an order from its creation to its dispatch, as half of those of a day.
+
+    Another order has been shipped before, so that its goods have rows at the staging position.
+    """
+    lines, cost = 8, Reading()
+    BenchWarehouse(meter, lines)
+    goods = [{"item_code": code(line), "qty": _QTY} for line in range(1, lines + 1)]
+    before = _order(goods) | {"external_ref": "4500012344"}
+    scenarios.ship(meter.post, meter.create("/exit-documents", before))
+    meter.read("/exit-documents", _order(goods), into=cost)
+    meter.read("/pickings", {"document_id": 2}, into=cost)
+    meter.read("/pickings/2/start", into=cost)
+    for line in range(1, lines + 1):
+        meter.read("/pickings/2/picks", goods_at(line, _QTY), into=cost)
+    meter.read("/pickings/2/finalize", into=cost)
+    meter.read("/exit-documents/2/dispatch", into=cost)
+    yield "a whole order", f"{lines} lines picked one by one", cost
+
+
 def _difference(
     meter: Gauge, operation: str, measured: Callable[..., tuple[str, Reading]]
 ) -> Compared:
@@ -62,7 +83,7 @@ def _picked(meter: Gauge, *, full: bool) -> tuple[str, Reading]:
     """Start a picking, pick each line and finalize it."""
     lines, cost = 8, Reading()
     BenchWarehouse(meter, lines)
-    wanted: list[dict[str, object]] = [
+    wanted = [
         {"item_code": code(line), "qty": _QTY} | (_reference(line) if full else {})
         for line in range(1, lines + 1)
     ]
@@ -76,7 +97,7 @@ def _picked(meter: Gauge, *, full: bool) -> tuple[str, Reading]:
     return f"{lines} lines with references", cost
 
 
-def _order(lines: list[dict[str, object]]) -> dict[str, object]:
+def _order(lines: Sequence[Mapping[str, object]]) -> dict[str, object]:
     return {
         "external_ref": "4500012345",
         "type": "sale_order",
