@@ -35,6 +35,9 @@ _MOST_ENTRIES = 500
 _MOST_CHANGES = 4_000
 """Changes of a chunk, of 72 bytes each at most: with its entries, less than an item, uncompressed.
 """
+_MOST_DOUBLINGS = 2
+"""Of the wait after an attempt, so that it takes 80 ms at most. The relays of a busy company change
+the head all the time: who waited for longer would never come between those that do not."""
 _KEYS = 100
 """Keys that one BatchGetItem takes."""
 
@@ -67,7 +70,7 @@ def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
         if after is not None:
             waiting, head = waiting[len(batch) :], after
             continue
-        attempt = store.back_off(attempt)
+        attempt = store.back_off(min(attempt, _MOST_DOUBLINGS))
         latest = read_head_behind_chunk(store)
         if latest is None or latest.epoch != head.epoch:
             append(store, entries)
