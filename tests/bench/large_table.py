@@ -37,10 +37,20 @@ from tests.lists.spec import Listed, Times
 _KEYS = [(number, *index_keys(number)) for number in range(1, INDEX_COUNT + 1)]
 
 
+class _NoOutbox:
+    """Takes the place of the outbox of a transaction, whose changes nobody reads."""
+
+    noted_by = bytes(16)
+
+    def note(self, *_: object) -> None:
+        """Ignore a change."""
+
+
 class _Caught:
     """Takes the place of a transaction: keeps the items of one entity and counts."""
 
     now_ms = 0
+    outbox = _NoOutbox()
 
     def __init__(self, store: Store, shard: int, counts: dict[Key, Counter[str]]) -> None:
         self.store = store
@@ -124,9 +134,9 @@ class LargeTable(InMemoryTable):
         for item in items:
             partition, sort = item[PARTITION_KEY], item[SORT_KEY]
             for index, partition_name, sort_name in _KEYS:
-                place = (index, item.get(partition_name, ""))
+                place = (index, item.get(partition_name) or "")
                 is_search = f"#{SEARCH}#" in place[1]
-                if partition_name in item and (not is_search or place in self._searched):
+                if place[1] and (not is_search or place in self._searched):
                     self._enter(place, (item[sort_name], partition, sort))
 
     def _stored(self, partition: str, sort: str) -> Any:
@@ -169,8 +179,8 @@ class LargeTable(InMemoryTable):
 def _without_bodies() -> Iterator[None]:
     """Skip what index entries do not need: the encoded entities, and the collection of garbage."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, "pack", lambda _: (b"",))
-        patch.setattr(BaseModel, "model_dump_json", lambda _: "")
+        patch.setattr(records, "pack", lambda *_: (b"",))
+        patch.setattr(BaseModel, "model_dump_json", lambda _, **__: "")
         patch.setattr(spec, "_instant", lru_cache(64)(spec._instant))
         gc.disable()
         try:
