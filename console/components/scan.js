@@ -4,7 +4,7 @@
  */
 
 import { calls, say } from '../core/app.js';
-import { scannedParts, scannedQty } from '../core/scanned.js';
+import { isAdded, isUntouched, scannedParts, scannedQty } from '../core/scanned.js';
 import { text } from '../core/words.js';
 import { namedProduct, readLabel } from '../floor/goods.js';
 import { productsOf } from '../floor/look_up.js';
@@ -50,8 +50,7 @@ export async function takeScan({ input, name, path, fields, draftNow, fill }) {
   const now = draftNow();
   if (found !== null && now[name] === code) {
     const qty = scannedQty(read, found.units, names);
-    const isUntouched = Object.keys(qty).every((one) => now[one] === before[one]);
-    fill({ ...(isUntouched ? qty : {}), [name]: found.product.item_code });
+    fill({ ...(isUntouched(qty, before, now) ? qty : {}), [name]: found.product.item_code });
   }
 }
 
@@ -61,8 +60,9 @@ export async function takeScan({ input, name, path, fields, draftNow, fill }) {
  *
  * @param {Scanned} scanned
  */
-export async function takeBatch({ input, path, fields, draftNow, fill }) {
+export async function takeBatch({ input, name, path, fields, draftNow, fill }) {
   const written = input.value.trim();
+  const before = draftNow();
   const read = readOf(written);
   const isPlain = read?.text !== undefined;
   const isBatch = isPlain || read?.batch !== undefined;
@@ -70,8 +70,17 @@ export async function takeBatch({ input, path, fields, draftNow, fill }) {
     say(`${written}: ${text('nothing_found')}`);
   }
   const isNamed = isBatch && !isPlain && read?.gtin !== undefined;
-  const found = isNamed ? await productOf(read, read.gtin ?? '') : null;
-  const isOther = isNamed && found?.product.item_code !== draftNow().item_code;
+  let found = null;
+  try {
+    found = isNamed ? await productOf(read, read.gtin ?? '') : null;
+  } catch (error) {
+    if (draftNow()[name] === before[name]) {
+      fill({ [name]: '' }); // nobody knows of which product it is
+    }
+    throw error;
+  }
+  const now = draftNow();
+  const isOther = isNamed && found?.product.item_code !== now.item_code;
   if (isOther && found) {
     say(text('other_product', { item_code: found.product.item_code }));
   }
@@ -80,9 +89,14 @@ export async function takeBatch({ input, path, fields, draftNow, fill }) {
     return;
   }
   const names = fields.map((field) => field.name);
-  const parts = isPlain ? {} : { ...scannedParts(read, names, draftNow()), ...(found && scannedQty(read, found.units, names)) };
+  const scanned = isPlain ? {} : scannedParts(read, names, now);
+  const qty = found ? scannedQty(read, found.units, names) : {};
+  const own = Object.entries(scanned).filter(([part, value]) => isAdded(part) || isUntouched({ [part]: value }, before, now));
+  const parts = { ...Object.fromEntries(own), ...(isUntouched(qty, before, now) ? qty : {}) };
   fill(parts);
-  goOn(input, new Set(Object.keys(parts).map((part) => path + part)));
+  if (document.activeElement === input) {
+    goOn(input, new Set(Object.keys(parts).map((part) => path + part)));
+  }
 }
 
 /**

@@ -56,6 +56,21 @@ export function scannedQty(read, units, names) {
   return field !== undefined && isSaid ? { [field]: String(units), unit: '' } : {};
 }
 
+/**
+ * @param {string} name of a field
+ * @returns {boolean} whether a scan adds a line to it
+ */
+export const isAdded = (name) => SEVERAL.has(name);
+
+/**
+ * Return whether a person changed none of the fields of parts while the service was asked.
+ *
+ * @param {Draft} parts
+ * @param {Draft} before the draft when it was scanned
+ * @param {Draft} now
+ */
+export const isUntouched = (parts, before, now) => Object.keys(parts).every((name) => now[name] === before[name]);
+
 /** @param {import('../components/fields.js').Entry | undefined} entry */
 function linesOf(entry) {
   return typeof entry === 'string' ? entry.split('\n').filter(Boolean) : [];

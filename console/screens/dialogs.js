@@ -65,7 +65,10 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
     if (run.error) {
       setShown(true);
     }
-    if (isStaleNow && fields.length > 0) {
+    if (run.error && !run.isOpen) {
+      turn.current = null; // sent again, it takes the lines that are left then
+    }
+    if (isStaleNow || (run.error && !run.isOpen && hasBegun.current)) {
       onStale(); // what was written can be sent again
     }
   }, [run.error]);
@@ -74,7 +77,7 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
       return false;
     }
     onClose();
-    if (isStaleNow || hasBegun.current) {
+    if (hasBegun.current) {
       onStale();
     }
     return true;
@@ -117,11 +120,14 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
     const ifMatch = action.operation.includes('{') && !action.isShared ? etag : null;
     if (!action.each) {
       turn.current = inTurn([body], ifMatch);
+    } else if (turn.current === null) {
+      const left = startsAt(action, lines);
+      if (left.length === 0) {
+        close(); // somebody else has done it
+        return;
+      }
+      turn.current = inTurn(left.map(({ values }) => bodyOf(write?.body ?? [], draftOf(write?.body ?? [], values))), ifMatch);
     }
-    turn.current ??= inTurn(
-      startsAt(action, lines).map(({ values }) => bodyOf(write?.body ?? [], draftOf(write?.body ?? [], values))),
-      ifMatch,
-    );
     const answer = await turn.current(async (one, last) => {
       const done = await run.carryOut(action.operation, parameters, one, last);
       hasBegun.current ||= done !== null;

@@ -75,7 +75,7 @@ async function eventsOf(object, id, signal) {
   return events.reverse().map(({ at, operation, version, actor, action }) => ({
     at,
     version,
-    what: labels.get(action) ?? text(OPERATIONS[operation]),
+    what: labels.get(action ?? '') ?? text(OPERATIONS[operation]),
     actor: names.get(String(actor.id)) ?? [valueLabel(actor.type), actor.id].filter(Boolean).join(' '),
   }));
 }
@@ -86,17 +86,18 @@ async function eventsOf(object, id, signal) {
  *
  * @param {readonly string[]} actions
  * @param {string} object whose changes they made
- * @returns {Promise<Map<unknown, string>>}
+ * @returns {Promise<ReadonlyMap<string, string>>}
  */
 async function labelsOf(actions, object) {
-  const found = new Map();
-  for (const action of new Set(actions)) {
+  const named = [...new Set(actions)].map(async (action) => {
     const subject = SUBJECTS.find((one) => one.name === action.split('/')[1]);
     const write = subject && (await loadInterface(subject.name)).actions[action];
-    if (write) {
-      const label = actionLabel(write.name);
-      found.set(action, objectOf(subject) === object ? label : `${subjectLabel(subject.name)}: ${label}`);
+    if (subject === undefined || write === undefined) {
+      return [];
     }
-  }
-  return found;
+    const label = actionLabel(write.name);
+    const isOwn = objectOf(subject) === object;
+    return [/** @type {const} */ ([action, isOwn ? label : `${subjectLabel(subject.name)}: ${label}`])];
+  });
+  return new Map((await Promise.all(named)).flat());
 }
