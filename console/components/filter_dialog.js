@@ -8,6 +8,7 @@ import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Dialog } from './dialog.js';
 import { Fields } from './fields.js';
+import { inputOf } from './inputs.js';
 
 /**
  * @param {object} props
@@ -17,7 +18,10 @@ import { Fields } from './fields.js';
  * @param {(changes: Record<string, string | null>) => void} props.onApply
  */
 export function FilterDialog({ fields, query, onClose, onApply }) {
-  const [draft, setDraft] = useState(() => draftOf(fields, query));
+  // a filter that takes several values has them with commas in between
+  const valueOf = (/** @type {import('../core/subject.js').Field} */ { name, type }) =>
+    type === 'array' ? query[name]?.split(',') : query[name];
+  const [draft, setDraft] = useState(() => draftOf(fields, Object.fromEntries(fields.map((field) => [field.name, valueOf(field)]))));
   const apply = () => {
     const values = bodyOf(fields, draft);
     const changes = fields.map(({ name }) => [name, values[name] == null ? null : String(values[name])]);
@@ -38,6 +42,7 @@ export function FilterDialog({ fields, query, onClose, onApply }) {
           draft,
           onChange: setDraft,
           problems: [],
+          inputOf,
         }),
         h('footer', {}, [
           h('button', { type: 'button', onClick: () => setDraft({}) }, text('clear')),

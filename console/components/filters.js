@@ -26,6 +26,9 @@ export function Filters({ list, query, onApply }) {
     if (field.type === 'boolean') {
       return text(value === 'true' ? 'yes' : 'no');
     }
+    if (field.type === 'array') {
+      return plain(field, value.split(','));
+    }
     return ['choice', 'date', 'date-time'].includes(field.type) ? plain(field, value) : value;
   };
   if (fields.length === 0) {

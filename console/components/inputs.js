@@ -49,7 +49,7 @@ function PositionsInput(props) {
 function ChoiceInput(props) {
   const choices = (props.field.items?.choices ?? []).map((choice) => ({
     value: String(choice),
-    label: valueLabel(choice),
+    label: valueLabel(choice, props.field.name),
   }));
   return h(ChoicesInput, { ...props, choices });
 }

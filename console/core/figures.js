@@ -21,8 +21,8 @@ const RECENT_DAYS = 7;
 /** Days ahead for which goods that expire are shown. */
 const SOON_DAYS = 7;
 
-/** Statuses of documents whose goods are not all there, or not all gone. */
-const UNFINISHED = ['open', 'assigned', 'partial-complete'];
+/** Statuses of documents whose goods are not all there, or not all gone: a filter takes them together. */
+const UNFINISHED = 'open,assigned,partial-complete';
 
 /**
  * Return the figures of work that goes on: they are shown even if there is none.
@@ -55,9 +55,9 @@ export function attentionFigures(today) {
   const recent = dayAfter(today, -RECENT_DAYS);
   return [
     { subject: 'approvals', query: { status: 'pending' } },
-    ...ofUnfinished('exit-documents', 'urgent', { priority: 'Alta' }),
-    ...ofUnfinished('exit-documents', 'overdue', { due_to: yesterday }),
-    ...ofUnfinished('entry-documents', 'overdue', { due_to: yesterday }),
+    { subject: 'exit-documents', label: 'urgent', query: { status: UNFINISHED, priority: 'Alta' } },
+    { subject: 'exit-documents', label: 'overdue', query: { status: UNFINISHED, due_to: yesterday } },
+    { subject: 'entry-documents', label: 'overdue', query: { status: UNFINISHED, due_to: yesterday } },
     {
       subject: 'stocks',
       label: 'expires_soon',
@@ -126,16 +126,6 @@ export function webhookFigures(webhooks) {
  */
 export function replenishmentFigure(warehouse, count, isMore) {
   return { subject: 'replenishments', label: 'below_minimum', query: { warehouse }, detail: warehouse, count, isMore };
-}
-
-/**
- * @param {string} subject
- * @param {Figure['label']} label
- * @param {Record<string, string>} query
- * @returns {Figure[]}
- */
-function ofUnfinished(subject, label, query) {
-  return UNFINISHED.map((status) => ({ subject, label, query: { status, ...query } }));
 }
 
 /**

@@ -24,7 +24,7 @@ const subject = {
     {"name": "updated_since", "type": "date-time"},
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
-    {"name": "status", "type": "choice", "choices": ["pending", "granted", "denied", "used", "expired"]}
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["pending", "granted", "denied", "used", "expired"]}}
    ],
    "sorts": ["created_at", "updated_at"],
    "sort": "-created_at"

@@ -22,7 +22,7 @@ const subject = {
     {"name": "updated_since", "type": "date-time"},
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
-    {"name": "status", "type": "choice", "choices": ["open", "counting", "counted", "posted", "cancelled"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["open", "counting", "counted", "posted", "cancelled"]}},
     {"name": "warehouse", "type": "text", "maxLength": 255},
     {"name": "assigned_to", "type": "integer", "minimum": 1, "maximum": 999999999999}
    ],

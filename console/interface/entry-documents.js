@@ -27,7 +27,7 @@ const subject = {
     {"name": "external_ref", "type": "text", "maxLength": 255},
     {"name": "type", "type": "choice", "choices": ["purchase_order", "goods_receipt", "delivery_good"]},
     {"name": "card_code", "type": "text", "maxLength": 255},
-    {"name": "status", "type": "choice", "choices": ["open", "assigned", "partial-complete", "completed", "closed"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["open", "assigned", "partial-complete", "completed", "closed"]}},
     {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
     {"name": "due_to", "type": "date"}
    ],

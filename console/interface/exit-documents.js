@@ -32,7 +32,7 @@ const subject = {
     {"name": "external_ref", "type": "text", "maxLength": 255},
     {"name": "type", "type": "choice", "choices": ["sale_order", "delivery_note", "return_to_provider"]},
     {"name": "card_code", "type": "text", "maxLength": 255},
-    {"name": "status", "type": "choice", "choices": ["open", "assigned", "partial-complete", "completed", "closed"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["open", "assigned", "partial-complete", "completed", "closed"]}},
     {"name": "source", "type": "choice", "choices": ["api", "import", "web", "sap"]},
     {"name": "due_to", "type": "date"},
     {"name": "priority", "type": "choice", "choices": ["Alta", "Normal", "Baja"]}

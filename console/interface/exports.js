@@ -24,7 +24,7 @@ const subject = {
     {"name": "updated_since", "type": "date-time"},
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
-    {"name": "status", "type": "choice", "choices": ["pending", "running", "completed", "failed", "cancelled"]}
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["pending", "running", "completed", "failed", "cancelled"]}}
    ],
    "sorts": ["created_at", "updated_at"],
    "sort": "-created_at"

@@ -29,7 +29,7 @@ const subject = {
     {"name": "updated_since", "type": "date-time"},
     {"name": "sscc", "type": "text", "maxLength": 255},
     {"name": "packing_order_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
-    {"name": "status", "type": "choice", "choices": ["open", "closed", "dispatched"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["open", "closed", "dispatched"]}},
     {"name": "tracking_number", "type": "text", "maxLength": 255}
    ],
    "sorts": ["created_at", "updated_at"],

@@ -22,7 +22,7 @@ const subject = {
     {"name": "updated_since", "type": "date-time"},
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
-    {"name": "status", "type": "choice", "choices": ["active", "used", "released", "expired"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["active", "used", "released", "expired"]}},
     {"name": "external_ref", "type": "text", "maxLength": 255},
     {"name": "warehouse", "type": "text", "maxLength": 255},
     {"name": "item_code", "type": "text", "maxLength": 255}

@@ -19,7 +19,7 @@ const subject = {
     {"name": "updated_since", "type": "date-time"},
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
-    {"name": "status", "type": "choice", "choices": ["uploaded", "validating", "validated", "invalid", "committing", "committed", "failed", "cancelled"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["uploaded", "validating", "validated", "invalid", "committing", "committed", "failed", "cancelled"]}},
     {"name": "kind", "type": "choice", "choices": ["entry_documents", "exit_documents", "transfer_orders", "returns", "stock_counts", "pick_faces", "products"]}
    ],
    "sorts": ["created_at", "updated_at"],

@@ -29,7 +29,7 @@ const subject = {
     {"name": "updated_since", "type": "date-time"},
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
-    {"name": "status", "type": "choice", "choices": ["open", "in_progress", "packed", "shipped", "cancelled"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["open", "in_progress", "packed", "shipped", "cancelled"]}},
     {"name": "warehouse", "type": "text", "maxLength": 255},
     {"name": "exit_document_id", "type": "integer", "minimum": 1, "maximum": 999999999999}
    ],

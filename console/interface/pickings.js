@@ -27,7 +27,7 @@ const subject = {
     {"name": "updated_since", "type": "date-time"},
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
-    {"name": "status", "type": "choice", "choices": ["pending", "started", "finalized", "synchronized", "cancelled", "reverted"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["pending", "started", "finalized", "synchronized", "cancelled", "reverted"]}},
     {"name": "external_ref", "type": "text", "maxLength": 255},
     {"name": "document_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
     {"name": "search", "type": "text", "maxLength": 255},

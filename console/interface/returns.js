@@ -30,7 +30,7 @@ const subject = {
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
     {"name": "search", "type": "text", "maxLength": 255},
-    {"name": "status", "type": "choice", "choices": ["expected", "receiving", "received", "dispositioned", "cancelled"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["expected", "receiving", "received", "dispositioned", "cancelled"]}},
     {"name": "warehouse", "type": "text", "maxLength": 255},
     {"name": "exit_document_id", "type": "integer", "minimum": 1, "maximum": 999999999999},
     {"name": "external_ref", "type": "text", "maxLength": 255}

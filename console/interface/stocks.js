@@ -29,7 +29,7 @@ const subject = {
     {"name": "bin_code", "type": "text", "maxLength": 255},
     {"name": "batch", "type": "text", "maxLength": 255},
     {"name": "serial", "type": "text", "maxLength": 255},
-    {"name": "status", "type": "choice", "choices": ["in", "out"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["in", "out"]}},
     {"name": "inventory_status", "type": "choice", "choices": ["available", "quarantine", "in_transit", "staged", "damaged", "blocked"]},
     {"name": "expires_to", "type": "date"}
    ],

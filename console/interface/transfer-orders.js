@@ -44,7 +44,7 @@ const subject = {
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
     {"name": "search", "type": "text", "maxLength": 255},
-    {"name": "status", "type": "choice", "choices": ["draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed", "cancelled"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed", "cancelled"]}},
     {"name": "from_warehouse", "type": "text", "maxLength": 255},
     {"name": "to_warehouse", "type": "text", "maxLength": 255},
     {"name": "external_ref", "type": "text", "maxLength": 255},

@@ -23,7 +23,7 @@ const subject = {
     {"name": "updated_since", "type": "date-time"},
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
-    {"name": "status", "type": "choice", "choices": ["pending", "error", "transferred"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["pending", "error", "transferred"]}},
     {"name": "from_warehouse", "type": "text", "maxLength": 255},
     {"name": "to_warehouse", "type": "text", "maxLength": 255}
    ],

@@ -21,7 +21,7 @@ const subject = {
     {"name": "updated_since", "type": "date-time"},
     {"name": "from", "type": "date"},
     {"name": "to", "type": "date"},
-    {"name": "status", "type": "choice", "choices": ["draft", "planned", "released", "in_progress", "picked", "completed", "closed", "cancelled"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["draft", "planned", "released", "in_progress", "picked", "completed", "closed", "cancelled"]}},
     {"name": "warehouse", "type": "text", "maxLength": 255}
    ],
    "sorts": ["created_at", "updated_at"],

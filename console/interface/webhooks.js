@@ -41,7 +41,7 @@ const subject = {
    ],
    "filters": [
     {"name": "updated_since", "type": "date-time"},
-    {"name": "status", "type": "choice", "choices": ["pending", "retrying", "succeeded", "failed", "cancelled"]},
+    {"name": "status", "type": "array", "items": {"type": "choice", "choices": ["pending", "retrying", "succeeded", "failed", "cancelled"]}},
     {"name": "event", "type": "choice", "choices": ["receipt.created", "receipt.completed", "picking.created", "picking.completed", "transfer.created", "transfer.completed", "transfer.dispatched", "transfer.received", "shipment.dispatched", "return.received", "return.dispositioned", "packing_order.transitioned", "rfid_validation.completed", "product.created", "product.updated", "stock.updated", "layout.published", "wave.planned", "wave.released", "wave.completed", "wave.cancelled", "webhook.test"]}
    ],
    "sorts": ["created_at"],

@@ -24,10 +24,10 @@ import { Title } from '../components/title.js';
  */
 
 /**
- * Milliseconds after which the figures are counted again: each is a request, and twice as often would
+ * Milliseconds after which the figures are counted again: each is a request, and more often would
  * take more than half of those that a user may send.
  */
-const PAUSE = 60_000;
+const PAUSE = 30_000;
 
 export function Home() {
   const day = today();
@@ -173,7 +173,8 @@ function Card({ figure: { subject, id, query, label, detail, isMore }, count }) 
   const parent = SUBJECT.get(subject)?.parent;
   const path = parent === undefined || id === undefined ? [subject] : [parent, id, subject];
   const state = query.status ?? query.result;
-  const words = [label && text(label), state && valueLabel(state), detail];
+  const isOne = state !== undefined && !state.includes(',');
+  const words = [label && text(label), isOne && valueLabel(state), detail];
   return h('li', { class: count === 0 ? 'none' : undefined }, [
     h('a', { href: href(path, query) }, [
       h('strong', {}, count === null ? '—' : `${formatNumber(count, locale.value)}${isMore ? '+' : ''}`),

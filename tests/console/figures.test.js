@@ -26,7 +26,8 @@ test('every figure counts a list, with filters and values that this list has', a
     for (const [filter, value] of Object.entries(filters)) {
       const field = list.filters.find((/** @type {{name: string}} */ one) => one.name === filter);
       assert.ok(field, `${name}: ${filter}`);
-      assert.ok(field.choices?.includes(value) ?? true, `${name}: ${filter}=${value}`);
+      const choices = field.choices ?? field.items?.choices;
+      assert.ok(value.split(',').every((one) => choices?.includes(one) ?? true), `${name}: ${filter}=${value}`);
     }
   }
 });
@@ -35,9 +36,7 @@ test('overdue is what should have been there yesterday, and is not finished', ()
   const overdue = attentionFigures('2026-03-01').filter(({ label }) => label === 'overdue');
   assert.deepEqual(
     overdue.map(({ subject, query }) => `${subject} ${query.status} ${query.due_to}`),
-    ['exit-documents', 'entry-documents'].flatMap((subject) =>
-      ['open', 'assigned', 'partial-complete'].map((status) => `${subject} ${status} 2026-02-28`),
-    ),
+    ['exit-documents', 'entry-documents'].map((subject) => `${subject} open,assigned,partial-complete 2026-02-28`),
   );
 });
 

@@ -65,8 +65,7 @@ def _list(path: str, operation: Schema) -> dict[str, Any]:
             "permission": operation["x-permission"],
             "fields": _shown(row),
             "filters": [
-                # A screen filters by one value of a parameter that takes several.
-                {"name": one["name"], **_field(one["schema"].get("items", one["schema"]))}
+                {"name": one["name"], **_field(one["schema"])}
                 for one in parameters
                 if one["name"] not in _NO_FILTERS
             ],

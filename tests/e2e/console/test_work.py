@@ -55,7 +55,7 @@ def test_figures_of_home_lead_to_what_they_count(
     with person.page.expect_response(lambda answer: "/webhooks?per_page=" in answer.url):
         person.start()
     cards = person.page.locator(".figures a")
-    overdue = cards.filter(has_text="Exit documents").filter(has_text="Overdue · Open")
+    overdue = cards.filter(has_text="Exit documents").filter(has_text="Overdue")
     expect(overdue).to_be_visible()
     expect(cards.nth(9)).to_be_visible()  # each figure is shown as soon as it is counted
     figures = {
@@ -77,6 +77,14 @@ def test_figures_of_home_lead_to_what_they_count(
         assert count == f"{counted[address]:,}"  # others may have changed the list since
         person.open(address)
         expect(person.page.locator(".tools")).to_be_visible()
+    person.open("exit-documents?status=open,assigned")
+    expect(person.page.get_by_role("button", name="Status: Open, Assigned")).to_be_visible()
+    person.press("Filters")
+    dialog = person.page.get_by_role("dialog")
+    dialog.get_by_label("Assigned").uncheck()
+    dialog.get_by_label("Closed").check()
+    dialog.get_by_role("button", name="Apply").click()
+    expect(person.page.get_by_role("button", name="Status: Open, Closed")).to_be_visible()
 
 
 def test_order_shows_what_can_be_sold(person: Person, acme: httpx.Client, goods: str) -> None:
