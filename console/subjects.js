@@ -589,11 +589,13 @@ export const SUBJECTS = [
         operation: 'POST /transfer-orders/{id}/picks',
         asks: GOODS,
         line: (line) => goods(line, unpicked(line), line.picked_qty),
+        takes: unpicked,
         lineLabel: 'pick_line',
       },
       {
         operation: 'POST /transfer-orders/{id}/picks/undo',
         line: (line) => goods(line, line.picked_qty),
+        takes: ({ picked_qty }) => picked_qty,
         lineLabel: 'undo_line',
       },
       {

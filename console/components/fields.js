@@ -11,6 +11,7 @@ import { chosenOf, sourcesOf } from '../core/sources.js';
 import { fieldHint, fieldLabel, text, valueLabel } from '../core/words.js';
 import { useContext, useEffect, useId, useRef, useState } from '../vendor/hooks.js';
 import { createContext, h } from '../vendor/preact.js';
+import { Lazy } from './lazy.js';
 import { Suggestions, useChoices, useNames } from './suggestions.js';
 
 /**
@@ -205,7 +206,12 @@ export function PlainInput({ field, entry, onChange, problems, path, draft, isIn
   return h('div', { class: `field ${field.type}` }, [
     !isInCell && h('label', { for: id }, [fieldLabel(field.name), field.isRequired && h(Required, {})]),
     input(onScan && !isLines ? { ...field, maxLength: LONGEST_SCAN } : field, shown, common),
-    field.suggested && h(Suggested, { suggested: field.suggested, onChange }),
+    field.suggested &&
+      h(Lazy, {
+        load: () => import('./suggested.js'),
+        name: 'Suggested',
+        props: { suggested: field.suggested, onChoose: (/** @type {Draft} */ chosen) => onFill?.(chosen) },
+      }),
     common.list && h(Suggestions, { id: common.list, choices }),
     notes.length > 0 &&
       h(
@@ -214,21 +220,6 @@ export function PlainInput({ field, entry, onChange, problems, path, draft, isIn
         notes.join(' '),
       ),
   ]);
-}
-
-/**
- * @param {object} props
- * @param {NonNullable<Field['suggested']>} props.suggested
- * @param {(entry: Entry) => void} props.onChange
- */
-function Suggested({ suggested, onChange }) {
-  return h(
-    'div',
-    { class: 'suggested' },
-    suggested.map(({ value, label }) =>
-      h('button', { key: value, type: 'button', onClick: () => onChange(value) }, label),
-    ),
-  );
 }
 
 export function Required() {

@@ -1,5 +1,5 @@
 /**
- * Positions where goods can be put, as the service suggests them.
+ * Positions where goods can be put, as the service suggests them, or where a picking has them.
  */
 
 import { calls } from '../core/app.js';
@@ -18,27 +18,59 @@ const PLACE = 'bin_code';
 const QTY = /** @type {const} */ ({ name: 'qty', type: 'number' });
 
 /**
- * Ask once for the positions where goods can be put. Without an answer there are none: a form works
- * without them.
+ * Ask once for the positions of goods. Without an answer there are none: a form works without them.
  *
- * @param {string | undefined} warehouse code; undefined if nothing is put away
+ * @param {import('../core/actions.js').Action} action
+ * @param {Resource} resource
+ * @param {Resource} values with which the form begins
  * @param {Resource} goods of a line: `item_code`, `qty` and perhaps `batch`
  * @returns {NonNullable<Field['suggested']>}
  */
-export function usePlaces(warehouse, { item_code, qty, batch }) {
-  const isAsked = warehouse !== undefined && item_code !== undefined;
+export function usePlaces({ putsAway, takes }, resource, values, goods) {
   const { result } = useLoaded('places', async (signal) => {
-    if (!isAsked) {
+    const warehouse = putsAway?.(resource, values);
+    if (goods.item_code === undefined) {
       return [];
     }
-    const query = { warehouse, item_code, qty, batch: batch ?? undefined };
-    const { body } = await calls.read('GET /putaway-suggestions', { query, signal });
-    return body.data.map(({ bin_code: value, reason, qty: fits }) => ({
-      value,
-      label: text('place', { position: value, reason: valueLabel(reason), qty: plain(QTY, fits) }),
-    }));
+    if (takes !== undefined && resource.picking_id != null) {
+      const { body } = await calls.read('GET /pickings/{id}', { parameters: { id: resource.picking_id }, signal });
+      return placesOf(body.data.lines, goods, takes);
+    }
+    return warehouse === undefined ? [] : freePlaces(warehouse, goods, signal);
   });
   return result ?? [];
+}
+
+/**
+ * @param {string} warehouse code
+ * @param {Resource} goods
+ * @param {AbortSignal} signal
+ */
+async function freePlaces(warehouse, { item_code, qty, batch }, signal) {
+  const query = { warehouse, item_code, qty, batch: batch ?? undefined };
+  const { body } = await calls.read('GET /putaway-suggestions', { query, signal });
+  return body.data.map(({ bin_code, reason, qty: fits }) => ({
+    label: text('place', { position: bin_code, reason: valueLabel(reason), qty: plain(QTY, fits) }),
+    fills: { [PLACE]: bin_code },
+  }));
+}
+
+/**
+ * Return the positions of goods by the lines of a picking.
+ *
+ * @param {readonly Resource[]} lines
+ * @param {Resource} goods
+ * @param {(line: Resource) => number} qtyOf
+ * @returns {NonNullable<Field['suggested']>}
+ */
+export function placesOf(lines, { item_code: code }, qtyOf) {
+  return lines
+    .filter((line) => line.item_code === code && line.bin_code !== null && qtyOf(line) > 0)
+    .map((line) => {
+      const { bin_code, batch_num: batch } = line;
+      const names = [bin_code, batch, plain(QTY, qtyOf(line))].filter(Boolean);
+      return { label: names.join(' · '), fills: { [PLACE]: bin_code, ...(batch ? { batch } : {}) } };
+    });
 }
 
 /**

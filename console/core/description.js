@@ -20,7 +20,8 @@
  * @property {number} [maxItems]
  * @property {readonly Field[]} [fields] of an object
  * @property {Omit<Field, 'name'> & {name?: string}} [items] of an array
- * @property {readonly {value: string, label: string}[]} [suggested] values to choose from
+ * @property {readonly {label: string, fills: import('../components/fields.js').Draft}[]} [suggested] values
+ *   to choose from, with the fields beside it that belong to them
  */
 
 /**
@@ -142,6 +143,8 @@
  *   does not refuse it
  * @property {(resource: Resource, values: Resource) => string | undefined} [putsAway] the code of the
  *   warehouse in which it puts goods at positions, which are suggested
+ * @property {(line: Resource) => number} [takes] how much of a line of the picking of the resource it can
+ *   be about: their positions are suggested
  * @property {boolean} [each] carried out for each of these lines, one after the other
  * @property {boolean} [asksAbove] asks before it takes more than these lines have left
  * @property {(resource: Resource) => readonly Loss[]} [loses] what it gives up

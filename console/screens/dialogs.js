@@ -88,7 +88,7 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
   const start = draftOf(write?.body ?? [], values);
   const goods = values.lines?.length === 1 ? values.lines[0] : values;
   const putsInto = action.putsAway?.(resource, values);
-  const places = usePlaces(putsInto, goods);
+  const places = usePlaces(action, resource, values, goods);
   const warehouse = putsInto ?? lines[0]?.whs_code ?? resource.whs_code ?? resource.from?.whs_code;
   const isCounting = useRef(false);
   /** @param {Resource} body */

@@ -182,7 +182,7 @@ def test_lists_to_work_with_are_printed(person: Person, acme: httpx.Client, good
         page.emulate_media(media="screen")
 
 
-def test_goods_of_a_transfer_order_are_received_at_their_line(
+def test_goods_of_a_transfer_order_are_picked_and_received_at_their_line(
     person: Person, acme: httpx.Client, goods: str
 ) -> None:
     stock(acme, goods, "A-1", 10)
@@ -197,11 +197,14 @@ def test_goods_of_a_transfer_order_are_received_at_their_line(
     person.start(path[1:])
     person.press("Release")
     expect(person.shown("Status")).to_have_text("Released")
-    picked = {"item_code": goods, "qty": 4, "bin_code": "A-1"}
-    acme.post(f"{path}/picks", json=picked).raise_for_status()
-    person.open(path[1:])
-    person.press("Dispatch")
     dialog = person.page.get_by_role("dialog")
+    for action in ("Pick", "Undo", "Pick"):
+        person.rows().get_by_role("button", name=action, exact=True).click()
+        dialog.get_by_role("button", name="A-1 · 4", exact=True).click()
+        expect(dialog.get_by_label("Position")).to_have_value("A-1")
+        dialog.get_by_role("button", name=re.compile(f"^{action} ")).click()
+        expect(dialog).to_have_count(0)
+    person.press("Dispatch")
     expect(dialog).to_contain_text("The picked goods leave the warehouse")
     dialog.get_by_role("button", name="Dispatch", exact=True).click()
     expect(person.shown("Status")).to_have_text("In transit")
