@@ -135,7 +135,7 @@ export const SUBJECTS = [
     group: 'catalog',
     columns: ['item_code', 'name', 'type', 'barcode', 'sales_unit'],
     title: 'item_code',
-    finds: { search: 'text', barcode: 'barcode', gtin: 'gtin' },
+    finds: { search: 'text', barcode: 'entered', gtin: 'gtin' },
     create: 'POST /products',
     change: 'PATCH /products/{id}',
     actions: [{ operation: 'DELETE /products/{id}', endsWork: true }],
@@ -214,6 +214,7 @@ export const SUBJECTS = [
     waits: ['pending', 'running'],
     columns: [],
     title: 'code',
+    finds: { id: 'RC' },
   },
   {
     name: 'stock-movements',
@@ -221,6 +222,7 @@ export const SUBJECTS = [
     group: 'stock',
     columns: ['created_at', 'type', 'item_code', 'qty', 'from', 'to', 'batch_num'],
     title: 'id',
+    finds: { ids: 'kind' },
   },
   {
     name: 'entry-documents',
@@ -258,7 +260,7 @@ export const SUBJECTS = [
     group: 'inbound',
     columns: ['id', 'status', 'document', 'operator', 'created_at'],
     title: 'id',
-    finds: { search: 'text' },
+    finds: { search: 'text', ids: 'kind' },
     create: 'POST /receipts',
     expected: {
       subject: 'entry-documents',
@@ -334,6 +336,7 @@ export const SUBJECTS = [
   {
     name: 'exit-documents',
     kind: 'exit_document',
+    prefix: 'EX',
     group: 'outbound',
     columns: ['doc_num', 'external_ref', 'type', 'card_name', 'status', 'priority', 'due_date'],
     title: 'doc_num',
@@ -554,6 +557,7 @@ export const SUBJECTS = [
     group: 'moving',
     columns: ['id', 'status', 'from_whs_code', 'to_whs_code', 'operator', 'created_at'],
     title: 'id',
+    finds: { ids: 'kind' },
     create: 'POST /transfers',
     actions: [
       { operation: 'POST /transfers/{id}/execute' },
@@ -655,6 +659,7 @@ export const SUBJECTS = [
     group: 'setup',
     columns: ['bin_code', 'whs_code', 'item_code', 'minimum', 'maximum'],
     title: 'bin_code',
+    finds: { bin_code: 'whole', item_code: 'whole' },
     create: 'POST /pick-faces',
     actions: [{ operation: 'DELETE /pick-faces/{id}', endsWork: true }],
   },
@@ -737,6 +742,7 @@ export const SUBJECTS = [
     group: 'oversight',
     columns: ['created_at', 'status', 'code', 'message', 'requested_by', 'expires_at'],
     title: 'id',
+    finds: { ids: 'kind' },
     actions: [
       { operation: 'POST /approvals/{id}/grant' },
       { operation: 'POST /approvals/{id}/deny', endsWork: true },
@@ -751,6 +757,7 @@ export const SUBJECTS = [
     permission: 'imports.run',
     columns: ['id', 'kind', 'file', 'status', 'rows', 'documents'],
     title: 'id',
+    finds: { ids: 'kind' },
     hidden: ['error_report_url'],
     create: 'POST /imports',
     actions: [
@@ -809,6 +816,7 @@ export const SUBJECTS = [
     permission: 'users.manage',
     columns: ['name', 'kind', 'id', 'scopes', 'created_at'],
     title: 'name',
+    finds: { name: 'entered' },
     create: 'POST /api-clients',
     change: 'PATCH /api-clients/{id}',
     actions: [
@@ -842,6 +850,7 @@ export const SUBJECTS = [
     permission: 'users.manage',
     columns: ['url', 'events', 'is_active', 'failure_count', 'last_triggered_at'],
     title: 'url',
+    finds: { name: 'entered' },
     create: 'POST /webhooks',
     change: 'PATCH /webhooks/{id}',
     actions: [

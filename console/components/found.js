@@ -4,9 +4,10 @@
 
 import { calls, session } from '../core/app.js';
 import { go, href } from '../core/address.js';
-import { beside, meant, MOST, questions } from '../core/find.js';
+import { beside, isCalled, meant, MOST, questions } from '../core/find.js';
 import { mayLeave } from '../core/leaving.js';
 import { isNotOffered } from '../core/refusal.js';
+import { itemPath } from '../core/subject.js';
 import { lastOpened } from '../core/recent.js';
 import { fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
 import { useEffect, useState } from '../vendor/hooks.js';
@@ -148,9 +149,19 @@ function useFound(subjects, written, isEntered) {
  * @returns {Promise<Hits>}
  */
 async function hitsOf(question, signal) {
-  const operation = /** @type {'GET /products'} */ (`GET /${question.subject.name}`);
-  const { body } = await calls.read(operation, { query: question.query, signal });
-  return { question, rows: body.data, total: body.meta.total };
+  const { subject, query, id, named } = question;
+  if (id !== undefined) {
+    const one = /** @type {'GET /products/{id}'} */ (`GET ${itemPath(subject)}`);
+    const { body } = await calls.read(one, { parameters: { id }, signal });
+    return { question, rows: [body.data], total: 1 };
+  }
+  const operation = /** @type {'GET /products'} */ (`GET /${subject.name}`);
+  const { body } = await calls.read(operation, { query, signal });
+  if (named === undefined) {
+    return { question, rows: body.data, total: body.meta.total };
+  }
+  const rows = /** @type {Record<string, any>[]} */ (body.data).filter((row) => isCalled(row[subject.title], named));
+  return { question, rows: rows.slice(0, MOST), total: rows.length };
 }
 
 /**
@@ -200,13 +211,21 @@ function choicesOf({ question: { subject, query, isList }, rows, total }) {
   }
   const choices = rows.map((row) => ({
     to: href([subject.name, row.id]),
-    title: String(row[subject.title]),
+    title: nameIn(subject, row),
     more: beside(subject, row).map(({ name, value }) => (/status|type/.test(name) ? valueLabel(value, name) : value)).join(' · '),
   }));
   if (total > MOST) {
     choices.push({ to: all, title: text('found_all', { count: total }), more: '' });
   }
   return choices;
+}
+
+/**
+ * @param {import('../core/subject.js').Subject} subject
+ * @param {Record<string, any>} row
+ */
+function nameIn({ title, kind }, row) {
+  return title === 'id' ? `${valueLabel(kind)} ${row.id}` : String(row[title]);
 }
 
 /** What was opened last. */

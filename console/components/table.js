@@ -3,8 +3,11 @@
  */
 
 import { locale } from '../core/app.js';
+import { codeOf } from '../core/codes.js';
 import { formatNumber } from '../core/format.js';
-import { codeOf, linkInRow } from '../core/links.js';
+import { linkInRow } from '../core/links.js';
+import { userNames } from '../core/names.js';
+import { useLoaded } from '../core/use.js';
 import { fieldLabel, text } from '../core/words.js';
 import { useEffect, useMemo, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
@@ -54,6 +57,7 @@ export function Table({
   const known = isOfOrder ? all.filter(({ name }) => !BESIDE_QUANTITY.has(name)) : all;
   const columns = useNarrow() ? importantFirst(known) : known;
   const shown = columns.map(({ name }) => name).join();
+  const users = useUsers(columns, rows);
   // not made again while the next page is loaded
   const lines = useMemo(
     () =>
@@ -63,12 +67,12 @@ export function Table({
           { key: String(row.id ?? index) },
           [
             choice && h('td', { key: '-', class: 'choice' }, choice.ofRow(row)),
-            ...columns.map((field) => cell(field, row, linkOf)),
+            ...columns.map((field) => cell(field, row, linkOf, users)),
             buttonsOf && h('td', { key: '', class: 'row-actions' }, buttonsOf(row)),
           ],
         ),
       ),
-    [rows, shown, locale.value],
+    [rows, shown, locale.value, users],
   );
   return h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': caption }, [
     h('table', { 'aria-busy': isLoading === true }, [
@@ -87,6 +91,20 @@ export function Table({
       h('tbody', {}, lines),
     ]),
   ]);
+}
+
+const USER = 'user_id';
+
+/**
+ * Use the names of the users that a column has the ids of; none before they are read.
+ *
+ * @param {readonly Field[]} columns
+ * @param {readonly Row[]} rows
+ */
+function useUsers(columns, rows) {
+  const ids = columns.some(({ name }) => name === USER) ? [...new Set(rows.map((row) => row[USER]))] : [];
+  const { result } = useLoaded(`users ${ids}`, () => userNames(ids));
+  return ids.length > 0 ? result : null; // a table without such a column is not made again
 }
 
 /** Whether the screen is that of a tablet, or narrower. */
@@ -143,12 +161,14 @@ function SortedHead({ field, sort, onSort }) {
  * @param {Field} field
  * @param {Row} row
  * @param {(field: Field, row: Row) => string | undefined} linkOf
+ * @param {ReadonlyMap<string, string> | null} users
  */
-function cell(field, row, linkOf) {
+function cell(field, row, linkOf, users) {
   const link = linkOf(field, row);
   const raw = row[field.name];
+  const name = codeOf(field.name, raw) ?? (field.name === USER ? users?.get(String(raw)) : undefined);
   const isShort = typeof raw === 'string' ? raw.length <= LONGEST_LINE : !Array.isArray(raw);
-  const value = [codeOf(field.name, raw) ?? Value({ field, value: raw }), field.name === 'qty' && inUnit(row)];
+  const value = [name ?? Value({ field, value: raw }), field.name === 'qty' && inUnit(row)];
   return h('td', { key: field.name, class: numeric(field) ?? (isShort ? 'short' : undefined) }, [
     link === undefined ? value : h('a', { href: link }, value),
   ]);

@@ -79,8 +79,10 @@
  *   subject: until its filter has an id, it offers those resources
  * @property {string} [setting] that fills the list when it is on
  * @property {Readonly<Record<string, string>>} [finds] filter → the part of what a person writes or
- *   scans that the search over all subjects asks it for: `text`; `barcode`, `gtin`, `sscc` and `batch` of a
- *   scan; `whole`, which must be equal, and shows the list; or a prefix: `WV` for the 12 of `WV-12`
+ *   scans that the search over all subjects asks it for: `text`; `entered`, which Enter ends; `gtin`,
+ *   `sscc` and `batch` of a scan; `whole`, which must be equal, and shows the list; a prefix: `WV` for
+ *   the 12 of `WV-12`; or `kind` for the 12 of `Transfer 12`. `name` is no filter: the names of a list
+ *   without one are compared; `id` is that of a resource without a list
  * @property {string} [prefix] what stands before the id in its code, unless `finds` has it in `ids`
  * @property {string} [create] operation that makes one
  * @property {() => Resource} [begins] values with which its form begins

@@ -3,6 +3,7 @@
  */
 
 import { readScan } from './gs1.js';
+import { valueLabel } from './words.js';
 
 /** @typedef {import('./subject.js').Subject} Subject */
 
@@ -10,7 +11,10 @@ import { readScan } from './gs1.js';
  * @typedef {object} Question
  * @property {Subject} subject
  * @property {Record<string, string | number>} query of its list
- * @property {boolean} isList the answer is shown as a list, because its rows have no details
+ * @property {boolean} isList the answer is shown as a list: its rows have no details, or are about what
+ *   else is found
+ * @property {string} [id] of the one that is read: the subject has no list
+ * @property {string} [named] only rows are meant that have it in their name: the list has no search
  */
 
 /**
@@ -22,6 +26,9 @@ import { readScan } from './gs1.js';
 
 /** Rows of a subject that are shown. */
 export const MOST = 5;
+
+/** Rows that are read of a list without a search, to compare their names. */
+const ALL = 100;
 
 /** Characters from which on lists are asked while a person writes. */
 const LEAST = 2;
@@ -35,15 +42,20 @@ const LEAST = 2;
  * @returns {Question[]}
  */
 export function questions(subjects, written, isEntered) {
-  const values = valuesOf(written.trim(), isEntered);
+  const trimmed = written.trim();
+  const values = valuesOf(trimmed, isEntered);
+  const [, word = '', number = ''] = /^(\D*\S) +0*(\d{1,12})$/.exec(trimmed) ?? [];
   return subjects.flatMap((subject) =>
-    Object.entries(subject.finds ?? {}).flatMap(([filter, part]) =>
-      (values[part] ?? []).map((value) => ({
+    Object.entries(subject.finds ?? {}).flatMap(([filter, part]) => {
+      const isOfKind = part === 'kind' && plain(word) === plain(valueLabel(subject.kind));
+      return (isOfKind ? [number] : (values[part] ?? [])).map((value) => ({
         subject,
-        query: { [filter]: value, per_page: part === 'whole' ? 1 : MOST },
+        query: filter === 'name' ? { per_page: ALL } : { [filter]: value, per_page: part === 'whole' ? 1 : MOST },
         isList: part === 'whole',
-      })),
-    ),
+        ...(filter === 'name' ? { named: value } : {}),
+        ...(filter === 'id' ? { id: value } : {}),
+      }));
+    }),
   );
 }
 
@@ -64,7 +76,7 @@ function valuesOf(text, isEntered) {
   const exact = scan.text === undefined ? [] : [scan.text];
   return {
     text: isPlain ? [scan.text ?? text] : [],
-    barcode: isEntered ? exact : [],
+    entered: isEntered ? exact : [],
     gtin: isEntered && scan.gtin !== undefined ? [scan.gtin] : [],
     sscc: scan.sscc === undefined ? [] : [scan.sscc],
     batch: isEntered && scan.gtin === undefined && scan.batch !== undefined ? [scan.batch] : [],
@@ -72,6 +84,9 @@ function valuesOf(text, isEntered) {
     ...(Number(number) > 0 ? { [prefix.toUpperCase()]: [number] } : {}),
   };
 }
+
+/** Filters that name one resource. */
+const OF_ONE = ['gtin', 'ids', 'id'];
 
 /**
  * Return the one resource that was meant: the only one that has exactly what was written as a value of
@@ -88,7 +103,7 @@ export function meant(written, found) {
   for (const { question, rows } of found) {
     for (const row of question.isList ? [] : rows) {
       const isNamed = Object.values(row).some((value) => typeof value === 'string' && wanted.has(plain(value)));
-      if (isNamed || 'gtin' in question.query) {
+      if (isNamed || OF_ONE.some((name) => name in question.query)) {
         exact.set(`${question.subject.name} ${row.id}`, { subject: question.subject, row });
       }
     }
@@ -105,6 +120,16 @@ export function meant(written, found) {
 /** @param {string | undefined} value */
 function plain(value) {
   return (value ?? '').toLowerCase() || undefined;
+}
+
+/**
+ * Return whether a name has what is written in it.
+ *
+ * @param {unknown} name
+ * @param {string} written
+ */
+export function isCalled(name, written) {
+  return String(name).toLowerCase().includes(written.toLowerCase());
 }
 
 /**

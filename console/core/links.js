@@ -40,19 +40,6 @@ export function subjectOfIds(name) {
   return TARGETS[name]?.[0];
 }
 
-/**
- * Return the code of another resource, if it is made of its id.
- *
- * @param {string} name of a field
- * @param {unknown} id
- * @returns {string | undefined}
- */
-export function codeOf(name, id) {
-  const { prefix, finds } = SUBJECT.get(TARGETS[name]?.[0] ?? '') ?? {};
-  const letters = prefix ?? finds?.ids;
-  return letters !== undefined && typeof id === 'number' ? `${letters}-${id}` : undefined;
-}
-
 /** Other names that take the place of an id: they lead nowhere. */
 const NAME_OF = new Map([['id', 'line_num'], ['user_id', 'operator']]);
 

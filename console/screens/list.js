@@ -106,6 +106,7 @@ function ListView({ subject, id, query, list, description, page }) {
   const here = pathOf(subject, id);
   const hasDetail = itemPath(subject) in description.details;
   const hasIds = list.fields.some(({ name }) => name === 'id');
+  const isFilter = (/** @type {string} */ wanted) => list.filters.some(({ name }) => name === wanted);
   const { create, more = [] } = subject;
   const place = JSON.stringify([here, query]);
   const chosen = useMemo(() => signal(/** @type {ReadonlySet<unknown>} */ (new Set())), [place]);
@@ -143,7 +144,14 @@ function ListView({ subject, id, query, list, description, page }) {
         ),
     ]),
     h('div', { class: 'tools' }, [
-      list.filters.some(({ name }) => name === 'search') && h(Search, { query, onSearch: show }),
+      isFilter('search') && h(Search, { query, onSearch: show }),
+      !isFilter('search') &&
+        isFilter('item_code') &&
+        h(Lazy, {
+          load: () => import('../components/product_search.js'),
+          name: 'ProductSearch',
+          props: { code: query.item_code ?? '', onChoose: (/** @type {string} */ code) => show({ item_code: code }) },
+        }),
       h(Filters, { list, query, onApply: show }),
       h(ColumnChoice, { list, columns, onChoose: (names) => show({ columns: names }) }),
       h('details', { class: 'menu' }, [

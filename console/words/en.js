@@ -168,6 +168,7 @@ const words = {
     saved_filters: "Saved filters",
     scan_refused: "This barcode has a mistake: {scan}",
     search: "Search",
+    search_product: "Product: code, name, barcode",
     see_approval: "See the approval",
     session_ended: "Your session ended. Sign in to go on where you were.",
     sessions: "Sessions",

@@ -169,6 +169,7 @@ const words = {
     saved_filters: "Filtros guardados",
     scan_refused: "Este código de barras tiene un error: {scan}",
     search: "Buscar",
+    search_product: "Artículo: código, nombre, código de barras",
     see_approval: "Ver la aprobación",
     session_ended: "Su sesión ha terminado. Inicie sesión para seguir donde estaba.",
     sessions: "Sesiones",

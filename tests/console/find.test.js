@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { beside, meant, questions } from '../../console/core/find.js';
+import { beside, isCalled, meant, questions } from '../../console/core/find.js';
+import { useLanguage } from '../../console/core/words.js';
 import { SUBJECT, SUBJECTS } from '../../console/subjects.js';
+
+await useLanguage('en');
 
 /**
  * @param {string} written
@@ -20,7 +23,10 @@ test('what is written is searched in every list, and exact values once it is com
   assert.ok(written.includes('exit-documents search=SO-77'));
   assert.ok(written.every((one) => one.endsWith(' search=SO-77')));
   const entered = asked('SO-77').filter((one) => !written.includes(one));
-  assert.deepEqual(entered, ['products barcode=SO-77', 'stocks batch=SO-77', 'stocks serial=SO-77']);
+  assert.deepEqual(entered, [
+    'products barcode=SO-77', 'stocks batch=SO-77', 'stocks serial=SO-77',
+    'pick-faces bin_code=SO-77', 'pick-faces item_code=SO-77', 'api-clients per_page=100', 'webhooks per_page=100',
+  ]);
   assert.deepEqual(asked('S'), []);
 });
 
@@ -28,6 +34,19 @@ test('a code of what has no search names its id', () => {
   assert.ok(asked('wv-0012', false).includes('waves ids=12'));
   assert.ok(asked('HU-7', false).includes('handling-units ids=7'));
   assert.ok(!asked('WV-0', false).some((one) => one.startsWith('waves')));
+  const of = (/** @type {string} */ written) => asked(written, false).filter((one) => / ids?=/.test(one));
+  assert.deepEqual(of('transfer 012'), ['transfers ids=12']);
+  assert.deepEqual(of('Stock movement 7'), ['stock-movements ids=7']);
+  assert.deepEqual([of('Order 7'), of('12')], [[], []]);
+  const [comparison] = questions(SUBJECTS, 'RC-3', false).filter(({ id }) => id !== undefined);
+  assert.deepEqual([comparison?.subject.name, comparison?.id], ['reconciliations', '3']);
+});
+
+test('a list without a search is asked for its rows, whose names are compared', () => {
+  const named = questions(SUBJECTS, 'erp', true).filter((one) => one.named !== undefined);
+  assert.deepEqual(named.map(({ subject, named }) => [subject.name, named]), [['api-clients', 'erp'], ['webhooks', 'erp']]);
+  assert.ok(isCalled('https://ERP.test/hook', 'erp'));
+  assert.ok(!isCalled('Shop', 'erp'));
 });
 
 test('a scan asks for what it names', () => {
@@ -70,6 +89,9 @@ test('what alone has the value, or was found alone, is meant', () => {
   const inCases = hits('products', { id: 3, barcode: null });
   const byGtin = { ...inCases, question: { ...inCases.question, query: { gtin: '14006381333938' } } };
   assert.equal(opened('14006381333938', byGtin, order), 'products 3');
+  const transfer = hits('transfers', { id: 7 });
+  const byId = { ...transfer, question: { ...transfer.question, query: { ids: '7' } } };
+  assert.equal(opened('Transfer 7', byId, order), 'transfers 7');
 });
 
 test('a row shows its reference and texts of its columns', () => {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { codeOf, linkInRow, linkOf, readable } from '../../console/core/links.js';
+import { codeOf } from '../../console/core/codes.js';
+import { linkInRow, linkOf, readable } from '../../console/core/links.js';
+import { useLanguage } from '../../console/core/words.js';
+
+await useLanguage('en');
 
 test('an id leads to its resource, and so does the name beside it', () => {
   const row = { product_id: 7, item_code: 'A/1', picking_id: null, batch_num: 'L1' };
@@ -32,6 +36,8 @@ test('the title of a row in a table leads to the row', () => {
 test('an id is shown as the code that is made of it', () => {
   const codes = ['packing_order_id', 'parent_id', 'picking_id', 'wave_id'].map((name) => codeOf(name, 12));
   assert.deepEqual(codes, ['PK-12', 'HU-12', 'PKG-12', 'WV-12']);
+  assert.deepEqual([codeOf('receipt_id', 12), codeOf('exit_document_id', 12)], ['Receipt 12', 'EX-12']);
+  assert.deepEqual([codeOf('picking_ids', [3, 4]), codeOf('picking_ids', [])], ['PKG-3, PKG-4', undefined]);
   assert.deepEqual([codeOf('product_id', 12), codeOf('wave_id', null), codeOf('qty', 12)], Array(3).fill(undefined));
 });
 

@@ -82,7 +82,7 @@ def test_scan_opens_what_it_names_and_a_slash_in_a_field_is_text(
     expect(person.page.locator(".found")).to_contain_text("Nothing matches.")
 
 
-def test_batch_and_serial_number_of_the_same_digits_are_in_one_group(
+def test_stock_is_found_by_batch_serial_number_and_product(
     person: Person, acme: httpx.Client, goods: str
 ) -> None:
     place = {"warehouse": f"W-{goods}", "bin_code": "A-1", "reason": "count"}
@@ -101,6 +101,21 @@ def test_batch_and_serial_number_of_the_same_digits_are_in_one_group(
     stocks = person.page.get_by_role("listbox").get_by_role("group", name="Stock", exact=True)
     expect(stocks).to_have_count(1)
     expect(stocks.get_by_role("option")).to_have_count(2)
+
+    names = [one["name"] for one in acme.get("/api-clients").json()["data"]]
+    name = next(one for one in names if one.replace(" ", "").isalnum())
+    field(person).fill(name)
+    field(person).press("Enter")
+    opened = person.page.get_by_role("heading", level=1, name=name, exact=True)
+    expect(opened.or_(options(person).filter(has_text=name)).first).to_be_visible()
+
+    person.go("stocks")
+    box = person.page.get_by_label("Product: code, name, barcode")
+    box.fill(f"batch-{goods}")
+    box.press("Enter")
+    expect(person.page.get_by_role("button", name=f"Item code: batch-{goods}")).to_be_visible()
+    expect(person.rows()).to_have_count(1)
+    expect(person.rows()).to_contain_text(number)
 
 
 @pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("es", "dark")])

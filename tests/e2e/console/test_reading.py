@@ -81,6 +81,10 @@ def test_details_name_what_they_are_about(
     person.press("Save")
     expect(person.rows().first).to_contain_text(goods)
 
+    person.open(f"stock-movements?item_code={goods}&sort=-created_at&columns=type,user_id")
+    who = person.rows().first.get_by_role("link", name=f"Person {run.lower()}-0", exact=True)
+    expect(who).to_be_visible()
+
     product = acme.get("/products", params={"item_code": goods}).json()["data"][0]["id"]
     person.open(f"products/{product}")
     levels = page.get_by_role("region", name="Stock levels", exact=True)

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+globalThis.document = /** @type {any} */ ({ baseURI: 'https://acme.test/api/v1/console/' });
+const { calls } = await import('../../console/core/app.js');
+const { useLanguage } = await import('../../console/core/words.js');
+const { productNamed } = await import('../../console/components/product_search.js');
+
+await useLanguage('en');
+
+const GTIN = '09506000134352';
+const CASE = '19506000134359';
+const BOLT = { id: 1, item_code: 'BOLT', name: 'Hex bolt', barcode: GTIN };
+const NUT = { id: 2, item_code: 'NUT', name: 'Hex nut', barcode: null };
+
+calls.read = /** @type {any} */ (async (/** @type {string} */ operation, /** @type {any} */ { query = {}, parameters = {} }) => {
+  if (operation === 'GET /products/{id}/packaging') {
+    return { body: { data: { gtins: parameters.id === 2 ? [{ gtin: CASE, units: 12 }] : [], units: [] } } };
+  }
+  const is = (/** @type {any} */ row) =>
+    query.search === undefined
+      ? row.item_code === query.item_code || (row.barcode !== null && [query.barcode, query.gtin].includes(row.barcode)) || (row === NUT && query.gtin === CASE)
+      : row.name.toLowerCase().includes(query.search.toLowerCase());
+  const data = [BOLT, NUT].filter(is);
+  return { body: { data, meta: { total: data.length } } };
+});
+
+test('a code, a barcode, a GTIN, an element string or the only name chooses a product', async () => {
+  const named = await Promise.all([' BOLT ', GTIN, CASE, `(01)${GTIN}(10)L1`, 'hex nut', ''].map(productNamed));
+  assert.deepEqual(named, ['BOLT', 'BOLT', 'NUT', 'BOLT', 'NUT', '']);
+});
+
+test('what names several products or none chooses nothing, and says so', async () => {
+  assert.deepEqual(await productNamed('hex'), { problem: 'hex: Choose one that is suggested.' });
+  assert.deepEqual(await productNamed('wood'), { problem: 'wood: Nothing matches.' });
+  assert.deepEqual(await productNamed('(01)09506000134376'), { problem: '(01)09506000134376: Nothing matches.' });
+  const wrong = '(01)09506000134353';
+  assert.deepEqual(await productNamed(wrong), { problem: `This barcode has a mistake: ${wrong}` });
+});
