@@ -146,12 +146,7 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
       const status = last?.status && valueLabel(last.status);
       say(status ? text('done_status', { action: label, status }) : text('done', { action: label }));
     }
-    for (const { message } of answer.body?.unapplied ?? []) {
-      say(text('line_not_applied', { message }));
-    }
-    for (const { item_code, qty } of answer.body?.left ?? []) {
-      say(text('line_left', { item_code, qty: plain(QTY, qty) }));
-    }
+    remarksOf(answer.body ?? {}).forEach(say);
     if (address.value === here) {
       onDone(answer); // which may lead to another screen
     }
@@ -183,6 +178,19 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
       onSubmit: send,
     }),
   ]);
+}
+
+/**
+ * Return what an answer says beside the resource: lines that were not carried out, and goods that are left.
+ *
+ * @param {{unapplied?: {message: string}[], left?: {item_code: string, qty: number}[]}} body
+ * @returns {string[]}
+ */
+export function remarksOf({ unapplied = [], left = [] }) {
+  return [
+    ...unapplied.map(({ message }) => text('line_not_applied', { message })),
+    ...left.map(({ item_code, qty }) => text('line_left', { item_code, qty: plain(QTY, qty) })),
+  ];
 }
 
 /** Fields of the goods of a line, and other ways to name and count them. */

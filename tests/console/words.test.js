@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { region, text, useLanguage, valueLabel, verbOf } from '../../console/core/words.js';
+import { fieldHint, region, text, useLanguage, valueLabel, verbOf } from '../../console/core/words.js';
 import { SUBJECTS } from '../../console/subjects.js';
 import en from '../../console/words/en.js';
 import es from '../../console/words/es.js';
@@ -135,6 +135,13 @@ test('a value means what the field that has it means', async () => {
   await useLanguage('es');
   assert.equal(valueLabel('batch', 'strategy'), 'Lote de pedidos');
   assert.equal(valueLabel('batch', 'pick_substitution'), 'Lote');
+});
+
+test('the pickings of a new packing order have no hint: that of a wave is another one', async () => {
+  await useLanguage('en');
+  const { default: description } = await import(new URL('interface/packing-orders.js', CONSOLE).href);
+  const { body } = description.actions['POST /packing-orders'];
+  assert.deepEqual(body.flatMap((/** @type {Field} */ { name }) => fieldHint(name) ?? []), []);
 });
 
 test('a count of one has a form of its own', async () => {

@@ -75,12 +75,18 @@ function Rows({ title, sheet }) {
     h('h2', {}, title),
     h(Table, {
       caption: title,
-      // the report has its own columns first, in the language of the file
-      columns: [text('report_row'), text('report_field'), text('report_reason'), ...head.slice(3)].map(
-        (label, at) => ({ name: String(at), type: /** @type {const} */ ('text'), label }),
-      ),
+      columns: headsOf(head).map((label, at) => ({ name: String(at), type: /** @type {const} */ ('text'), label })),
       rows: rows.slice(0, MOST_ROWS).map((cells) => Object.fromEntries(cells.entries())),
     }),
     rows.length > MOST_ROWS && h('p', { class: 'quiet' }, text('first_rows', { count: MOST_ROWS })),
   ]);
+}
+
+/**
+ * Return the heads of a table of rows: the report has its own columns first, in the language of the file.
+ *
+ * @param {readonly string[]} head of the sheet
+ */
+export function headsOf(head) {
+  return [text('report_row'), text('report_field'), text('report_reason'), ...head.slice(3)];
 }

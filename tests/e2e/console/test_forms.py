@@ -390,16 +390,6 @@ def test_draft_is_there_after_the_form_was_left(
     expect(person.page.get_by_label("Name")).to_have_value("Shop")
 
 
-def test_draft_goes_before_the_values_of_the_address(person: Person) -> None:
-    person.start("clients/new?name=Shop")
-    answer(person, leave=True)
-    name = person.page.get_by_label("Name")
-    expect(name).to_have_value("Shop")
-    name.fill("Mill")
-    person.page.reload()
-    expect(name).to_have_value("Mill")
-
-
 def test_dialog_with_content_asks_before_it_closes(
     person: Person, acme: httpx.Client, run: str
 ) -> None:

@@ -183,13 +183,15 @@ def test_import_from_the_template_to_the_result(
     assert Path(download.value.path()).read_bytes().startswith(b"PK")
     sheet = tmp_path / "products.csv"
     with sheet.open("w", newline="") as file:
-        rows = [["Code", "Name"], [f"I-{run}", "Crate"], ["", "Nameless"]]
+        rows = [["Code", "Name"], [f"I-{run}", "Crate"], ["", "Nameless" * 40]]
         csv.writer(file).writerows(rows)
     page.locator("input[type=file]").set_input_files(sheet)
     person.press("Upload")
     expect(person.shown("Status")).to_have_text(re.compile("Validated|Invalid"))
     expect(page.get_by_role("heading", name="Rejected rows")).to_be_visible()
     expect(person.rows().last).to_contain_text("Nameless")
+    reasons = person.rows().last.get_by_role("cell").nth(2).inner_text()
+    assert len(reasons.splitlines()) == 2, reasons  # of the code and of the name
     person.page.get_by_role("button", name=re.compile("^Commit")).click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name=re.compile("^Commit")).click()
