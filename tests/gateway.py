@@ -308,7 +308,7 @@ def _received(response: Response, asked: str, minimum: int) -> Response:
         headers = Headers(response.headers)
         assert headers.pop("content-encoding") == "gzip"
         content = gzip.decompress(body) if body else b""
-        text = content.decode()
+        text = content.decode(errors="replace")  # also of programs
         return Response(response.status, headers, text, content, sent_bytes=len(body))
     if len(body) < minimum or not re.search(r"gzip(?!;\s*q=0(\.0*)?(,|$))", asked, re.IGNORECASE):
         return response

@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def write_or_check(
-    module: str, texts: Callable[[], Mapping[str, str]], *, folders: Sequence[str] = ()
+    module: str, texts: Callable[[], Mapping[str, str | bytes]], *, folders: Sequence[str] = ()
 ) -> int:
     """Write the files, or compare them and return 1 when one differs.
 
@@ -21,14 +21,17 @@ def write_or_check(
     parser = argparse.ArgumentParser(prog=command)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     check = parser.parse_args().check
-    files = {ROOT / name: text for name, text in texts().items()}
+    files = {
+        ROOT / name: text if isinstance(text, bytes) else text.encode()
+        for name, text in texts().items()
+    }
     present = {path for folder in folders for path in (ROOT / folder).iterdir()}
-    stale = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
+    stale = [path for path, data in files.items() if not path.exists() or path.read_bytes() != data]
     for path in [*stale, *(present - files.keys())]:
         if check:
             print(f"{path.relative_to(ROOT)} is out of date; run {command}")
         elif path in files:
-            path.write_text(files[path])
+            path.write_bytes(files[path])
         else:
             path.unlink()
     return 1 if check and (stale or present - files.keys()) else 0

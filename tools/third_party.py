@@ -83,7 +83,8 @@ _FILES = """
 | Files | Software | Version | License |
 |---|---|---|---|
 | `swagger-ui*` in `functions/reference/page/` | Swagger UI | {swagger_ui} | Apache-2.0 |
-{console}
+{console}| `zxing-reader.wasm` in `console/vendor/` | ZXing-C++ | | Apache-2.0 AND MIT |
+
 `functions/reference/page/` has the license and the notice of Swagger UI and the licenses of the
 libraries in its bundle, `console/vendor/` the licenses of its files.
 """

@@ -9,7 +9,8 @@ const BASE = new URL('../', registration.scope).href;
 const PAGE = registration.scope;
 
 addEventListener('install', (event) => {
-  event.waitUntil(install());
+  // An empty cache would count as that of the release before.
+  event.waitUntil(install().catch((error) => caches.delete(CACHE).then(() => Promise.reject(error))));
 });
 
 // The next release waits until the page asks for it, between two tasks.
@@ -41,12 +42,30 @@ async function install() {
   }
   await cache.put(PAGE, page);
   await cache.addAll(FILES.map((name) => `${BASE}${VERSION}/${name}`));
+  const later = (await usedLater()).map((name) => cache.add(`${BASE}${VERSION}/${name}`).catch(() => undefined));
+  await Promise.all(later);
+}
+
+/**
+ * @returns {Promise<string[]>} what the releases before loaded only when it was used, such as the reader
+ *   of the camera: who needs it has it without a network after an update, too
+ */
+async function usedLater() {
+  const names = (await caches.keys()).filter(isOfFloor);
+  const all = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
+  const files = all.flat().map(({ url }) => url.slice(BASE.length).split('/').slice(1).join('/'));
+  return [...new Set(files)].filter((name) => name.startsWith('vendor/') && !FILES.includes(name));
+}
+
+/** @param {string} name of a cache */
+function isOfFloor(name) {
+  return name.startsWith('stowage.floor ');
 }
 
 async function activate() {
   const names = await caches.keys();
   // A page in a task goes on with the release before, until it is between two tasks.
-  const old = names.filter((name) => name.startsWith('stowage.floor ') && name !== CACHE).slice(0, -1);
+  const old = names.filter((name) => isOfFloor(name) && name !== CACHE).slice(0, -1);
   await Promise.all(old.map((name) => caches.delete(name)));
   await clients.claim();
 }
@@ -64,10 +83,20 @@ async function page(request) {
 }
 
 /**
+ * Return a file; keep it if this release has it and the floor loads it only when it is used.
+ *
  * @param {string} address
  * @param {Request} request
  */
 async function kept(address, request) {
   const cache = await caches.open(CACHE);
-  return (await cache.match(address)) ?? (await caches.match(address)) ?? fetch(request);
+  const found = (await cache.match(address)) ?? (await caches.match(address));
+  if (found !== undefined) {
+    return found;
+  }
+  const loaded = await fetch(request);
+  if (loaded.ok && address.startsWith(`${BASE}${VERSION}/`)) {
+    await cache.put(address, loaded.clone()).catch(() => undefined); // such as storage that is full
+  }
+  return loaded;
 }

@@ -30,6 +30,7 @@ _CONSOLE = content.read(_FOLDER)
 _FILES = frozenset(_CONSOLE.files)
 _SCREENS = frozenset(_CONSOLE.screens)
 
+_FLOOR = f"/console/{content.FLOOR}"
 _METHODS = ("GET", "HEAD")
 _NOT_FOUND = "The route does not exist."
 
@@ -55,7 +56,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     _log(reply, method, request_id, (perf_counter() - began) * 1000)
     return {
         "statusCode": reply.status,
-        "headers": {"X-Request-Id": request_id, **_security(os.environ), **reply.headers},
+        "headers": {"X-Request-Id": request_id, **_security(os.environ, reply), **reply.headers},
         "body": "" if method == "HEAD" else reply.body,
         "isBase64Encoded": reply.is_base64,
     }
@@ -155,10 +156,14 @@ def _error(
     return _Reply(status, body, own, code=code)
 
 
-def _security(environment: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the headers that let the page load and call nothing but the service."""
+def _security(environment: Mapping[str, str], reply: _Reply) -> Mapping[str, str]:
+    """Return the headers that let a page load and call nothing but the service.
+
+    The floor also compiles the reader of its camera, which is WebAssembly.
+    """
+    scripts = "'self' 'wasm-unsafe-eval'" if reply.path == _FLOOR else "'self'"
     return {
-        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+        "Content-Security-Policy": f"default-src 'none'; script-src {scripts}; style-src 'self'; "
         f"img-src 'self' data: blob:; connect-src 'self' {_storage(environment)}; "
         "manifest-src 'self'; worker-src 'self'; "
         "base-uri 'self'; form-action 'none'; frame-ancestors 'none'",

@@ -50,6 +50,11 @@ def screens_of_floor() -> Mapping[str, int]:
     return {name: _sum(modules) for name, modules in {"tasks": tasks, **others}.items()}
 
 
+def reader_of_camera() -> int:
+    """Return the bytes of the library that reads codes where the browser reads none."""
+    return _sum({*_loaded("vendor/zxing-reader.js"), "vendor/zxing-reader.wasm"})
+
+
 def screens() -> Mapping[str, int]:
     """Return each screen after the first ones → the bytes that it adds to them.
 

@@ -24,6 +24,7 @@ from tests.bench.console_size import (
     CONSOLE,
     first_visit,
     first_visit_of_floor,
+    reader_of_camera,
     screens,
     screens_of_floor,
 )
@@ -36,6 +37,7 @@ from tools.console.interface import document
 
 DOCS = "https://docs.stowage.test"
 TREE = content.read(CONSOLE)
+TEXTS = [name for name in TREE.files if not name.endswith(".wasm")]
 FILES = f"/console/{TREE.version}"
 SCREENS = [
     "",
@@ -94,7 +96,7 @@ def links_of(page: Response) -> list[str]:
 
 
 def test_every_import_names_a_file_that_is_served() -> None:
-    for name in TREE.files:
+    for name in TEXTS:
         text = re.sub(r"/\*.*?\*/", "", (CONSOLE / name).read_text(), flags=re.DOTALL)
         for target in re.findall(
             r"""(?:^import|\bfrom|\bimport\()\s?['"]([\w@./][^'"]*)['"]""", text
@@ -185,7 +187,7 @@ def test_every_list_of_the_interface_has_an_address() -> None:
 def test_files_have_no_inline_code_and_load_nothing_from_elsewhere() -> None:
     page = (CONSOLE / "index.html").read_text()
     assert re.findall(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|https?:", page) == []
-    for name in TREE.files:
+    for name in TEXTS:
         text = (CONSOLE / name).read_text()
         assert not re.findall(r"\beval\(|\bnew Function|url\(['\"]?https?:|@import", text), name
         if not name.startswith("vendor/"):
@@ -284,6 +286,7 @@ def test_floor_downloads_little() -> None:
     assert screens_of_floor()["task"] > screens_of_floor()["menu"]
     for name, size in screens_of_floor().items():
         assert size <= 15_000, name
+    assert 400_000 < reader_of_camera() <= 450_000, "only where the browser reads no codes"
 
 
 @each_case("name", TREE.files)
@@ -299,6 +302,7 @@ def test_files_are_compressed_and_kept_for_good(reader: Erp, name: str) -> None:
             "css": "text/css",
             "js": "text/javascript",
             "svg": "image/svg+xml",
+            "wasm": "application/wasm",
             "webmanifest": "application/manifest+json",
         }[suffix]
         assert answer.headers["Content-Type"].partition(";")[0] == media
@@ -383,6 +387,9 @@ def test_page_may_load_and_call_the_service_only(reader: Erp, path: str) -> None
         "form-action": "'none'",
         "frame-ancestors": "'none'",
     }
+    floor = reader.get("/console/floor/pickings/12").headers["Content-Security-Policy"]
+    policy = headers["Content-Security-Policy"]
+    assert floor == policy.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
     assert {name: headers[name] for name in SECURITY_HEADERS} == SECURITY_HEADERS
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["Cross-Origin-Opener-Policy"] == "same-origin"

@@ -36,15 +36,13 @@ def write_types() -> None:
         shutil.copy(folder / "types" / "types.gen.ts", _TYPES / "interface.ts")
 
 
-def texts() -> dict[str, str]:
+def texts() -> dict[str, str | bytes]:
     """Write the types; return the content of each other file by its path."""
     subprocess.run([ROOT / "tools" / "node" / "install.sh"], check=True)
     write_types()
-    found = {"vendor": libraries(), "interface": modules()}
     return {
-        f"console/{folder}/{name}": text
-        for folder, files in found.items()
-        for name, text in files.items()
+        **{f"console/vendor/{name}": content for name, content in libraries().items()},
+        **{f"console/interface/{name}": text for name, text in modules().items()},
     }
 
 

@@ -1,15 +1,17 @@
-/** The camera as a scanner, where the browser reads codes itself. */
+/** The camera as a scanner. */
 
+import { browser } from '../../core/app.js';
+import { NoAnswer, Outdated } from '../../core/refusal.js';
 import { useEffect, useRef, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
+import { Notice } from '../../components/notice.js';
+import { watch } from '../camera.js';
+import { newDetector } from '../detector.js';
 import { scanned } from '../scanning.js';
 import { say } from '../words.js';
 
-/** Milliseconds between two looks. */
-const INTERVAL = 150;
-
-/** Milliseconds for which the same code is not read again. */
-const REST = 2000;
+/** Of its pictures: the narrow bars of a label are a pixel at least. */
+const SIZE = { width: { ideal: 1280 }, height: { ideal: 720 } };
 
 /**
  * @param {object} props
@@ -17,32 +19,38 @@ const REST = 2000;
  */
 export function Camera({ onClose }) {
   const video = useRef(/** @type {HTMLVideoElement | null} */ (null));
-  const [problem, setProblem] = useState('');
+  const [error, setError] = useState(/** @type {unknown} */ (null));
   useEffect(() => {
     const ended = new AbortController();
-    look(video.current, ended.signal).catch(() => {
+    show(video.current, ended.signal).catch((failure) => {
       if (!ended.signal.aborted) {
-        setProblem(say('no_camera'));
+        ended.abort(); // the camera is free for others
+        setError(failure);
       }
     });
     return () => ended.abort();
   }, []);
+  const isUnloaded = error instanceof NoAnswer || error instanceof Outdated;
   return h('div', { class: 'camera' }, [
-    problem ? h('p', { class: 'notice', role: 'alert' }, problem) : h('video', { ref: video, muted: true, playsInline: true }),
+    error === null
+      ? h('video', { ref: video, muted: true, playsInline: true })
+      : isUnloaded
+        ? h(Notice, { error })
+        : h('p', { class: 'notice', role: 'alert' }, say('no_camera')),
     h('button', { type: 'button', onClick: onClose }, say('close_camera')),
   ]);
 }
 
 /**
- * Report the codes that the camera sees.
+ * Show what the camera sees, and take the codes in it as scans.
  *
  * @param {HTMLVideoElement | null} video
  * @param {AbortSignal} ended
- * @throws {Error} no camera, no permission, or a browser that reads no codes
+ * @throws {unknown} no camera, no permission, or nothing that reads codes
  */
-async function look(video, ended) {
-  const detector = new /** @type {any} */ (globalThis).BarcodeDetector();
-  const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
+async function show(video, ended) {
+  const read = await newDetector();
+  const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment', ...SIZE } });
   const stop = () => stream.getTracks().forEach((track) => track.stop());
   ended.addEventListener('abort', stop);
   if (ended.aborted || video === null) {
@@ -51,14 +59,11 @@ async function look(video, ended) {
   }
   video.srcObject = stream;
   await video.play();
-  let last = { text: '', at: 0 };
-  while (!ended.aborted) {
-    const [code] = await detector.detect(video);
-    const isNew = code && (code.rawValue !== last.text || Date.now() - last.at > REST);
-    if (isNew) {
-      last = { text: code.rawValue, at: Date.now() };
-      scanned(code.rawValue);
+  const look = async () => {
+    if (!stream.active) {
+      throw new TypeError('the camera was taken away');
     }
-    await new Promise((resolve) => setTimeout(resolve, INTERVAL));
-  }
+    return read(video);
+  };
+  await watch({ look, report: scanned, ended, wait: browser.wait });
 }

@@ -1,0 +1,1 @@
+export * from 'zxing-wasm/dist/es/reader/index.js';
