@@ -27,7 +27,7 @@ const words = {
   damaged: "Damaged",
   decide: "Decisions",
   decisions: "{count} decision|{count} decisions",
-  discard_question: "{count} scan is never carried out then. Save it as a file first, and correct the stock by hand.|{count} scans are never carried out then. Save them as a file first, and correct the stock by hand.",
+  discard_question: "{count} scan is not sent any more then. It may have been carried out if it was sent before without an answer. Save it as a file first, compare it with the task, and correct by hand what is missing.|{count} scans are not sent any more then. Those that were sent before without an answer may have been carried out. Save them as a file first, compare them with their tasks, and correct by hand what is missing.",
   discard_scans: "Discard {count} scan|Discard {count} scans",
   empty_at: "{position} is empty",
   end_session: "End the session",

@@ -28,7 +28,7 @@ const words = {
   damaged: "Dañado",
   decide: "Decisiones",
   decisions: "{count} decisión|{count} decisiones",
-  discard_question: "{count} lectura no se llevará a cabo nunca. Guárdela antes en un archivo y corrija las existencias a mano.|{count} lecturas no se llevarán a cabo nunca. Guárdelas antes en un archivo y corrija las existencias a mano.",
+  discard_question: "{count} lectura ya no se enviará. Puede haberse llevado a cabo si se envió antes sin respuesta. Guárdela antes en un archivo, compárela con la tarea y corrija a mano lo que falte.|{count} lecturas ya no se enviarán. Las que se enviaron antes sin respuesta pueden haberse llevado a cabo. Guárdelas antes en un archivo, compárelas con sus tareas y corrija a mano lo que falte.",
   discard_scans: "Descartar {count} lectura|Descartar {count} lecturas",
   empty_at: "{position} está vacía",
   end_session: "Terminar la sesión",

@@ -12,6 +12,9 @@ const calls = /** @type {any} */ ({
    * @param {{query?: Record<string, any>}} options
    */
   read: async (operation, { query = {} }) => {
+    if (operation === 'GET /handling-units') {
+      return { body: { data: query.sscc === '395060001343500003' ? [{ id: 5, code: 'HU-5' }] : [] } };
+    }
     if (operation !== 'GET /products') {
       return { body: { data: operation.includes('packaging') ? { gtins: [] } : [] } };
     }
@@ -34,4 +37,11 @@ test('a product is found by its code and its barcode, and none by another GTIN',
   assert.deepEqual(await found('04006381333931'), ['BOLT']);
   assert.deepEqual(await found('(01)04006381333931(10)L1'), ['BOLT']);
   assert.deepEqual(await found('9506000134352'), []);
+});
+
+test('an SSCC finds its handling unit, whose label may say more', async () => {
+  const units = async (/** @type {string} */ text) => (await lookUp(calls, readLabel(text), null)).units.map(({ code }) => code);
+  assert.deepEqual(await units('00395060001343500003'), ['HU-5']);
+  assert.deepEqual(await units(']C100395060001343500003'), ['HU-5']);
+  assert.deepEqual(await units('(00)340123450000000017'), [], 'of another company');
 });

@@ -113,6 +113,7 @@ test('what is loaded only when it is used is kept from then on, also after an up
   const first = await installed('r1');
   assert.equal((await first('fetch', asking('r1/vendor/reader.wasm'))).status, 200);
   assert.equal((await first('fetch', asking('r1/vendor/gone.js'))).status, 404);
+  assert.equal(kept.get('stowage.floor r1')?.has(`${BASE}r1/vendor/gone.js`), false, 'no error is kept');
   const { length } = asked;
   assert.equal(await (await first('fetch', asking('r1/vendor/reader.wasm'))).text(), 'file');
   assert.equal(asked.length, length, 'it needs no network');
