@@ -3,6 +3,7 @@
  */
 
 import { calls } from '../core/app.js';
+import { exact } from '../core/exact.js';
 import { useLoaded } from '../core/use.js';
 import { text, valueLabel } from '../core/words.js';
 import { plain } from './value.js';
@@ -56,7 +57,7 @@ async function freePlaces(warehouse, { item_code, qty, batch }, signal) {
 }
 
 /**
- * Return the positions of goods by the lines of a picking.
+ * Return the positions of goods by the lines of a picking, each position and batch once.
  *
  * @param {readonly Resource[]} lines
  * @param {Resource} goods
@@ -64,13 +65,20 @@ async function freePlaces(warehouse, { item_code, qty, batch }, signal) {
  * @returns {NonNullable<Field['suggested']>}
  */
 export function placesOf(lines, { item_code: code }, qtyOf) {
-  return lines
-    .filter((line) => line.item_code === code && line.bin_code !== null && qtyOf(line) > 0)
-    .map((line) => {
-      const { bin_code, batch_num: batch } = line;
-      const names = [bin_code, batch, plain(QTY, qtyOf(line))].filter(Boolean);
-      return { label: names.join(' · '), fills: { [PLACE]: bin_code, ...(batch ? { batch } : {}) } };
-    });
+  /** @type {Map<string, {place: string, batch: string | null, qty: number}>} */
+  const places = new Map();
+  for (const line of lines.filter(({ item_code, bin_code }) => item_code === code && bin_code !== null)) {
+    const { bin_code: place, batch_num: batch } = line;
+    const key = JSON.stringify([place, batch]);
+    const before = places.get(key)?.qty ?? 0; // of another line
+    places.set(key, { place, batch, qty: exact(before + qtyOf(line)) });
+  }
+  return [...places.values()]
+    .filter(({ qty }) => qty > 0)
+    .map(({ place, batch, qty }) => ({
+      label: [place, batch, plain(QTY, qty)].filter(Boolean).join(' · '),
+      fills: { [PLACE]: place, ...(batch ? { batch } : {}) },
+    }));
 }
 
 /**
