@@ -41,7 +41,7 @@ const LONGEST_SCAN = 255;
  * @param {readonly Problem[]} props.problems
  * @param {string} [props.path] of the object in the body, such as `lines.0.`
  * @param {(field: Field) => (props: InputProps) => any} [props.inputOf] chooses the input of a field;
- *   a filter has one for a value
+ *   without it, each has one for a value
  * @param {(row: Draft) => any} [props.noteOf] returns what is shown below each row of the fields
  * @param {Record<string, any>} [props.resource] that a form is about
  * @param {(input: any, field: Field) => any} [props.placed] puts an input into a table, whose head has

@@ -161,7 +161,7 @@ async function hitsOf(question, signal) {
     return { question, rows: body.data, total: body.meta.total };
   }
   const rows = /** @type {Record<string, any>[]} */ (body.data).filter((row) => isCalled(row[subject.title], named));
-  return { question, rows: rows.slice(0, MOST), total: rows.length };
+  return { question, rows: rows.slice(0, MOST), total: rows.length, listed: body.meta.total };
 }
 
 /**
@@ -199,10 +199,12 @@ function groupsOf(found) {
 }
 
 /**
+ * Return the choices of hits, and one that leads to their list if it has more.
+ *
  * @param {Hits} hits
  * @returns {Choice[]}
  */
-function choicesOf({ question: { subject, query, isList }, rows, total }) {
+export function choicesOf({ question: { subject, query, isList }, rows, total, listed = total }) {
   const { per_page, ...asked } = query;
   const all = href([subject.name], /** @type {Record<string, string>} */ (asked));
   if (isList) {
@@ -215,7 +217,7 @@ function choicesOf({ question: { subject, query, isList }, rows, total }) {
     more: beside(subject, row).map(({ name, value }) => (/status|type/.test(name) ? valueLabel(value, name) : value)).join(' · '),
   }));
   if (total > MOST) {
-    choices.push({ to: all, title: text('found_all', { count: total }), more: '' });
+    choices.push({ to: all, title: text('found_all', { count: listed }), more: '' });
   }
   return choices;
 }

@@ -8,7 +8,7 @@ import { sourcesOf } from '../core/sources.js';
 import { text } from '../core/words.js';
 import { namedProduct, readLabel } from '../floor/goods.js';
 import { productsOf } from '../floor/look_up.js';
-import { useEffect, useId, useState } from '../vendor/hooks.js';
+import { useEffect, useId, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { entered } from './fields.js';
 import { rowsOf, Suggestions, useChoices } from './suggestions.js';
@@ -24,21 +24,25 @@ export function ProductSearch({ code, onChoose }) {
   const id = useId();
   const [written, setWritten] = useState(code);
   const [isUsed, setUsed] = useState(false);
-  useEffect(() => setWritten(code), [code]);
+  const stop = useRef(new AbortController()); // of what was asked last
+  const latest = useRef(onChoose);
+  latest.current = onChoose;
+  useEffect(() => {
+    setWritten(code);
+    return () => stop.current.abort();
+  }, [code]);
   const { choices } = useChoices(isUsed ? SOURCES : [], written);
   /** @param {Event} event */
   const choose = async (event) => {
     event.preventDefault();
-    try {
-      const found = await productNamed(written);
-      if (typeof found === 'string') {
-        setWritten(found);
-        onChoose(found);
-      } else {
-        say(found.problem);
-      }
-    } catch {
-      say(text('no_answer'));
+    stop.current.abort();
+    stop.current = new AbortController();
+    const found = await productNamed(written, stop.current.signal);
+    if (typeof found === 'string') {
+      setWritten(found);
+      latest.current(found);
+    } else if (found !== null) {
+      say(found.problem);
     }
   };
   return h('form', { role: 'search', onSubmit: choose }, [
@@ -53,6 +57,7 @@ export function ProductSearch({ code, onChoose }) {
       onFocus: () => setUsed(true),
       onInput: (/** @type {InputEvent} */ { target, inputType }) => {
         const value = target ? entered(target) : '';
+        stop.current.abort();
         setWritten(value);
         // a suggestion that was clicked is no typing
         if ((inputType ?? 'insertReplacementText') === 'insertReplacementText' && choices.some(({ name }) => name === value)) {
@@ -70,9 +75,20 @@ export function ProductSearch({ code, onChoose }) {
  * only one, by words of it.
  *
  * @param {string} written
- * @returns {Promise<string | {problem: string}>} empty if nothing is written
+ * @param {AbortSignal} signal aborted when the person wants something else
+ * @returns {Promise<string | {problem: string} | null>} empty if nothing is written; null if it was stopped
  */
-export async function productNamed(written) {
+export async function productNamed(written, signal) {
+  const found = await foundBy(written, signal).catch(() => ({ problem: text('no_answer') }));
+  return signal.aborted ? null : found;
+}
+
+/**
+ * @param {string} written
+ * @param {AbortSignal} signal
+ * @returns {Promise<string | {problem: string}>}
+ */
+async function foundBy(written, signal) {
   if (written.trim() === '') {
     return '';
   }
@@ -87,7 +103,7 @@ export async function productNamed(written) {
   const [source] = SOURCES;
   const isText = read.text !== undefined && source !== undefined;
   const { rows, total } = isText
-    ? await rowsOf(source, written, undefined, new AbortController().signal)
+    ? await rowsOf(source, written, undefined, signal)
     : { rows: [], total: 0 };
   return total === 1 ? rows[0]?.item_code : { problem: `${written}: ${text(total === 0 ? 'nothing_found' : 'choose_known')}` };
 }

@@ -22,12 +22,13 @@ import { valueLabel } from './words.js';
  * @property {Question} question
  * @property {readonly Record<string, any>[]} rows
  * @property {number} total
+ * @property {number} [listed] rows of the list that the link to all shows, if it has others, too
  */
 
 /** Rows of a subject that are shown. */
 export const MOST = 5;
 
-/** Rows that are read of a list without a search, to compare their names. */
+/** Rows that are read of a list without a search, to compare their names: more than a company can have. */
 const ALL = 100;
 
 /** Characters from which on lists are asked while a person writes. */
@@ -44,10 +45,10 @@ const LEAST = 2;
 export function questions(subjects, written, isEntered) {
   const trimmed = written.trim();
   const values = valuesOf(trimmed, isEntered);
-  const [, word = '', number = ''] = /^(\D*\S) +0*(\d{1,12})$/.exec(trimmed) ?? [];
+  const [, word = '', number = ''] = /^(\D*\S) +0*([1-9]\d{0,11})$/.exec(trimmed) ?? [];
   return subjects.flatMap((subject) =>
     Object.entries(subject.finds ?? {}).flatMap(([filter, part]) => {
-      const isOfKind = part === 'kind' && plain(word) === plain(valueLabel(subject.kind));
+      const isOfKind = part === 'kind' && isWord(word, valueLabel(subject.kind));
       return (isOfKind ? [number] : (values[part] ?? [])).map((value) => ({
         subject,
         query: filter === 'name' ? { per_page: ALL } : { [filter]: value, per_page: part === 'whole' ? 1 : MOST },
@@ -120,6 +121,16 @@ export function meant(written, found) {
 /** @param {string | undefined} value */
 function plain(value) {
   return (value ?? '').toLowerCase() || undefined;
+}
+
+/**
+ * Return whether somebody wrote a word, perhaps without its accents.
+ *
+ * @param {string} written
+ * @param {string} word
+ */
+function isWord(written, word) {
+  return written.localeCompare(word, undefined, { sensitivity: 'base' }) === 0;
 }
 
 /**

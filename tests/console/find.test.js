@@ -5,6 +5,9 @@ import { beside, isCalled, meant, questions } from '../../console/core/find.js';
 import { useLanguage } from '../../console/core/words.js';
 import { SUBJECT, SUBJECTS } from '../../console/subjects.js';
 
+Object.assign(globalThis, { document: { baseURI: 'https://acme.test/api/v1/console/' }, addEventListener: () => undefined });
+const { choicesOf } = await import('../../console/components/found.js');
+
 await useLanguage('en');
 
 /**
@@ -37,9 +40,16 @@ test('a code of what has no search names its id', () => {
   const of = (/** @type {string} */ written) => asked(written, false).filter((one) => / ids?=/.test(one));
   assert.deepEqual(of('transfer 012'), ['transfers ids=12']);
   assert.deepEqual(of('Stock movement 7'), ['stock-movements ids=7']);
-  assert.deepEqual([of('Order 7'), of('12')], [[], []]);
+  assert.deepEqual([of('Order 7'), of('12'), of('Transfer 0')], [[], [], []]);
   const [comparison] = questions(SUBJECTS, 'RC-3', false).filter(({ id }) => id !== undefined);
   assert.deepEqual([comparison?.subject.name, comparison?.id], ['reconciliations', '3']);
+});
+
+test('a name with a number is that of the language of the screen, also without accents', async () => {
+  await useLanguage('es');
+  const of = (/** @type {string} */ written) => asked(written, false).filter((one) => / ids=/.test(one));
+  assert.deepEqual([of('Recepción 7'), of('recepcion 7')], [['receipts ids=7'], ['receipts ids=7']]);
+  await useLanguage('en');
 });
 
 test('a list without a search is asked for its rows, whose names are compared', () => {
@@ -98,4 +108,13 @@ test('a row shows its reference and texts of its columns', () => {
   const picking = /** @type {any} */ (SUBJECT.get('pickings'));
   const row = { code: 'PKG-9', status: 'started', document: { doc_num: 'EX-1', external_ref: 'SO-7' }, created_at: 'x' };
   assert.deepEqual(beside(picking, row).map(({ value }) => value), ['started', 'EX-1 SO-7']);
+});
+
+test('the link to all says how many rows its list has', () => {
+  const all = (/** @type {string} */ name, /** @type {object} */ own) => {
+    const found = hits(name, ...Array.from({ length: 5 }, (_, id) => ({ id })));
+    return choicesOf({ ...found, ...own }).at(-1);
+  };
+  assert.equal(all('products', { total: 7 })?.title, 'All 7');
+  assert.equal(all('webhooks', { total: 7, listed: 20 })?.title, 'All 20');
 });

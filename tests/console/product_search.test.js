@@ -8,6 +8,9 @@ const { productNamed } = await import('../../console/components/product_search.j
 
 await useLanguage('en');
 
+/** @param {string} written */
+const chosen = (written) => productNamed(written, new AbortController().signal);
+
 const GTIN = '09506000134352';
 const CASE = '19506000134359';
 const BOLT = { id: 1, item_code: 'BOLT', name: 'Hex bolt', barcode: GTIN };
@@ -26,14 +29,26 @@ calls.read = /** @type {any} */ (async (/** @type {string} */ operation, /** @ty
 });
 
 test('a code, a barcode, a GTIN, an element string or the only name chooses a product', async () => {
-  const named = await Promise.all([' BOLT ', GTIN, CASE, `(01)${GTIN}(10)L1`, 'hex nut', ''].map(productNamed));
+  const named = await Promise.all([' BOLT ', GTIN, CASE, `(01)${GTIN}(10)L1`, 'hex nut', ''].map(chosen));
   assert.deepEqual(named, ['BOLT', 'BOLT', 'NUT', 'BOLT', 'NUT', '']);
 });
 
 test('what names several products or none chooses nothing, and says so', async () => {
-  assert.deepEqual(await productNamed('hex'), { problem: 'hex: Choose one that is suggested.' });
-  assert.deepEqual(await productNamed('wood'), { problem: 'wood: Nothing matches.' });
-  assert.deepEqual(await productNamed('(01)09506000134376'), { problem: '(01)09506000134376: Nothing matches.' });
+  assert.deepEqual(await chosen('hex'), { problem: 'hex: Choose one that is suggested.' });
+  assert.deepEqual(await chosen('wood'), { problem: 'wood: Nothing matches.' });
+  assert.deepEqual(await chosen('(01)09506000134376'), { problem: '(01)09506000134376: Nothing matches.' });
   const wrong = '(01)09506000134353';
-  assert.deepEqual(await productNamed(wrong), { problem: `This barcode has a mistake: ${wrong}` });
+  assert.deepEqual(await chosen(wrong), { problem: `This barcode has a mistake: ${wrong}` });
+});
+
+test('an answer that comes after the person wanted something else chooses nothing', async () => {
+  const stop = new AbortController();
+  const found = productNamed('BOLT', stop.signal);
+  stop.abort();
+  assert.equal(await found, null);
+});
+
+test('without an answer nothing is chosen', async () => {
+  calls.read = /** @type {any} */ (() => Promise.reject(new TypeError('Failed to fetch')));
+  assert.deepEqual(await chosen('BOLT'), { problem: 'The service cannot be reached.' });
 });
