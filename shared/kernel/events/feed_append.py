@@ -36,8 +36,9 @@ _MOST_CHANGES = 4_000
 """Changes of a chunk, of 72 bytes each at most: with its entries, less than an item, uncompressed.
 """
 _MOST_DOUBLINGS = 2
-"""Of the wait after an attempt, so that it takes 80 ms at most. The relays of a busy company change
-the head all the time: who waited for longer would never come between those that do not."""
+"""Of the wait after an attempt behind which another relay has moved the head, so that it takes 80
+ms at most. The relays of a busy company do so all the time: who waited for longer would never come
+between those that do not. While nobody can write, waits grow as everywhere."""
 _KEYS = 100
 """Keys that one BatchGetItem takes."""
 
@@ -70,11 +71,13 @@ def append(store: Store, entries: Sequence[UnappendedEntry]) -> None:
         if after is not None:
             waiting, head = waiting[len(batch) :], after
             continue
-        attempt = store.back_off(min(attempt, _MOST_DOUBLINGS))
+        attempt = store.back_off(attempt)
         latest = read_head_behind_chunk(store)
         if latest is None or latest.epoch != head.epoch:
             append(store, entries)
             return
+        if latest.position > head.position:
+            attempt = min(attempt, _MOST_DOUBLINGS)
         head = latest
 
 

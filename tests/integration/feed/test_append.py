@@ -14,7 +14,9 @@ from shared.integration.webhooks.relay import relay_missed_entries
 from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.db.items import item_at, to_attributes
+from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY
+from shared.kernel.errors import ServiceUnavailable
 from shared.kernel.events import feed as feeds
 from shared.kernel.events import feed_append, feed_ids
 from shared.kernel.events.feed import CHUNK_SECONDS, HEAD_KEY, FeedHead, head_item
@@ -316,8 +318,38 @@ def test_appending_costs_few_write_units_for_each_transaction(
     with measured(aws_faults) as reading:
         feed.relay()
     assert reading.units.writes / count <= most
-    # Some 0.1 s for a batch: 100 transactions a second of a tenant do not wait.
+    # Of a batch; the marks of 100 entries are further waits, because 8 are written at once.
     assert reading.round_trips <= 6
+
+
+@pytest.mark.parametrize("longest", [0.08, 1])
+def test_a_relay_waits_longer_and_longer_unless_others_append(
+    feed: FeedScenario, longest: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If nobody can write, because DynamoDB throttles, each attempt would add to its load."""
+    for number in range(9):
+        feed.create(number)
+    first, *others = feed.items()
+    put_chunk, waits = feeds.put_chunk, list[float]()
+
+    def pause(_: Store, seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 8:
+            raise ServiceUnavailable
+        if longest < 1:
+            with monkeypatch.context() as patch:
+                patch.setattr(feed_append, "put_chunk", put_chunk)
+                feed.relay([others.pop()])
+
+    monkeypatch.setattr("random.uniform", lambda _, most: most)
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "pause", pause)
+        patch.setattr(feed_append, "put_chunk", lambda *_: False)
+        assert len(feed.relay([first])) == 1
+
+    assert max(waits) == longest
+    assert feed.relay() == []
+    feed.assert_complete()
 
 
 def test_an_entry_is_appended_when_what_precedes_it_has_expired(
