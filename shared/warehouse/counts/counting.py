@@ -1,7 +1,7 @@
 """Count lines: several people at once, each line an item of its own."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
@@ -356,9 +356,12 @@ def _empty(
                 _Counted(position, row.key, place, (row.item_code, row.product_name), ZERO, at),
             )
     if found:
-        new = sum(one.line is None for one in found.values())
+        # Nothing is counted if a later step would be refused. What has a line is in this count.
+        new = [one for one in found.values() if one.line is None]
+        places = repository.find_places(tx.store, count.id, [one.place for one in new])
+        _ensure_free(count, new, places)
         unused = sum(record.entity.product_id is None for record in records)
-        _ensure_room(count, count.lines + max(0, new - unused))
+        _ensure_room(count, count.lines + max(0, len(new) - unused))
         return list(found.values())
     place = repository.empty_key(count.warehouse_id, bin_code)
     if not line_nums:
@@ -385,11 +388,7 @@ def _count(
         lambda: stock.rows_of_keys(tx.store, keys),
         lambda: read_operator(tx),
     )
-    rules.ensure_free(
-        (rules.line_of_goods(count.id, 0, one.stock, one.names), places.others[one.place])
-        for one in part
-        if one.stock and one.place in places.others
-    )
+    _ensure_free(count, part, places)
     former = {
         one.entity.line_num: one
         for one in repository.read_lines(tx.store, count.id, sorted(set(places.own.values())))
@@ -438,6 +437,17 @@ def _count(
     if count.status == "open" or number_of_lines > count.lines:
         record = COUNTS.save(tx, record, count, status="counting", lines=number_of_lines)
     return record, lines
+
+
+def _ensure_free(
+    count: StoredCount, counted: Iterable[_Counted], places: repository.Places
+) -> None:
+    """Raise Conflict if something of what was counted is in another count."""
+    rules.ensure_free(
+        (rules.line_of_goods(count.id, 0, one.stock, one.names), places.others[one.place])
+        for one in counted
+        if one.stock and one.place in places.others
+    )
 
 
 def _ensure_room(count: StoredCount, lines: int) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.clock import instant
-from shared.kernel.errors import ValidationFailed
+from shared.kernel.errors import Conflict, ValidationFailed
 from tests.clock import Clock
 from tests.count_scenario import CountScenario
 from tests.faults import AwsFaults, kill_after_step
@@ -257,6 +257,20 @@ def test_empty_position_counts_nothing_unless_the_count_has_lines_for_all(
             counts.count(number, empty=True)
 
     assert counts.get(number).sums.counted == (6 if most == 7 else 0)
+
+
+@pytest.mark.usefixtures("serials")
+def test_empty_position_counts_nothing_if_goods_there_are_in_another_count(
+    yard: WarehouseScenario, counts: CountScenario
+) -> None:
+    number = counts.create(positions=["A-01"]).id
+    yard.stock("BRICK", 10)
+    counts.create(item_codes=["BRICK"])
+
+    with pytest.raises(Conflict, match="BRICK at A-01 is in CN-2"):
+        counts.count(number, empty=True)
+
+    assert counts.get(number).sums.counted == 0
 
 
 @pytest.mark.usefixtures("yard")
