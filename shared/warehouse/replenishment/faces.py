@@ -61,7 +61,7 @@ def read_faces(
         face.id: [
             row
             for one in at
-            if (row := found.get(one.id)) and row.qty and row.bin_code == face.bin_code
+            if (row := found.get(one.id)) and row.qty and row.position_id == ids[face.id]
         ]
         for face, (at, _) in zip(faces, listed, strict=True)
     }

@@ -236,11 +236,17 @@ def test_stock_at_a_pick_face_counts_though_the_product_has_more_rows_than_are_r
     assert replenishment.needs() == []
 
 
+@pytest.mark.parametrize("place", [("YARD", "A-01"), ("PORT", "F-01")])
 def test_serial_that_has_left_a_pick_face_takes_no_room(
-    replenishment: ReplenishmentScenario, stack: Stack, monkeypatch: pytest.MonkeyPatch
+    replenishment: ReplenishmentScenario,
+    stack: Stack,
+    place: tuple[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The index of positions still has it there."""
-    yard = replenishment.yard
+    """The index of positions still has it there. Warehouses use the same codes of positions."""
+    yard, (warehouse, bin_code) = replenishment.yard, place
+    yard.erp.post("/warehouses", {"whs_code": "PORT", "name": "Port"}).ok(201)
+    yard.erp.post("/warehouse-positions", {"whs_code": "PORT", "bin_code": "F-01"}).ok(201)
     yard.change_settings(capacity="enforce")
     path = f"/warehouse-positions/{replenishment.position('F-01')}"
     yard.erp.patch(path, {"capacity_units": 20}).ok()
@@ -251,6 +257,6 @@ def test_serial_that_has_left_a_pick_face_takes_no_room(
     monkeypatch.setattr(repository, "listed_at", lambda *_: shown)
 
     yard.adjust("DRILL", "F-01", decrease=1, serial="S1").ok(201)
-    yard.stock("DRILL", 1, serial="S1")
+    yard.stock("DRILL", 1, bin_code, serial="S1", warehouse=warehouse)
 
     assert replenishment.proposals() == [("R-01", None, 20)]
