@@ -124,14 +124,17 @@ def refuse(reason: str | None) -> None:
 
 
 def _compare(tables: Sequence[Table], console: Console, *, record: bool) -> bool:
-    """Compare the figures with the baseline; return whether none is larger."""
+    """Compare the figures with the baseline; return whether none is larger, or they are recorded.
+
+    What differs is also shown when it is recorded.
+    """
     figures = baseline.figures_of(tables)
+    comparison = baseline.compare(baseline.load(), figures)
+    comparison.show(console)
     if record:
         baseline.record(figures)
         Page().replace(tables, baseline.MEASURED)
-    comparison = baseline.compare(baseline.load(), figures)
-    comparison.show(console)
-    return comparison.passed
+    return record or comparison.passed
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from tests.bench import __main__ as bench
 from tests.bench import baseline, function_calls, processor_time, size
 from tests.bench.bars import BARS
 from tests.bench.baseline import compare
@@ -44,6 +45,21 @@ def test_sizes_are_not_missed_without_a_package() -> None:
     sizes = {size.TITLE: {"CatalogFunction": {"code MB": 0.01}}}
 
     assert compare({**_BEFORE, **sizes}, _BEFORE).passed
+
+
+def test_recording_names_what_it_replaces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(baseline, "PATH", tmp_path / "baseline.json")
+    monkeypatch.setattr(bench, "Page", lambda: Page(tmp_path / "performance.md"))
+    table = _table(calls=5)
+
+    assert not bench._compare([table], Console(width=200), record=False)
+    for before in (4, 5):
+        baseline.record(baseline.figures_of([_table(calls=before)]))
+        assert bench._compare([table], Console(width=200), record=True)
+        assert ("calls: 4 → 5" in capsys.readouterr().out) == (before == 4)
+        assert baseline.load() == baseline.figures_of([table])
 
 
 def test_smaller_figure_passes_and_asks_to_be_recorded(capsys: pytest.CaptureFixture[str]) -> None:
