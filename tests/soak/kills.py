@@ -20,7 +20,7 @@ _NOTICED_SECONDS = 4
 
 @dataclass(slots=True)
 class Killer:
-    """Kills one or two function processes every few seconds."""
+    """Kills one or two function processes, when asked or every few seconds."""
 
     rng: random.Random
     kills_workers: bool
@@ -42,11 +42,15 @@ class Killer:
 
     def _run(self, stop: threading.Event) -> None:
         while not stop.wait(self.rng.uniform(3, 8)):
-            processes = [one for one in _functions() if self.kills_workers or not _is_worker(one)]
-            chosen = self.rng.sample(processes, min(len(processes), self.rng.randint(1, 2)))
-            self.times.append(time.monotonic())
-            kill(chosen)
-            self.killed.update(_name(process) for process in chosen)
+            self.kill_some()
+
+    def kill_some(self) -> None:
+        """Kill one or two processes."""
+        processes = [one for one in _functions() if self.kills_workers or not _is_worker(one)]
+        chosen = self.rng.sample(processes, min(len(processes), self.rng.randint(1, 2)))
+        self.times.append(time.monotonic())
+        kill(chosen)
+        self.killed.update(_name(process) for process in chosen)
 
     def explains(self, began: float, ended: float) -> bool:
         """Whether a process was killed while a request ran, or just before it."""

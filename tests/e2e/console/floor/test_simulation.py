@@ -1,8 +1,9 @@
 """People with handhelds on shared tasks: each scan is carried out once, or shown as a decision.
 
 The network is cut 30 % of the time, requests and answers get lost, functions die, and browsers are
-closed. `make floor` runs the whole figure: 5 people, 500 scans, 20 closed browsers in 60 minutes of
-their clocks; `make e2e` a small case of it. The test itself decides who records what; what came of
+closed. `make floor` runs the whole figure: 5 people, 500 scans, 20 closed browsers and 5 kills of
+functions in 60 minutes of their clocks; `make e2e` a small case of it, which kills no function that
+other tests use. The test itself decides who records what; what came of
 it is read from the ledger, the documents and the stock.
 """
 
@@ -31,12 +32,14 @@ from tests.e2e.console.floor.records import (
 from tests.e2e.console.floor.site import Site
 from tests.e2e.console.floor.weak_network import WeakNetwork
 from tests.e2e.console.floor.worker import Worker
+from tests.soak.kills import Killer
 
 SEED = int(os.environ.get("RANDOM_SEED", "1"))
 MOVEMENTS = int(os.environ.get("RANDOM_FLOOR_SCANS", "40"))
 _WHOLE = 500
 PEOPLE = 5 if MOVEMENTS >= _WHOLE else 3
 KILLS = max(2, MOVEMENTS // 25)
+_FUNCTION_KILLS = MOVEMENTS // 100
 _SECONDS = 3600 / _WHOLE
 """Simulated time between two movements."""
 _FAULTS = 0.2
@@ -130,6 +133,8 @@ def test_each_scan_is_carried_out_once_or_is_a_decision(workers: list[Worker], s
     shift.prepare()
     start = site.quantities(inventory_status="available")
     kills = Counter(rng.sample(range(MOVEMENTS), KILLS))
+    killer = Killer(_chances("functions"), kills_workers=False)
+    function_kills = {*killer.rng.sample(range(MOVEMENTS), _FUNCTION_KILLS)}
     done = undone = 0
     while done < MOVEMENTS:
         worker = rng.choice(workers)
@@ -143,6 +148,9 @@ def test_each_scan_is_carried_out_once_or_is_a_decision(workers: list[Worker], s
         if moment in {"before", "amid"}:
             worker.die()
             worker.take(movement.task)
+        if done in function_kills:
+            function_kills.remove(done)
+            killer.kill_some()  # what others send, and this movement, may meet it
         if not worker.record(movement):
             continue
         done += 1
@@ -160,6 +168,7 @@ def test_each_scan_is_carried_out_once_or_is_a_decision(workers: list[Worker], s
         totals.update(worker.network.counts)
         decisions.update(worker.decisions)
     print(f"{done} scans, {KILLS} closed browsers, {undone} undone")  # noqa: T201 - the figure
+    print("killed functions:", dict(killer.killed))  # noqa: T201
     print(", ".join(f"{number} {what}" for what, number in totals.items()))  # noqa: T201
     print(decisions.total(), "refusals shown:", dict(decisions.most_common(3)))  # noqa: T201
     books = [worker.records for worker in workers]

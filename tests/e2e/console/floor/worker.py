@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,10 @@ from playwright.sync_api import Locator, expect
 from tests.e2e.console.floor.handheld import PIN, Handheld
 from tests.e2e.console.floor.records import Movement, Records
 from tests.e2e.console.floor.weak_network import WeakNetwork
+from tests.e2e.console.person import PATIENCE_MS
 
+_PATIENCE_SECONDS = 3 * PATIENCE_MS / 1000
+"""Longest wait for what the stack does: it starts the functions again that were killed."""
 _DISCARD, _AGAIN, _LEAVE = "Discard the scan", "Try again", "Leave to the supervisor"
 
 
@@ -46,10 +50,14 @@ class Worker:
             return
         with self._good_network():
             self.handheld.go(task)
-            expect(ready.or_(helping).first).to_be_visible()
-            if helping.is_visible():
-                helping.click()
-            expect(ready).to_be_visible()
+            again = self._button("Try again")  # a function was killed
+            while not ready.is_visible():
+                shown = ready.or_(helping).or_(again).first
+                expect(shown).to_be_visible(timeout=1000 * _PATIENCE_SECONDS)
+                for button in (helping, again):
+                    if button.is_visible():
+                        button.click()
+                self.handheld.page.wait_for_timeout(100)
         self.taken.add(task)
 
     def record(self, movement: Movement) -> bool:
@@ -135,7 +143,8 @@ class Worker:
         """Wait in a good network until nothing waits, and discard what was refused."""
         self.network.recover()
         status, page = self.handheld.status, self.handheld.page
-        for _ in range(200):
+        end = time.monotonic() + _PATIENCE_SECONDS  # a request may take half a minute on its own
+        while time.monotonic() < end:
             self.look_after()
             self._decide(lambda: _DISCARD)
             if "wait" not in status.inner_text() and not self._cards().count():
