@@ -9,10 +9,28 @@ from tests.e2e.console.floor.handheld import PIN, Handheld
 from tests.e2e.console.floor.site import Site
 
 
-def _picking(site: Site, qty: int) -> int:
+def _picking(site: Site) -> int:
+    """Return the id of a picking of 9 bolts."""
     site.stock("BOLT", 50)
-    order = site.order("/exit-documents", site.line("BOLT", qty))
+    order = site.order("/exit-documents", site.line("BOLT", 9))
     return int(site.post("/pickings", document_id=order)["id"])
+
+
+def _taken(handheld: Handheld, site: Site) -> int:
+    """Take such a picking, and return its id."""
+    picking = _picking(site)
+    handheld.take(f"pickings/{picking}")
+    return picking
+
+
+def _pick_without_answer(handheld: Handheld, site: Site) -> int:
+    """Take a picking, pick 2 of its bolts, and wait until that got no answer; return its id."""
+    picking = _taken(handheld, site)
+    handheld.page.route("**/picks", lambda route: route.abort())
+    _pick(handheld, site, "2")
+    # Chromium sends a request that still stands at the route when its page closes.
+    expect(handheld.status).to_have_text(re.compile("No network.*1 scan waits"))
+    return picking
 
 
 def _pick(handheld: Handheld, site: Site, qty: str) -> None:
@@ -26,8 +44,7 @@ def _pick(handheld: Handheld, site: Site, qty: str) -> None:
 def test_task_goes_on_without_a_network_and_after_the_browser_was_closed(
     handheld: Handheld, site: Site
 ) -> None:
-    picking = _picking(site, 9)
-    handheld.take(f"pickings/{picking}")
+    picking = _taken(handheld, site)
     handheld.wait_until_kept()
     handheld.person.context.set_offline(True)
     _pick(handheld, site, "2")
@@ -47,8 +64,7 @@ def test_task_goes_on_without_a_network_and_after_the_browser_was_closed(
 
 
 def test_answer_that_is_lost_does_nothing_twice(handheld: Handheld, site: Site) -> None:
-    picking = _picking(site, 9)
-    handheld.take(f"pickings/{picking}")
+    picking = _taken(handheld, site)
     lost: list[str] = []
 
     def lose(route: Route) -> None:
@@ -70,8 +86,7 @@ def test_answer_that_is_lost_does_nothing_twice(handheld: Handheld, site: Site) 
 
 
 def test_refused_scan_is_a_decision_and_stops_only_its_task(handheld: Handheld, site: Site) -> None:
-    picking = _picking(site, 9)
-    handheld.take(f"pickings/{picking}")
+    picking = _taken(handheld, site)
     handheld.person.context.set_offline(True)
     _pick(handheld, site, "2")
     site.post(f"/pickings/{picking}/cancel")
@@ -87,8 +102,7 @@ def test_refused_scan_is_a_decision_and_stops_only_its_task(handheld: Handheld, 
 
 
 def test_wrong_pins_end_the_session_and_lose_no_scan(handheld: Handheld, site: Site) -> None:
-    picking = _picking(site, 9)
-    handheld.take(f"pickings/{picking}")
+    picking = _taken(handheld, site)
     handheld.person.context.set_offline(True)
     _pick(handheld, site, "2")
     expect(handheld.status).to_contain_text("1 scan waits")
@@ -109,11 +123,7 @@ def test_wrong_pins_end_the_session_and_lose_no_scan(handheld: Handheld, site: S
 
 
 def test_signing_out_with_waiting_scans_asks_and_keeps_them(handheld: Handheld, site: Site) -> None:
-    picking = _picking(site, 9)
-    handheld.take(f"pickings/{picking}")
-    handheld.page.route("**/picks", lambda route: route.abort())
-    _pick(handheld, site, "2")
-    expect(handheld.status).to_have_text(re.compile("No network.*1 scan waits"))
+    picking = _pick_without_answer(handheld, site)
     handheld.go("menu")
     handheld.press("Sign out")
     expect(handheld.page.get_by_text("It stays on this device")).to_be_visible()
@@ -130,8 +140,7 @@ def test_signing_out_with_waiting_scans_asks_and_keeps_them(handheld: Handheld, 
 def test_end_that_waits_is_the_end_of_the_task_when_it_is_opened_again(
     handheld: Handheld, site: Site
 ) -> None:
-    picking = _picking(site, 9)
-    handheld.take(f"pickings/{picking}")
+    picking = _taken(handheld, site)
     _pick(handheld, site, "2")
     handheld.expect_nothing_waits()
     handheld.page.route("**/finalize", lambda route: route.abort())
@@ -155,11 +164,7 @@ def test_end_that_waits_is_the_end_of_the_task_when_it_is_opened_again(
 def test_signing_in_as_somebody_else_asks_and_keeps_what_waits(
     handheld: Handheld, site: Site
 ) -> None:
-    picking = _picking(site, 9)
-    handheld.take(f"pickings/{picking}")
-    handheld.page.route("**/picks", lambda route: route.abort())
-    _pick(handheld, site, "2")
-    expect(handheld.status).to_have_text(re.compile("No network.*1 scan waits"))
+    _pick_without_answer(handheld, site)
     handheld.reopen()
     handheld.press("Sign in as somebody else")
     expect(handheld.page.get_by_text("1 scan is not sent yet.")).to_be_visible()
@@ -182,11 +187,7 @@ def test_second_tab_takes_over(handheld: Handheld) -> None:
 def test_scans_of_somebody_else_wait_for_their_sign_in(
     handheld: Handheld, new_handheld: NewHandheld, site: Site
 ) -> None:
-    picking = _picking(site, 9)
-    handheld.take(f"pickings/{picking}")
-    handheld.page.route("**/picks", lambda route: route.abort())
-    _pick(handheld, site, "2")
-    expect(handheld.status).to_have_text(re.compile("No network.*1 scan waits"))
+    picking = _pick_without_answer(handheld, site)
     handheld.go("menu")
     handheld.press("Sign out")
     with handheld.page.expect_navigation():
@@ -201,7 +202,7 @@ def test_scans_of_somebody_else_wait_for_their_sign_in(
 
 
 def test_task_is_taken_after_the_sign_in_that_it_needed(handheld: Handheld, site: Site) -> None:
-    picking = _picking(site, 9)
+    picking = _picking(site)
     page, work, tokens = handheld.page, f"**/pickings/{picking}", "**/oauth/token"
     page.route(work, lambda route: route.fulfill(status=401, json={"message": "Unauthorized"}))
     page.route(tokens, lambda route: route.fulfill(status=400, json={"error": "invalid_grant"}))
