@@ -2,7 +2,9 @@
 
 import { browser, calls, CONSOLE, session } from '../core/app.js';
 import { useStorage } from '../core/browser.js';
-import { isUnknown } from '../core/refusal.js';
+import { isUnknown, Outdated } from '../core/refusal.js';
+import { forgetFilters } from '../core/remembered.js';
+import { imported } from '../core/use.js';
 import { timeZone } from '../core/zone.js';
 import { batch, computed, signal } from '../vendor/signals-core.js';
 import { ownerOf, Store } from './store.js';
@@ -32,7 +34,7 @@ export const pending = signal(/** @type {readonly Scan[]} */ ([]));
 export const tasks = signal(/** @type {readonly Task[]} */ ([]));
 
 /** How sending ended last. */
-export const outcome = signal(/** @type {import('./sender.js').Outcome} */ ('sent'));
+export const outcome = signal(/** @type {import('./sender.js').Outcome | 'outdated'} */ ('sent'));
 
 /** What the service said about the company when sending ended last. */
 export const notice = signal('');
@@ -169,7 +171,9 @@ export function parts() {
 /** @returns {Promise<import('./sender.js').Sender>} of the person who works at the device */
 export async function sender() {
   const shared = parts(); // before anything is awaited: the person may leave meanwhile
-  const [{ Sender }, { ServiceClock }] = await Promise.all([import('./sender.js'), import('./clock.js')]);
+  const [{ Sender }, { ServiceClock }] = await imported(() =>
+    Promise.all([import('./sender.js'), import('./clock.js')]),
+  );
   const clock = new ServiceClock(session, browser);
   return new Sender({ ...shared, clock, newKey: browser.newKey, changed: () => void reload() });
 }
@@ -191,15 +195,23 @@ let wake = () => undefined;
  * @param {SignedIn} user
  */
 async function keepSending(user) {
-  const own = await sender();
+  /** @type {import('./sender.js').Sender | null} */
+  let own = null;
   for (let failures = 0; worker.value === user && !isElsewhere.value && isSessionOf(user); ) {
-    const ended = await own.run().catch((error) => {
-      reportError(error); // such as a storage that is full: what waits is tried again
-      return /** @type {const} */ ('unkept');
-    });
+    const ended = await (own === null ? sender() : Promise.resolve(own)).then(
+      async (found) => {
+        own = found;
+        return found.run().catch((error) => {
+          reportError(error); // such as a storage that is full: what waits is tried again
+          return /** @type {const} */ ('unkept');
+        });
+      },
+      // its modules are loaded with a network only, until the worker of the browser has them
+      (error) => (error instanceof Outdated ? /** @type {const} */ ('outdated') : /** @type {const} */ ('unanswered')),
+    );
     batch(() => {
       outcome.value = ended;
-      notice.value = own.notice;
+      notice.value = own?.notice ?? '';
     });
     failures = outcome.value === 'sent' ? 0 : failures + 1;
     const pause = PAUSES[Math.min(failures, PAUSES.length) - 1] ?? 60_000;
@@ -273,6 +285,7 @@ export async function leave() {
   worker.value = null;
   if (user) {
     await store.forgetDone(ownerOf(user));
+    forgetFilters(localStorage, `${user.userId}@${user.tenant}`);
   }
   await vault.forget();
   await session.signOut();

@@ -60,13 +60,16 @@ export async function namedTasks(calls, text, isUsed) {
 }
 
 /**
- * Return who has a task; null if nobody. Who only created pending work does not have it.
+ * Return who has a task; null if nobody. Who only created pending work does not have it. Of a count that
+ * is assigned to nobody, it is who counted last, whom its list does not show.
  *
  * @param {any} row a task, as its list or itself shows it
  * @returns {{id: number, name: string | null} | null}
  */
-export function holderOf({ status, user_id, operator, assigned_to }) {
-  const person = operator ?? assigned_to ?? null;
+export function holderOf({ status, user_id, operator, assigned_to, lines }) {
+  const counted = (lines ?? []).filter((/** @type {any} */ line) => line.counted_by);
+  const last = counted.toSorted((/** @type {any} */ one, /** @type {any} */ other) => (one.counted_at < other.counted_at ? 1 : -1))[0];
+  const person = operator ?? assigned_to ?? last?.counted_by ?? null;
   return status === 'pending' && person?.id === user_id ? null : person;
 }
 

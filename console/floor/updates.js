@@ -22,11 +22,22 @@ function follow(registration) {
   setInterval(() => registration.update().catch(() => undefined), INTERVAL);
   let isAsked = false;
   const isNext = signal(false);
+  const found = signal(0); // releases that wait, beside the one that may wait from the beginning
+  registration.addEventListener('updatefound', () => {
+    const { active, installing } = registration;
+    if (active === null) {
+      return; // the first release: a page that was loaded again would lose the sign-in under way
+    }
+    installing?.addEventListener('statechange', () => {
+      found.value += installing.state === 'installed' ? 1 : 0;
+    });
+  });
   navigator.serviceWorker.addEventListener('controllerchange', () => {
     isNext.value = isAsked;
   });
   effect(() => {
     // Without a PIN the next page needs a network to continue the session.
+    void found.value;
     const isFree = address.value.path.length <= 1 && (vault.isOpen || (navigator.onLine && outcome.value === 'sent'));
     if (isFree && isNext.value) {
       isNext.value = false;

@@ -62,6 +62,20 @@ function effectsOf(task) {
 }
 
 /**
+ * @param {Task} task
+ * @param {readonly Line[]} lines of it with what waits
+ * @param {Entry} entry
+ * @returns {boolean} whether others have done meanwhile what it is for. Goods that arrive are there all
+ *   the same: more of them than was ordered may be received.
+ */
+export function isTaken(task, lines, entry) {
+  const { isBound, asks } = kindOf(task.id);
+  const isArrival = asks.includes('target') && !asks.includes('position');
+  const hasBegun = entry.position !== undefined || entry.product !== undefined;
+  return isBound && !isArrival && hasBegun && candidates(lines, entry).length === 0;
+}
+
+/**
  * @param {Task} task a count
  * @param {readonly Line[]} lines of it with what waits
  * @param {Entry} entry
@@ -130,8 +144,8 @@ export async function entryAfter(task, lines, entry, text) {
   let taken = take(goods);
   if ('unknown' in taken) {
     const more = await lookedUp(task, entry, read);
-    if (more === 'unanswered') {
-      return say('unknown_here', { code: text.slice(0, 60) });
+    if (typeof more === 'string') {
+      return say(more, { code: text.slice(0, 60) });
     }
     goods = joined(goods, more);
     taken = take(goods);
@@ -162,7 +176,7 @@ export async function entryAfter(task, lines, entry, text) {
  * @param {Task} task
  * @param {Entry} entry
  * @param {import('./goods.js').Read} read
- * @returns {Promise<Goods | 'unanswered'>}
+ * @returns {Promise<Goods | 'unknown_here' | 'ask_later'>} or the words of why nobody could say
  */
 async function lookedUp(task, entry, read) {
   const { lookUp } = await import('./look_up.js');
@@ -174,10 +188,14 @@ async function lookedUp(task, entry, read) {
     }
     return found;
   }
-  if (found instanceof Refusal && found.status !== 429 && !isUnknown(found)) {
+  const isLimited = found instanceof Refusal && found.status === 429;
+  if (found instanceof Refusal && !isLimited && !isUnknown(found)) {
     return NO_GOODS;
   }
-  return read.text && isPosition(task, entry) ? { products: [], positions: { [read.text]: null } } : 'unanswered';
+  if (read.text && isPosition(task, entry)) {
+    return { products: [], positions: { [read.text]: null } };
+  }
+  return isLimited ? 'ask_later' : 'unknown_here';
 }
 
 /**

@@ -80,7 +80,13 @@ test('who only created pending work does not have it; who is named has it', () =
   assert.equal(holderOf({ status: 'pending', user_id: 1, operator: ben }), ben);
   assert.equal(holderOf({ status: 'started', user_id: 1, operator: anna }), anna);
   assert.equal(holderOf({ status: 'open', assigned_to: ben }), ben);
-  assert.equal(holderOf({ status: 'open' }), null);
+  const lines = [
+    { counted_by: ben, counted_at: '2026-03-01T09:31:00Z' }, { counted_by: anna, counted_at: '2026-03-01T09:30:00Z' },
+    { counted_by: null, counted_at: null },
+  ];
+  assert.equal(holderOf({ status: 'counting', assigned_to: null, lines }), ben);
+  assert.equal(holderOf({ status: 'counting', assigned_to: anna, lines }), anna);
+  assert.equal(holderOf({ status: 'open', lines: null }), null, 'as lists have them');
 });
 
 test('an empty field is no quantity, and neither is what only programs write', () => {

@@ -24,7 +24,24 @@ export const page = {
 let loseLock = null;
 let tokens = 0;
 
+/** What all tabs keep, as a browser has it: its names are those of the object. */
+class Kept {
+  /** @param {string} name */
+  getItem(name) {
+    return /** @type {any} */ (this)[name] ?? null;
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} value
+   */
+  setItem(name, value) {
+    Object.assign(this, { [name]: value });
+  }
+}
+
 const browser = {
+  localStorage: new Kept(),
   document: { baseURI: 'https://wms.example/console/', visibilityState: 'visible' },
   location: { reload: () => (page.reloads += 1), assign: () => (page.reloads += 1) },
   addEventListener: () => undefined,

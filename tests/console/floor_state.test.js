@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { keepTask, openFloor, page, refused, until } from './floor_page.js';
 
 const state = await import('../../console/floor/state.js');
+const { rememberedList, rememberList } = await import('../../console/core/remembered.js');
 const { browser, session } = await import('../../console/core/app.js');
 
 const PIN = '271828';
@@ -38,6 +39,28 @@ test('a scan is sent at once, and again with its key after a lost answer', async
   assert.ok(keys.length > 1);
   assert.equal(new Set(keys).size, 1);
   assert.equal(state.outcome.value, 'sent');
+});
+
+test('a page that could not load what sends tries it again', async () => {
+  const user = await openFloor();
+  const { newKey } = browser;
+  let isLost = true;
+  Object.defineProperty(browser, 'newKey', {
+    configurable: true,
+    get: () => {
+      if (isLost) {
+        throw new TypeError('Failed to fetch dynamically imported module');
+      }
+      return newKey;
+    },
+  });
+  await state.begin(user);
+  await until(() => state.outcome.value === 'unanswered');
+  isLost = false;
+  await keepTask('pickings/1', { lines: [] });
+  await picked();
+  await until(() => count('done') === 1);
+  Object.defineProperty(browser, 'newKey', { value: newKey, writable: true, configurable: true, enumerable: true });
 });
 
 test('what is refused is a decision, and what stands behind it waits', async () => {
@@ -209,8 +232,10 @@ test('who leaves takes the session and what is done along; what waits stays', as
   await keepTask('pickings/2', { lines: [] });
   cut();
   await picked();
+  rememberList(localStorage, session.owner, 'clients', { filters: { search: 'Berta' } });
   await state.leave();
   assert.equal(await state.vault.sealed(), undefined);
+  assert.deepEqual(rememberedList(localStorage, '7@acme', 'clients').filters, {});
   assert.equal(session.user.value, null);
   assert.deepEqual((await state.store.tasks('acme/7')).map(({ id }) => id), ['pickings/1']);
   assert.equal((await state.store.pending()).length, 1);

@@ -9,6 +9,13 @@ const { keepUpdated } = await import('../../console/floor/updates.js');
 
 const TOKEN = 'stowage.refresh_token';
 
+/** @type {Record<string, () => void>} what the page hears of the next release */
+let heard = {};
+const listen = (/** @type {string} */ name, /** @type {() => void} */ then) => (heard[name] = then);
+
+/** @type {{waiting: object | null, active: object | null, installing: {state: string}}} */
+let registration;
+
 /** What the page said to the next release that waits. */
 let said = /** @type {string[]} */ ([]);
 let change = () => undefined;
@@ -23,10 +30,17 @@ beforeEach(async () => {
   said = [];
   const own = said;
   state.outcome.value = 'sent';
-  const waiting = { postMessage: (/** @type {string} */ message) => own.push(message) };
+  const made = {
+    waiting: { postMessage: (/** @type {string} */ message) => own.push(message) },
+    active: {},
+    installing: { state: 'installing', addEventListener: listen },
+    update: async () => undefined,
+    addEventListener: listen,
+  };
+  registration = made;
   Object.assign(globalThis.navigator, {
     serviceWorker: {
-      register: async () => ({ waiting, update: async () => undefined }),
+      register: async () => made,
       addEventListener: (/** @type {string} */ _name, /** @type {() => undefined} */ then) => (change = then),
     },
   });
@@ -47,6 +61,31 @@ test('the next release is used between two tasks, and the session goes on', asyn
   assert.deepEqual(said, ['activate']);
   change();
   assert.deepEqual([page.reloads, page.tab.has(TOKEN)], [1, true]);
+});
+
+test('a release that is ready while the list of tasks is shown is used at once', async () => {
+  show();
+  const { waiting } = registration;
+  registration.waiting = null;
+  await begin();
+  heard['updatefound']?.();
+  heard['statechange']?.();
+  assert.deepEqual(said, []);
+  [registration.waiting, registration.installing.state] = [waiting, 'installed'];
+  heard['statechange']?.();
+  assert.deepEqual(said, ['activate']);
+});
+
+test('the first release of a browser loads no page again', async () => {
+  show();
+  const { waiting } = registration;
+  [registration.waiting, registration.active] = [null, null];
+  await begin();
+  heard = { updatefound: heard['updatefound'] ?? assert.fail() };
+  heard['updatefound']?.();
+  [registration.waiting, registration.installing.state] = [waiting, 'installed'];
+  heard['statechange']?.();
+  assert.deepEqual(said, []);
 });
 
 test('a task that was opened meanwhile is not left: the page is loaded again after it', async () => {

@@ -81,6 +81,27 @@ test('the next pick begins at the position as long as something is open there', 
   assert.deepEqual(await work.recordEntry(kept('pickings/1'), { ...AT, qty: 7 }), {});
 });
 
+test('goods that others took meanwhile are not asked for; goods that arrive are there all the same', async () => {
+  await picking();
+  const isTaken = (/** @type {Entry} */ entry) => work.isTaken(kept('pickings/1'), work.linesOf(kept('pickings/1')), entry);
+  assert.deepEqual([isTaken({}), isTaken(AT), isTaken({ position: 'A-1' })], [false, false, false]);
+  await keepTask('pickings/1', { lines: [{ ...PICKED, picked_qty: 9 }, { ...PICKED, bin_code: 'A-2' }] }, { goods: GOODS });
+  assert.deepEqual([isTaken({}), isTaken(AT), isTaken({ position: 'A-1' })], [false, true, true]);
+  await keepTask('receipts/1', { document: { id: 5 }, lines: [{ item_code: 'BOLT', qty: 9 }] });
+  await state.store.changeTask('acme/7', 'receipts/1', (task) => ({
+    ...task,
+    resources: {
+      ...task.resources,
+      'entry-documents/5': { lines: [{ item_code: 'BOLT', qty: 9, received_qty: 9 }], receiptThen: { lines: [] } },
+    },
+  }));
+  await state.reload();
+  assert.equal(work.isTaken(kept('receipts/1'), work.linesOf(kept('receipts/1')), { product: BOLT }), false);
+  const packed = { ...LINE, qty: 1, packed_qty: 1 };
+  await keepTask('packing-orders/1', { lines: [packed], handling_units: [] }, { goods: GOODS });
+  assert.equal(work.isTaken(kept('packing-orders/1'), work.linesOf(kept('packing-orders/1')), { unit: 'HU-1' }), false);
+});
+
 test('one unit and a serial number need no question for the quantity', async () => {
   const saw = { ...PICKED, item_code: 'SAW', qty: 2 };
   await keepTask('pickings/1', { lines: [{ ...PICKED, qty: 1 }, saw] }, { goods: GOODS });
@@ -119,10 +140,10 @@ test('without a network a position is taken as it is, and other codes are not', 
 test('what the service could not look up is not called unknown', async () => {
   await picking();
   const said = async () => work.entryAfter(kept('pickings/1'), work.linesOf(kept('pickings/1')), { position: 'A-1' }, 'NUT');
-  for (const refusal of [refused('rate_limited', 429), refused('internal_error', 500)]) {
-    page.answer = () => refusal.clone();
-    assert.match(String(await said()), /no network to look it up: NUT/);
-  }
+  page.answer = () => refused('internal_error', 500);
+  assert.match(String(await said()), /no network to look it up: NUT/);
+  page.answer = () => refused('rate_limited', 429);
+  assert.match(String(await said()), /Too many requests .*: NUT/);
   page.answer = () => refused('forbidden', 403);
   assert.equal(await said(), 'Unknown: NUT');
 });

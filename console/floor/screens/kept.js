@@ -31,7 +31,8 @@ function Person({ owner, scans }) {
   const [isAsking, setAsking] = useState(false);
   const [, id = ''] = owner.split('/');
   const { result } = useLoaded(owner, async (signal) => {
-    const { body } = await calls.read('GET /users/{id}', { parameters: { id }, signal });
+    const isOwn = owner === parts().owner; // whom everybody may read
+    const { body } = await calls.read('GET /users/{id}', { parameters: { id: isOwn ? 'me' : id }, signal });
     return body.data.name;
   });
   const count = scans.length;

@@ -84,7 +84,7 @@ function screenOf([kind, id]) {
 }
 
 /** Ends of sending that have words of their own. */
-const TROUBLES = /** @type {const} */ (['limited', 'suspended', 'cancelled', 'moved', 'unkept']);
+const TROUBLES = /** @type {const} */ (['limited', 'suspended', 'cancelled', 'moved', 'unkept', 'outdated']);
 
 /** What is known of the connection, and what waits. */
 function Bar() {

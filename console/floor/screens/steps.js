@@ -1,7 +1,7 @@
 /** The steps of a task: one question at a time. */
 
 import { fieldLabel } from '../../core/words.js';
-import { useRef, useState } from '../../vendor/hooks.js';
+import { useEffect, useRef, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Lazy } from '../../components/lazy.js';
 import { soundWrong } from '../feedback.js';
@@ -12,7 +12,7 @@ import { inTurn, right, useScans, wrong } from '../scanning.js';
 import { announcedDate, candidates, nextAsk, openQty } from '../steps.js';
 import { say } from '../words.js';
 import {
-  endOf, entryAfter, isCounted, linesOf, presetQty, recordEntry, recordNothing, taskOf, uncountedAt,
+  endOf, entryAfter, isCounted, isTaken, linesOf, presetQty, recordEntry, recordNothing, taskOf, uncountedAt,
 } from '../work.js';
 import { ScanField } from './scan_field.js';
 import { Undo } from './undo.js';
@@ -79,6 +79,19 @@ export function Steps({ task }) {
   const press = (act) => inTurn(() => current.current === entry && act());
   /** @param {Entry} given what somebody typed or chose */
   const answer = (given) => press(() => proceed({ ...entry, ...given }));
+
+  const isGone = isTaken(task, lines, entry);
+  useEffect(() => {
+    if (isGone) {
+      press(() => {
+        const latest = taskOf(task.id) ?? task;
+        if (isTaken(latest, linesOf(latest), entry)) {
+          setEntry({});
+          wrong(say('taken_meanwhile', { goods: entryText(entry) }));
+        }
+      });
+    }
+  }, [isGone]);
 
   useScans(async (text) => {
     if (isEndShown) {

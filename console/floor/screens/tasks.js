@@ -26,7 +26,7 @@ import { ScreenTitle } from './title.js';
  * @property {string[]} codes that a scan may name it by
  */
 
-/** Milliseconds between two looks for new tasks. */
+/** Milliseconds between two looks for new tasks, for each page of them. */
 const INTERVAL = 30_000;
 
 export function TaskList() {
@@ -37,9 +37,9 @@ export function TaskList() {
     Promise.all(kinds.map((kind) => readTasks(calls, kind, pages, signal))),
   );
   useEffect(() => {
-    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), INTERVAL);
+    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), INTERVAL * pages);
     return () => clearInterval(timer);
-  }, []);
+  }, [pages]);
   const hasEnded = scans.value.some(({ isEnd, status }) => isEnd && status === 'done');
   useEffect(() => {
     void (hasEnded && forgetEnded().catch(reportError));

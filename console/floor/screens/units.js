@@ -25,12 +25,14 @@ const TYPES = /** @type {const} */ (['carton', 'pallet', 'tote', 'other']);
 export function Units({ task, unit, onUnit, onClosed }) {
   const [error, setError] = useState(/** @type {unknown} */ (null));
   const [action] = useState(newAction);
+  const [asked, setAsked] = useState('');
   if (unit !== undefined) {
     return h(Closing, { task, unit: unitOf(task, unit), onClosed });
   }
   /** @param {typeof TYPES[number]} type */
   const create = async (type) => {
     setError(null);
+    setAsked(type);
     try {
       const parameters = { id: task.id.split('/')[1] ?? '' };
       const { body } = await action.run((key) =>
@@ -49,7 +51,12 @@ export function Units({ task, unit, onUnit, onClosed }) {
       h('button', { type: 'button', key: one.id, onClick: () => onUnit(one.code) }, one.code),
     ),
     ...TYPES.map((type) =>
-      h('button', { type: 'button', key: type, onClick: () => void create(type) }, say('new_unit', { type: valueLabel(type) })),
+      h(
+        'button',
+        // without an answer there may be one already: only the same request finds it
+        { type: 'button', key: type, disabled: action.isOpen && type !== asked, onClick: () => void create(type) },
+        say('new_unit', { type: valueLabel(type) }),
+      ),
     ),
   ]);
 }

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Error, Locator, expect
 
 from tests.e2e.console.floor.handheld import PIN, Handheld
 from tests.e2e.console.floor.records import Movement, Records
@@ -18,6 +18,8 @@ from tests.e2e.console.person import PATIENCE_MS
 
 _PATIENCE_SECONDS = 3 * PATIENCE_MS / 1000
 """Longest wait for what the stack does: it starts the functions again that were killed."""
+_GONE_MS = 10_000
+"""Longest wait for a field that was there a moment ago."""
 _DISCARD, _AGAIN, _LEAVE = "Discard the scan", "Try again", "Leave to the supervisor"
 
 
@@ -74,7 +76,12 @@ class Worker:
         if not qty.is_visible() or (is_bound and float(qty.input_value()) < movement.qty):
             assert is_bound, self._shown(".result").inner_text()
             return self._give_up()
-        handheld.confirm(str(movement.qty))
+        try:
+            qty.fill(str(movement.qty), timeout=_GONE_MS)
+            self._button("Confirm").click(timeout=_GONE_MS)
+        except Error:  # others have picked the goods, so they are not asked for any more
+            expect(self._shown(".result.wrong")).to_be_visible()
+            return self._give_up()
         if is_receipt:
             handheld.scan(movement.position)
             expect(handheld.page.get_by_label("Scan the product")).to_be_visible()
