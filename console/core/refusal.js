@@ -15,6 +15,7 @@ export class Refusal extends Error {
    * @param {Problem[]} [details.problems] all problems of the request
    * @param {number | null} [details.retryAfter] seconds to wait before a repetition
    * @param {Record<string, unknown>} [details.error] `error` of the envelope
+   * @param {string | null} [details.date] when the service answered, by its clock
    */
   constructor(status, code, message, details = {}) {
     super(message);
@@ -25,6 +26,7 @@ export class Refusal extends Error {
     this.problems = details.problems ?? [];
     this.retryAfter = details.retryAfter ?? null;
     this.error = details.error ?? {};
+    this.date = details.date ?? null;
   }
 }
 
@@ -107,6 +109,7 @@ export async function refusalOf(response) {
       problems: problems.filter(isProblem),
       retryAfter: Number.isFinite(seconds) ? seconds : null,
       error,
+      date: response.headers.get('Date'),
     },
   );
 }

@@ -4,6 +4,7 @@
  */
 
 import { isUnknown, Refusal, SessionEnded } from '../core/refusal.js';
+import { aheadOf } from './clock.js';
 
 /**
  * @typedef {import('../core/calls.js').Calls} Calls
@@ -101,7 +102,7 @@ export class Sender {
           held.add(scan.task);
           continue;
         }
-        await this.#refuse(scan, troubleOf(error));
+        await this.#refuse(scan, error);
       }
       this.changed();
     }
@@ -225,10 +226,16 @@ export class Sender {
 
   /**
    * @param {Scan} scan
-   * @param {import('./store.js').Trouble} trouble
+   * @param {unknown} error
    */
-  async #refuse(scan, trouble) {
-    await this.#changeWaiting(scan, (kept) => ({ ...kept, status: 'refused', trouble }));
+  async #refuse(scan, error) {
+    const trouble = troubleOf(error);
+    const date = error instanceof Refusal ? error.date : null;
+    await this.#changeWaiting(
+      scan,
+      (kept) => ({ ...kept, status: 'refused', trouble }),
+      (kept) => withTime(kept, date),
+    );
   }
 
   /**
@@ -329,18 +336,27 @@ export function subjectOf({ operation, parameters }) {
  *
  * @param {import('./store.js').Task} task
  * @param {string} path of what is shown
- * @param {{body: any, etag: string | null}} answer
+ * @param {{body: any, etag: string | null, date?: string | null}} answer
  * @returns {import('./store.js').Task}
  */
-export function withAnswer(task, path, { body: { data }, etag }) {
+export function withAnswer(task, path, { body: { data }, etag, date }) {
   const { [path]: _, ...others } = task.etags;
   const etags = etag === null ? others : { ...others, [path]: etag };
   const before = task.resources[path];
   const isPart = data.id === undefined;
   const lines = isPart ? joinedLines(before.lines, data.lines) : (data.lines ?? before?.lines);
   const resources = { ...task.resources, [path]: { ...before, ...data, lines } };
-  return { ...task, etags, resources, changes: task.changes + 1 };
+  return withTime({ ...task, etags, resources, changes: task.changes + 1 }, date);
 }
+
+/**
+ * Return a task with what an answer says of the clock of the device, which may be set while it lasts.
+ *
+ * @param {import('./store.js').Task} task
+ * @param {string | null | undefined} date
+ * @returns {import('./store.js').Task}
+ */
+const withTime = (task, date) => (date ? { ...task, ahead: aheadOf(date) } : task);
 
 /**
  * @param {any[]} before

@@ -54,7 +54,7 @@ import { openDB } from '../vendor/idb.js';
  * @property {string | null} warehouse code
  * @property {number} changes how often a scan of it was sent or answered: what was read before is old
  * @property {number} [ahead] milliseconds by which the clock of the device was ahead of that of the
- *   service when the task was read
+ *   service when it last answered
  * @property {import('./goods.js').Goods} goods
  * @property {'none' | 'position' | 'batch' | 'any'} [substitution] what may be picked instead of what
  *   the lines name

@@ -24,12 +24,14 @@ class FakeService {
     this.fault = () => undefined;
     /** @type {(body: any) => Refusal | null} */
     this.refuses = () => null;
+    /** @type {string | null} of its answers */
+    this.date = null;
   }
 
   /** @param {string} path */
   shown(path) {
     const texts = this.picked[path] ?? [];
-    return { body: { data: { id: path, lines: [...texts] } }, etag: `"${texts.join()}"` };
+    return { body: { data: { id: path, lines: [...texts] } }, etag: `"${texts.join()}"`, date: this.date };
   }
 
   /**

@@ -38,6 +38,25 @@ test('a refused scan stops its task and no other; again asks with another key', 
   assert.equal(service.known.has('key-1'), false);
 });
 
+test('a clock that is set while a task lasts is noticed with the next answer, also with a refusal', async () => {
+  const { store, sender, service } = await prepared();
+  const hourLater = new Date(Date.now() + HOUR).toUTCString();
+  const behind = async () => ((await store.task(OWNER, 'pickings/1'))?.ahead ?? 0) < -HOUR / 2;
+  await scan(store, sender, 1, 'a');
+  await sender.run();
+  assert.equal(await behind(), false);
+  service.refuses = () => new Refusal(422, 'validation_failed', 'No.', { date: hourLater });
+  await scan(store, sender, 1, 'b');
+  await sender.run();
+  assert.equal(await behind(), true);
+  service.refuses = () => null;
+  service.date = new Date().toUTCString();
+  await sender.decide(/** @type {Scan} */ ((await store.scans(OWNER)).at(-1)), 'skip');
+  await scan(store, sender, 1, 'c');
+  await sender.run();
+  assert.equal(await behind(), false);
+});
+
 test('what is skipped is gone, what is left stays on the device, and both let the task go on', async () => {
   const { store, sender, service } = await prepared();
   for (const text of ['a', 'b', 'c']) {
