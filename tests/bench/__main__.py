@@ -110,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Each table says of which commit it is.
         write = Page().replace if options.only else Page().write
         write(tables, state.measured())
-    broken = breaches(BARS, tables)
+    # Of what CI compares, a unit test judges the recorded figures.
+    broken = [] if options.compare else breaches(BARS, tables)
     for breach in broken:
         console.print(f"[red]{breach}[/red]", soft_wrap=True)
     compared = not options.compare or _compare(tables, console, record=options.record_baseline)
