@@ -51,10 +51,12 @@ class _Caught:
 
     now_ms = 0
     outbox = _NoOutbox()
+    use_case_id = ""
 
     def __init__(self, store: Store, shard: int, counts: dict[Key, Counter[str]]) -> None:
         self.store = store
         self.items: list[Item] = []
+        self.gathered: dict[str, object] = {}
         self._shard, self._counts = shard, counts
 
     def insert(self, item: Item) -> None:
