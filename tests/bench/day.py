@@ -17,7 +17,6 @@ from itertools import batched
 from typing import Any
 
 from operations import scenarios
-from shared.http.slow_requests import RequestSlot
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
 from tests import prices
@@ -68,8 +67,6 @@ _LISTS: Sequence[tuple[int, str, Mapping[str, str]]] = (
 def measure() -> list[Table]:
     """Replay a part of the day."""
     with bench_stack() as bench, open_webhook_scenario(bench.stack, bench.patch) as webhooks:
-        # Whether a request is slow depends on the load of the machine.
-        bench.patch.setattr(RequestSlot, "take_if_slow", lambda _: None)
         day = _Day(bench.stack, bench.aws_faults, webhooks)
         day.prepare()
         day.replay(SHARE)

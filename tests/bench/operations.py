@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from shared.http.slow_requests import RequestSlot
 from tests.bench.bench_stack import bench_stack
 from tests.bench.report import Table
 from tests.dynamodb.request_cost import Gauge, Measurement
@@ -21,12 +20,10 @@ def compared() -> list[Table]:
     One request each, with an Idempotency-Key, in a warm execution environment. Each line of a
     document has a different product, and the products are stored at ten positions. Work that is
     cancelled or reverted has received or picked goods on every line; a picking that is finalized
-    short also releases an allocation on every line. No request takes the slot of a slow one: some
-    would need it or not, depending on which of their concurrent reads ends first.
+    short also releases an allocation on every line.
     """
     table = Table(TITLE, {"operation": "", orders.MORE: "g", **dict.fromkeys(BARRED, "g")})
     with bench_stack() as bench:
-        bench.patch.setattr(RequestSlot, "take_if_slow", lambda _: None)
         for measured in measurements(bench.gauge):
             _add(table, measured)
         for measured, more in orders.orders_compared(bench.gauge):
