@@ -257,6 +257,11 @@ function Now({ line, entry, kind, task }) {
  */
 function Quantity({ preset, open, mayBeZero, mayExceed, isCounted, onQty }) {
   const [warned, setWarned] = useState(NaN);
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const shown = useRef(preset);
+  if (field.current === null || document.activeElement !== field.current) {
+    shown.current = preset; // what others do meanwhile does not change a field that somebody fills in
+  }
   /** @param {SubmitEvent} event */
   const submit = (event) => {
     event.preventDefault();
@@ -280,10 +285,11 @@ function Quantity({ preset, open, mayBeZero, mayExceed, isCounted, onQty }) {
     h('label', {}, [
       h('span', { class: 'ask' }, say('ask_qty')),
       h('input', {
+        ref: field,
         name: 'qty',
         inputMode: 'decimal',
         autocomplete: 'off',
-        defaultValue: String(preset).replace('.', decimalSign()),
+        defaultValue: String(shown.current).replace('.', decimalSign()),
         maxLength: 16,
       }),
     ]),
