@@ -12,6 +12,7 @@ so Python would otherwise compile every module again at each cold start.
 
 import argparse
 import compileall
+import gzip
 import json
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from py_compile import PycInvalidationMode
+from typing import Any
 
 from functions.console import content
 from shared.kernel import precompiled
@@ -166,6 +168,27 @@ def trim_endpoints(packages: Path) -> None:
     path.write_text(json.dumps(document, sort_keys=True))
 
 
+def omit_documentation(packages: Path) -> None:
+    """Remove the texts of the descriptions of AWS services, four fifths of what a client parses."""
+    for path in (packages / "botocore" / "data").glob("*/*/*.json.gz"):
+        described = json.loads(gzip.decompress(path.read_bytes()))
+        text = json.dumps(_without_documentation(described), separators=(",", ":"))
+        path.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def _without_documentation(described: Any) -> Any:
+    """Return a description without its texts; a member of a shape may have their name."""
+    if isinstance(described, list):
+        return [_without_documentation(one) for one in described]
+    if not isinstance(described, dict):
+        return described
+    return {
+        name: _without_documentation(one)
+        for name, one in described.items()
+        if name != "documentation" or not isinstance(one, str)
+    }
+
+
 def omit_docstrings(packages: Path) -> None:
     """Let botocore's clients have no docstrings, which only a reader needs.
 
@@ -235,6 +258,7 @@ def main() -> None:
     omit_docstrings(build / "DependenciesLayer" / "python")
     for layer in ("DependenciesLayer", *EXTRA_LAYERS):
         remove_paths(unused_files(build / layer / "python"))
+    omit_documentation(build / "DependenciesLayer" / "python")
     if wrong := list(wrong_binaries(build, options.architecture)):
         sys.exit("\n".join(wrong))
     code = build / "SharedLayer/python/shared/kernel" / precompiled.FILE.name

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
 from shared.http.routes import FileResponse, OperationOptions, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.fields import Parameters
 from shared.kernel.list_parameters import Ids, Integer
 from shared.warehouse.catalog.labels import product_label, product_labels
 from shared.warehouse.labels.code_label import SIZES, CodeLabel, LabelSize
@@ -30,10 +31,8 @@ _PDF, _ZPL = "application/pdf", "application/zpl"
 _READ: OperationOptions = {"scope": "pickings:read", "response": _PDF, "errors": ("conflict",)}
 
 
-class LabelParameters(BaseModel):
+class LabelParameters(Parameters):
     """Query parameters of a label."""
-
-    model_config = ConfigDict(extra="ignore")
 
     format: Literal["pdf", "zpl"] = Field(
         default="pdf", description="`zpl` is for label printers of 203 dpi, in UTF-8."
@@ -164,10 +163,8 @@ def _code_labels(
     return FileResponse(code_labels_pdf(labels), f"{name}.pdf")
 
 
-class SlipParameters(BaseModel):
+class SlipParameters(Parameters):
     """Query parameters of a packing slip."""
-
-    model_config = ConfigDict(extra="ignore")
 
     part: Annotated[Integer, Field(ge=1)] | None = Field(
         default=None, description="One part of a long packing slip, from 1 on."

@@ -78,7 +78,7 @@ from shared.kernel.observability import (
 from shared.kernel.sent_request import SentRequest
 from shared.kernel.tracing import span
 from shared.kernel.validation import InvalidBody
-from shared.warehouse.approvals.models import ApprovalNotRequested
+from shared.warehouse.approvals.need import ApprovalNotRequested
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

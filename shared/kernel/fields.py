@@ -58,6 +58,12 @@ class Input(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore", defer_build=True)
 
 
+class Parameters(BaseModel):
+    """Base of query parameters, which are text; unknown ones are ignored."""
+
+    model_config = ConfigDict(extra="ignore", defer_build=True)
+
+
 class Stored(BaseModel):
     """Base of stored entities, of their parts and of response models.
 

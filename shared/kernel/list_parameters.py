@@ -7,7 +7,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainValidator,
     ValidationError,
@@ -32,7 +31,7 @@ from shared.kernel.db.lists.query import ListQuery
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import MAX_WORDS, SEARCH, first_beginnings, words_of
 from shared.kernel.db.store import Store
-from shared.kernel.fields import MAX_ID, Day, Moment, Stored, Term
+from shared.kernel.fields import MAX_ID, Day, Moment, Parameters, Stored, Term
 
 type Text = Term
 """A filter by equality."""
@@ -154,13 +153,11 @@ def _cursor(value: object) -> Cursor:
         raise PydanticCustomError("cursor", NOT_OF_THIS_LIST) from None
 
 
-class ListParameters(BaseModel):
+class ListParameters(Parameters):
     """page, per_page, sort, updated_since, cursor and include; a list adds its sorts and filters.
 
     With a cursor, `shared.http` sets page and per_page to those of the cursor.
     """
-
-    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     page: Annotated[Integer, Field(ge=1)] = 1
     per_page: Annotated[

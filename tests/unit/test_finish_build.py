@@ -1,7 +1,10 @@
 """The build keeps what the functions use, for the processor on which they run."""
 
+import gzip
+import json
 import re
 import runpy
+import shutil
 from pathlib import Path
 
 import botocore
@@ -16,6 +19,7 @@ from tools.finish_build import (
     KEPT_SERVICES,
     TOOL_PACKAGES,
     omit_docstrings,
+    omit_documentation,
     wrong_binaries,
 )
 
@@ -83,6 +87,29 @@ def test_what_botocore_imports_of_its_docstrings_is_there(tmp_path: Path) -> Non
     assert {path.name for path in docs.iterdir()} == {"__init__.py", "docstring.py", "utils.py"}
     found = runpy.run_path(str(docs / "docstring.py"))
     assert {found[name](x=1) for names in imported for name in names.split(", ")} == {None}
+
+
+def test_descriptions_of_services_have_their_shapes_without_texts(tmp_path: Path) -> None:
+    def described(packages: Path) -> str:
+        path = packages / "botocore/data/kms/2014-11-01/service-2.json.gz"
+        return gzip.decompress(path.read_bytes()).decode()
+
+    installed = Path(botocore.__path__[0]).parent
+    shutil.copytree(installed / "botocore/data/kms", tmp_path / "botocore/data/kms")
+    before = json.loads(described(installed))
+    before["shapes"]["KeyMetadata"]["members"]["documentation"] = {"shape": "String"}
+    file = tmp_path / "botocore/data/kms/2014-11-01/service-2.json.gz"
+    file.write_bytes(gzip.compress(json.dumps(before).encode()))
+    for _ in range(2):  # a build may be finished again
+        omit_documentation(tmp_path)
+
+    assert '"documentation":"' not in described(tmp_path)
+    after = json.loads(described(tmp_path))
+    assert after["operations"].keys() == before["operations"].keys()
+    for name, shape in before["shapes"].items():
+        kept = after["shapes"][name]
+        assert kept.keys() == shape.keys() - {"documentation"}
+        assert kept.get("members", {}).keys() == shape.get("members", {}).keys()
 
 
 def test_the_function_of_tools_keeps_the_packages_that_it_imports() -> None:

@@ -103,7 +103,7 @@ _CATCH_ALL_NAMES = {"common", "helpers", "misc", "utils"}
 _ENTRY_POINTS = {
     "adjustment_lines", "adjustment_models", "allocation", "changes", "codes", "dispatch",
     "drafts", "expiry", "file_rows", "gtins", "level_book", "lines", "listed_objects",
-    "models", "picks", "posting", "reading",
+    "models", "need", "picks", "posting", "reading",
     "renames", "service", "several_lines", "undo_picks", "unit_quantities", "values", "vocabulary",
 }  # fmt: skip
 """Modules of a subject that another subject may import. Never a repository: only the subject that

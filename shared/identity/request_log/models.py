@@ -3,11 +3,11 @@
 from datetime import date
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.db.lists.cursor import NOT_OF_THIS_LIST
-from shared.kernel.fields import Moment, Stored, Term, Timestamp
+from shared.kernel.fields import Moment, Parameters, Stored, Term, Timestamp
 from shared.kernel.list_parameters import Integer
 
 KEPT_DAYS = 7
@@ -29,10 +29,8 @@ def _known_place(text: str) -> str:
     return text
 
 
-class RequestLogParameters(BaseModel):
+class RequestLogParameters(Parameters):
     """Query parameters of the request log."""
-
-    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     client: Term | None = Field(
         default=None,

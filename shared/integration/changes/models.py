@@ -4,7 +4,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -14,7 +13,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from shared.integration.changes.listed_objects import LISTED_OBJECTS
-from shared.kernel.fields import Stored, Timestamp
+from shared.kernel.fields import Parameters, Stored, Timestamp
 from shared.kernel.list_parameters import Integer, OneOf
 
 MAX_ENTRIES = 500
@@ -45,10 +44,8 @@ type Position = Annotated[Integer, Field(ge=0, le=10**15 - 1)]
 """A position of the feed, or its epoch."""
 
 
-class ChangesParameters(BaseModel):
+class ChangesParameters(Parameters):
     """Query parameters of the feed."""
-
-    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     after: Position = Field(
         default=0, description="Only transactions behind this position; 0 is the beginning."

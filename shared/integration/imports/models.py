@@ -4,11 +4,11 @@ import operator
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from shared.integration.imports.languages import Language
-from shared.kernel.fields import Input, Line, Stored, Timestamp
+from shared.kernel.fields import Input, Line, Parameters, Stored, Timestamp
 from shared.kernel.list_parameters import OneOf, PeriodParameters
 from shared.kernel.uploaded_file import MAX_FILE_NAME, UploadedFile
 
@@ -246,9 +246,7 @@ class ImportParameters(PeriodParameters):
     kind: ImportKind | None = None
 
 
-class TemplateParameters(BaseModel):
+class TemplateParameters(Parameters):
     """Query parameters of a template."""
-
-    model_config = ConfigDict(extra="ignore")
 
     lang: Language = Field(default="en", description="Language of the headers and instructions.")

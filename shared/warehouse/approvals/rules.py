@@ -9,12 +9,12 @@ from shared.kernel.fields import json_number, plain
 from shared.kernel.json_text import dumps
 from shared.kernel.sent_request import SentRequest
 from shared.warehouse.approvals.models import (
-    ApprovalNeed,
     ApprovalRequester,
     ApprovalStatus,
     OpenApproval,
     StoredApproval,
 )
+from shared.warehouse.approvals.need import ApprovalNeed
 
 LIFETIME_MS = 24 * 3_600_000
 USED_MS = 60_000

@@ -20,13 +20,8 @@ from shared.kernel.sent_request import SentRequest
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.approvals import repository, rules
 from shared.warehouse.approvals.actions import ACTIONS
-from shared.warehouse.approvals.models import (
-    ApprovalDecision,
-    ApprovalNeed,
-    ApprovalNotRequested,
-    Approver,
-    StoredApproval,
-)
+from shared.warehouse.approvals.models import ApprovalDecision, Approver, StoredApproval
+from shared.warehouse.approvals.need import ApprovalNeed, ApprovalNotRequested
 from shared.warehouse.approvals.repository import APPROVALS
 
 PERMISSION = "approvals.grant"

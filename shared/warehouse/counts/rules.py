@@ -7,7 +7,7 @@ from shared.kernel.clock import Instant, milliseconds_of
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, given_fields, invalid_fields, of_valid_fields
-from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
+from shared.warehouse.approvals.need import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.counts.models import (
     CLOCK_TOLERANCE_MS,

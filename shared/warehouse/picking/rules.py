@@ -8,7 +8,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, given_fields
-from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
+from shared.warehouse.approvals.need import ApprovalNeed, ApprovedResource
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.picking.models import (
     Allocation,

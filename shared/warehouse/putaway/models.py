@@ -4,10 +4,10 @@ import re
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from shared.kernel.fields import Number, Stored
+from shared.kernel.fields import Number, Parameters, Stored
 from shared.kernel.list_parameters import Text
 
 MAX_SUGGESTIONS = 5
@@ -22,10 +22,8 @@ def _quantity(value: object) -> Decimal:
     return Decimal(text)
 
 
-class PutawayParameters(BaseModel):
+class PutawayParameters(Parameters):
     """Query parameters of the suggestions: the goods to put away."""
-
-    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     warehouse: Text
     item_code: Text

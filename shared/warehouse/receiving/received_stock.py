@@ -16,7 +16,8 @@ from shared.kernel.errors import Conflict, Problem, RuleBlocked, ServiceError, V
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.approvals import service as approvals
-from shared.warehouse.approvals.models import ApprovalNeed, Approver
+from shared.warehouse.approvals.models import Approver
+from shared.warehouse.approvals.need import ApprovalNeed
 from shared.warehouse.catalog.lines import parts_of
 from shared.warehouse.catalog.several_lines import SentLines
 from shared.warehouse.documents import service as documents

@@ -7,7 +7,7 @@ from decimal import ROUND_FLOOR, Decimal
 from shared.kernel.errors import Problem
 from shared.kernel.fields import LEAST_QUANTITY, ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields
-from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
+from shared.warehouse.approvals.need import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods, tracking_problems
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Difference, DifferenceKind, Document, DocumentLine

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from shared.kernel.fields import (
     MAX_ID,
@@ -13,6 +13,7 @@ from shared.kernel.fields import (
     Identifier,
     Input,
     Number,
+    Parameters,
     Stored,
     distinct,
     exactly_one_of,
@@ -52,10 +53,8 @@ class Need:
         return self.needed - sum((line.qty for line in self.lines), ZERO)
 
 
-class ReplenishmentParameters(BaseModel):
+class ReplenishmentParameters(Parameters):
     """Query parameters of the list of pick faces below their minimum."""
-
-    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     warehouse: Text
     after: Annotated[Integer, Field(ge=0, le=MAX_ID)] = 0

@@ -1,7 +1,6 @@
 """The goods of a work, as devices keep them that scan without a network."""
 
-from pydantic import BaseModel
-
+from shared.kernel.fields import Stored
 from shared.warehouse.catalog.models import PackagedGtin
 
 MAX_GOODS = 1000
@@ -15,7 +14,7 @@ GOODS_TEXT = (
 """The description of the routes."""
 
 
-class WorkProduct(BaseModel):
+class WorkProduct(Stored):
     """A product, and what stands for it on labels: its code, barcode and GTINs."""
 
     id: int
@@ -27,14 +26,14 @@ class WorkProduct(BaseModel):
     gtins: list[PackagedGtin]
 
 
-class WorkPosition(BaseModel):
+class WorkPosition(Stored):
     """A position, and its place in the order of picking."""
 
     bin_code: str
     pick_sequence: int | None
 
 
-class WorkGoods(BaseModel):
+class WorkGoods(Stored):
     """The products and positions of a receipt, picking, count or other work."""
 
     whs_code: str | None

@@ -26,7 +26,7 @@ from shared.kernel.db.unit_of_work import Prefetched
 from shared.kernel.errors import Conflict, Problem, ServiceError, StaleState, ValidationFailed
 from shared.kernel.fields import ZERO, json_number
 from shared.kernel.validation import Checked, InvalidBody, problems_of
-from shared.warehouse.approvals.models import ApprovalNeed
+from shared.warehouse.approvals.need import ApprovalNeed
 from shared.warehouse.catalog.service import product_key
 from shared.warehouse.catalog.unit_quantities import in_base_units
 from shared.warehouse.master_data.named_codes import NamedCodes

@@ -14,7 +14,7 @@ from shared.kernel.errors import Conflict, Problem, StaleState, ValidationFailed
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.approvals import service as approvals
-from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
+from shared.warehouse.approvals.need import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.unit_quantities import in_base_units
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
 from shared.warehouse.settings.values import settings_of

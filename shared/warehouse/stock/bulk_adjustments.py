@@ -21,7 +21,7 @@ from shared.kernel.fields import ZERO
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.validation import Checked, InvalidBody, given_fields, problems_of
 from shared.warehouse.approvals import service as approvals
-from shared.warehouse.approvals.models import ApprovalNeed
+from shared.warehouse.approvals.need import ApprovalNeed
 from shared.warehouse.catalog.drafts import own_lines, with_values
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.adjustment_lines import (

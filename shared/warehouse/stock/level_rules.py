@@ -1,7 +1,7 @@
 """Rules of stock levels on plain data: sums over rows, shares of documents, and holds."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -159,20 +159,22 @@ def with_amounts(level: StoredLevel, amounts: Mapping[str, Decimal]) -> StoredLe
 
 def ensure_held(level: StoredLevel, difference: LevelChange) -> None:
     """Raise HoldExpired unless a level has all holds that are to be removed."""
-    if Counter(difference.ended_holds) - Counter(level.holds):
+    if difference.holds and Counter(difference.ended_holds) - Counter(level.holds):
         raise HoldExpired(difference)
 
 
 def with_holds(
     level: StoredLevel,
-    new: Iterable[HeldQuantity],
-    ended: Iterable[HeldQuantity],
+    new: Collection[HeldQuantity],
+    ended: Collection[HeldQuantity],
     now_ms: int = 0,
 ) -> StoredLevel:
     """Return a level with `new` holds, and without those that are `ended` or have expired by now.
 
     An ended hold that it does not have has expired.
     """
+    if not (level.holds or new or ended):
+        return level
     left = Counter(level.holds) + Counter(new)
     left.subtract(ended)
     holds = sorted(one for one in left.elements() if one[0] > now_ms)

@@ -8,7 +8,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import ApprovalRequired
 from shared.warehouse.approvals import service as approvals
-from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
+from shared.warehouse.approvals.need import ApprovalNeed, ApprovedResource
 from tests.cases import each_case
 from tests.clock import Clock
 from tests.gateway import Erp

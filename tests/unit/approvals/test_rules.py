@@ -7,12 +7,8 @@ from shared.kernel.caller import Caller
 from shared.kernel.json_text import dumps
 from shared.kernel.sent_request import SentRequest
 from shared.warehouse.approvals import rules
-from shared.warehouse.approvals.models import (
-    ApprovalNeed,
-    ApprovedResource,
-    OpenApproval,
-    StoredApproval,
-)
+from shared.warehouse.approvals.models import OpenApproval, StoredApproval
+from shared.warehouse.approvals.need import ApprovalNeed, ApprovedResource
 
 _CLIENT = Caller("acme", "erp", "client", "erp", frozenset(), frozenset(), False, "token")
 _NEED = ApprovalNeed("adjustment", "Too many.", ApprovedResource(object="product", id=1), [])
