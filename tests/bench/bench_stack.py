@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any
 
 import pytest
@@ -48,10 +49,11 @@ def bench_stack() -> Iterator[BenchStack]:
     """Deploy a stack for the block.
 
     Every run has the same times, random ids and parts of counters; the clock moves between requests
-    only. So date, chance and the speed of the machine change neither the items that are written,
-    nor their packed sizes, nor what caches hold.
+    only, and each request draws from a seed of its own, whatever threads drew before it. So date,
+    chance and the speed of the machine change neither the items that are written, nor their packed
+    sizes, nor what caches hold.
     """
-    ids = random.Random(1)  # noqa: S311 - of tests
+    ids, seeds = random.Random(1), count(2)  # noqa: S311 - of tests
     random.seed(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(secrets, "token_bytes", ids.randbytes)
@@ -63,6 +65,9 @@ def bench_stack() -> Iterator[BenchStack]:
 
         def request_later(gateway: Gateway, *arguments: Any, **named: Any) -> Response:
             clock.advance(_BETWEEN_REQUESTS)
+            seed = next(seeds)
+            ids.seed(seed)
+            random.seed(seed)
             return request(gateway, *arguments, **named)
 
         patch.setattr(Gateway, "request", request_later)
