@@ -54,10 +54,14 @@ class _Reading:
     taken: Mapping[int, Taken]
 
     def usable_rows(self, numbers: Iterable[int], bins: Iterable[str] = ()) -> list[StockRow]:
-        """Read those of the rows that pickings can be given; with them the positions `bins`."""
+        """Read those of the rows that pickings can be given; with them the positions `bins`.
+
+        A serial may have moved to another warehouse, which the index does not show yet.
+        """
         keys = [warehouses.position_key(self.warehouse.whs_code, one) for one in bins]
         rows = stock.rows_by_id(self.store, numbers, also=keys).values()
-        return [row for row in rows if rules.is_usable(row, self.first_day)]
+        here = (row for row in rows if row.warehouse_id == self.warehouse.id)
+        return [row for row in here if rules.is_usable(row, self.first_day)]
 
     def has_seen(self, one: _ShortFace, there: FaceStock) -> bool:
         """Return whether the quantity of a pick face includes all that is known to lie there."""

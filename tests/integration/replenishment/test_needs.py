@@ -260,3 +260,22 @@ def test_serial_that_has_left_a_pick_face_takes_no_room(
     yard.stock("DRILL", 1, bin_code, serial="S1", warehouse=warehouse)
 
     assert replenishment.proposals() == [("R-01", None, 20)]
+
+
+def test_serial_in_another_warehouse_does_not_count_at_a_position_of_the_same_code(
+    replenishment: ReplenishmentScenario, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index of free stock still has it in YARD."""
+    yard = replenishment.yard
+    yard.erp.post("/warehouses", {"whs_code": "PORT", "name": "Port"}).ok(201)
+    yard.erp.post("/warehouse-positions", {"whs_code": "PORT", "bin_code": "F-02"}).ok(201)
+    replenishment.face("DRILL", "F-02", 1)
+    yard.stock("DRILL", 1, "F-02", serial="S1")
+    product = yard.erp.get("/products", query={"item_code": "DRILL"}).data[0]["id"]
+    shown = repository.free_rows(stack.store(), product, 1, None, whole=True)
+    monkeypatch.setattr(repository, "free_rows", lambda *_, **__: shown)
+
+    yard.adjust("DRILL", "F-02", decrease=1, serial="S1").ok(201)
+    yard.stock("DRILL", 1, "F-02", serial="S1", warehouse="PORT")
+
+    assert [need["item_code"] for need in replenishment.needs()] == ["BRICK", "DRILL"]
