@@ -258,6 +258,16 @@ def test_schemas_and_properties_suit_generators_of_clients(document: dict[str, A
                     assert not [one for one in variants if "additionalProperties" in one]
 
 
+def test_body_may_be_json_or_a_form(document: dict[str, Any]) -> None:
+    operation = of(document, OPERATIONS["POST /reconciliations"])
+    content = operation["requestBody"]["content"]
+    assert {media: one["schema"]["$ref"].rsplit("/", 1)[1] for media, one in content.items()} == {
+        "application/json": "ReconciliationDraft",
+        "multipart/form-data": "ReconciliationUpload",
+    }
+    assert {"201", "202"} <= operation["responses"].keys()
+
+
 def test_creation_that_finds_a_resource_has_one_type_for_each_status(
     document: dict[str, Any],
 ) -> None:

@@ -61,8 +61,12 @@ def described_operation(
             "required": not operation.body_optional,
             "content": _body(operation.body, is_form=operation.is_form),
         }
+    statuses = operation.statuses
+    if (form := declared.form_of(operation)) and form.body:
+        described["requestBody"]["content"] |= _body(form.body, is_form=True)
+        statuses = (*statuses, *form.statuses)
     described["responses"] = {
-        **{str(status): _success(operation, status, wrappers) for status in operation.statuses},
+        **{str(status): _success(operation, status, wrappers) for status in statuses},
         **({} if operation.writes else {"304": _not_modified()}),
         **refusals.by_status(declared.codes(operation), operation.error_statuses),
     }
@@ -73,11 +77,10 @@ def _body(model: type[BaseModel], *, is_form: bool) -> Schema:
     if not is_form:
         return body(ref(model.__name__), example(model))
     # A form has no JSON example.
-    encoding = {"file": {"contentType": "application/octet-stream"}}
-    options = {"options": {"style": "deepObject", "explode": True}}
-    return {
-        "multipart/form-data": {"schema": ref(model.__name__), "encoding": {**encoding, **options}}
-    }
+    encoding: Schema = {"file": {"contentType": "application/octet-stream"}}
+    if "options" in model.model_fields:
+        encoding["options"] = {"style": "deepObject", "explode": True}
+    return {"multipart/form-data": {"schema": ref(model.__name__), "encoding": encoding}}
 
 
 def _parameters(operation: Operation) -> list[Schema]:
