@@ -55,47 +55,59 @@ export async function takeScan({ input, name, path, fields, draftNow, fill }) {
 }
 
 /**
+ * Input of a batch → its last scan, which is the one that counts.
+ *
+ * @type {WeakMap<HTMLInputElement, Scan>}
+ */
+const lastScans = new WeakMap();
+
+/**
  * Take what stands in the field of a batch, at a line whose product is known: an element string has the
- * batch and other parts of these goods. One of which no batch can be read is none.
+ * batch and other parts of these goods. It is no batch itself: it leaves the field at once, so that the
+ * next scan begins with an empty one.
  *
  * @param {Scanned} scanned
  */
 export async function takeBatch({ input, name, path, fields, draftNow, fill }) {
   const written = input.value.trim();
-  const before = draftNow();
   const read = readOf(written);
-  const isPlain = read?.text !== undefined;
-  const isBatch = isPlain || read?.batch !== undefined;
-  if (read !== null && !isBatch) {
-    say(`${written}: ${text('nothing_found')}`);
-  }
-  const isNamed = isBatch && !isPlain && read?.gtin !== undefined;
-  let found = null;
-  try {
-    found = isNamed ? await productOf(read, read.gtin ?? '') : null;
-  } catch (error) {
-    if (draftNow()[name] === before[name]) {
-      fill({ [name]: '' }); // nobody knows of which product it is
+  const goOnFrom = (/** @type {Draft} */ filled) => {
+    if (document.activeElement === input) {
+      goOn(input, new Set(Object.keys(filled).map((part) => path + part)));
     }
-    throw error;
+  };
+  if (read?.text !== undefined) {
+    goOnFrom({});
+    return;
   }
-  const now = draftNow();
-  const isOther = isNamed && found?.product.item_code !== now.item_code;
-  if (isOther && found) {
-    say(text('other_product', { item_code: found.product.item_code }));
+  const before = { ...draftNow(), [name]: '' };
+  fill({ [name]: '' });
+  if (read === null) {
+    return;
   }
-  if (read === null || !isBatch || isOther) {
-    input.select();
+  if (read.batch === undefined) {
+    say(`${written}: ${text('nothing_found')}`);
+    return;
+  }
+  lastScans.set(input, read);
+  const isNamed = read.gtin !== undefined;
+  const found = isNamed ? await productOf(read, read.gtin ?? '') : null;
+  const now = isNamed ? draftNow() : before;
+  if (isNamed && found?.product.item_code !== now.item_code) {
+    if (found) {
+      say(text('other_product', { item_code: found.product.item_code }));
+    }
     return;
   }
   const names = fields.map((field) => field.name);
-  const scanned = isPlain ? {} : scannedParts(read, names, now);
+  const isLast = lastScans.get(input) === read;
+  const isOpen = (/** @type {Draft} */ parts) => isLast && isUntouched(parts, before, now);
   const qty = found ? scannedQty(read, found.units, names) : {};
-  const own = Object.entries(scanned).filter(([part, value]) => isAdded(part) || isUntouched({ [part]: value }, before, now));
-  const parts = { ...Object.fromEntries(own), ...(isUntouched(qty, before, now) ? qty : {}) };
+  const own = Object.entries(scannedParts(read, names, now)).filter(([part, value]) => isAdded(part) || isOpen({ [part]: value }));
+  const parts = { ...Object.fromEntries(own), ...(isOpen(qty) ? qty : {}) };
   fill(parts);
-  if (document.activeElement === input) {
-    goOn(input, new Set(Object.keys(parts).map((part) => path + part)));
+  if (isOpen({ [name]: '' })) {
+    goOnFrom(parts); // unless the next scan is under way
   }
 }
 
