@@ -8,10 +8,12 @@
 import { address } from '../core/address.js';
 import { say } from '../core/app.js';
 import { chosenOf, sourcesOf } from '../core/sources.js';
+import { imported } from '../core/use.js';
 import { fieldHint, fieldLabel, text, valueLabel } from '../core/words.js';
 import { useContext, useEffect, useId, useRef, useState } from '../vendor/hooks.js';
 import { createContext, h } from '../vendor/preact.js';
 import { Lazy } from './lazy.js';
+import { errorText } from './notice.js';
 import { Suggestions, useChoices, useNames } from './suggestions.js';
 
 /**
@@ -65,11 +67,11 @@ export function Fields({ fields, draft, onChange, problems, path = '', ...props 
   const scanner = ({ name, type }) => async (/** @type {HTMLInputElement} */ input) => {
     const line = lineOf(input);
     try {
-      const { takeBatch, takeLine, takeScan } = await import('./scan.js');
+      const { takeBatch, takeLine, takeScan } = await imported(() => import('./scan.js'));
       const scan = { input, line, name, path, fields, draftNow: () => latest.current.draft, fill };
       await (type === 'array' ? takeLine : name === 'batch' ? takeBatch : takeScan)(scan);
-    } catch {
-      say(text('no_answer'));
+    } catch (error) {
+      say(errorText(error));
     }
   };
   const inputs = fields.map(withChoices).map((field) => {

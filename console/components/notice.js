@@ -21,7 +21,7 @@ export function Notice({ error, isWrite = false, onRetry, shownFields = [] }) {
   }
   if (error instanceof Outdated) {
     return h('p', { class: 'notice', role: 'alert' }, [
-      text('new_version'),
+      sentence(error),
       h('button', { type: 'button', onClick: () => location.reload() }, text('reload')),
     ]);
   }
@@ -59,8 +59,9 @@ export function Notice({ error, isWrite = false, onRetry, shownFields = [] }) {
  * @param {unknown} error
  */
 export function errorText(error) {
-  const problems = error instanceof Refusal ? error.problems : [];
-  return [sentence(error), ...problems.map(problemLine)].join(' ');
+  const { problems = [], retryAfter: seconds = null } = error instanceof Refusal ? error : {};
+  const wait = seconds === null ? [] : [text('retry_after', { seconds })];
+  return [sentence(error), ...problems.map(problemLine), ...wait].join(' ');
 }
 
 /** @param {import('../core/refusal.js').Problem} problem */
@@ -83,6 +84,12 @@ function pathLabels(path) {
 function sentence(error) {
   if (error instanceof NoAnswer) {
     return text('no_answer');
+  }
+  if (error instanceof Outdated) {
+    return text('new_version');
+  }
+  if (error instanceof SessionEnded) {
+    return text('session_ended');
   }
   if (!(error instanceof Refusal)) {
     return error instanceof Error ? error.message : String(error);

@@ -11,6 +11,7 @@ import { productsOf } from '../floor/look_up.js';
 import { useEffect, useId, useRef, useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { entered } from './fields.js';
+import { errorText } from './notice.js';
 import { rowsOf, Suggestions, useChoices } from './suggestions.js';
 
 const SOURCES = sourcesOf('item_code');
@@ -79,7 +80,7 @@ export function ProductSearch({ code, onChoose }) {
  * @returns {Promise<string | {problem: string} | null>} empty if nothing is written; null if it was stopped
  */
 export async function productNamed(written, signal) {
-  const found = await foundBy(written, signal).catch(() => ({ problem: text('no_answer') }));
+  const found = await foundBy(written, signal).catch((error) => ({ problem: errorText(error) }));
   return signal.aborted ? null : found;
 }
 
@@ -102,8 +103,11 @@ async function foundBy(written, signal) {
   }
   const [source] = SOURCES;
   const isText = read.text !== undefined && source !== undefined;
-  const { rows, total } = isText
+  const { rows, total, error = null } = isText
     ? await rowsOf(source, written, undefined, signal)
     : { rows: [], total: 0 };
+  if (error !== null) {
+    throw error;
+  }
   return total === 1 ? rows[0]?.item_code : { problem: `${written}: ${text(total === 0 ? 'nothing_found' : 'choose_known')}` };
 }

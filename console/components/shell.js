@@ -5,7 +5,6 @@
 import { calls, isPermitted, messages, permissions, say, session } from '../core/app.js';
 import { address, href } from '../core/address.js';
 import { forgetDrafts } from '../core/kept.js';
-import { Outdated } from '../core/refusal.js';
 import { forgetFilters } from '../core/remembered.js';
 import { imported, useLoaded } from '../core/use.js';
 import { LANGUAGES, language, rememberLanguage, subjectLabel, text, useLanguage } from '../core/words.js';
@@ -16,7 +15,7 @@ import { Home } from '../screens/home.js';
 import { SignIn } from '../screens/sign_in.js';
 import { Dialog } from './dialog.js';
 import { Lazy } from './lazy.js';
-import { Notice } from './notice.js';
+import { errorText, Notice } from './notice.js';
 import { Title } from './title.js';
 
 const GROUPS = /** @type {const} */ ([
@@ -214,7 +213,7 @@ function Choices() {
               document.documentElement.lang = chosen;
             } catch (error) {
               select.value = language.value;
-              say(text(error instanceof Outdated ? 'new_version' : 'no_answer'));
+              say(errorText(error));
             }
           },
         },

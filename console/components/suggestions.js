@@ -60,7 +60,7 @@ export function useChoices(sources, written, sort) {
  * @param {string} written
  * @param {string | undefined} sort
  * @param {AbortSignal} signal
- * @returns {Promise<{rows: Record<string, any>[], total: number, isRefused: boolean}>}
+ * @returns {Promise<{rows: Record<string, any>[], total: number, isRefused: boolean, error?: unknown}>}
  */
 export async function rowsOf({ list, filter = 'search', query }, written, sort, signal) {
   const operation = /** @type {'GET /products'} */ (`GET /${list}`);
@@ -70,7 +70,7 @@ export async function rowsOf({ list, filter = 'search', query }, written, sort, 
     return { rows: body.data, total: body.meta.total, isRefused: false };
   } catch (error) {
     // Without a list, the id can still be written; without an answer, what is written may be a number.
-    return { rows: [], total: 0, isRefused: isNotOffered(error) };
+    return { rows: [], total: 0, isRefused: isNotOffered(error), error };
   }
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { NoAnswer, Refusal } from '../../console/core/refusal.js';
+
 globalThis.document = /** @type {any} */ ({ baseURI: 'https://acme.test/api/v1/console/' });
 const { calls } = await import('../../console/core/app.js');
 const { useLanguage } = await import('../../console/core/words.js');
@@ -48,7 +50,18 @@ test('an answer that comes after the person wanted something else chooses nothin
   assert.equal(await found, null);
 });
 
-test('without an answer nothing is chosen', async () => {
-  calls.read = /** @type {any} */ (() => Promise.reject(new TypeError('Failed to fetch')));
-  assert.deepEqual(await chosen('BOLT'), { problem: 'The service cannot be reached.' });
+test('what fails chooses nothing, and says why', async () => {
+  const { read } = calls;
+  const failures = [
+    { error: new NoAnswer('cut'), problem: 'The service cannot be reached.' },
+    { error: new Refusal(403, 'forbidden', 'No.'), problem: 'You have no permission for this. No.' },
+    { error: new Refusal(429, 'rate_limited', 'Slow down.', { retryAfter: 40 }), problem: 'Too many requests. Slow down. Try again in 40 seconds.' },
+  ];
+  for (const { error, problem } of failures) {
+    calls.read = () => Promise.reject(error);
+    assert.deepEqual(await chosen('BOLT'), { problem });
+    calls.read = /** @type {any} */ ((/** @type {any} */ operation, /** @type {any} */ options) =>
+      options.query?.search === undefined ? read.call(calls, operation, options) : Promise.reject(error));
+    assert.deepEqual(await chosen('hex nut'), { problem });
+  }
 });
