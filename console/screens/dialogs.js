@@ -123,7 +123,8 @@ export function ActionDialog({ action, values = {}, resource = {}, lines = [], .
     } else if (turn.current === null) {
       const left = startsAt(action, lines);
       if (left.length === 0) {
-        close(); // somebody else has done it
+        say(text('nothing_left')); // somebody else has done it
+        close();
         return;
       }
       turn.current = inTurn(left.map(({ values }) => bodyOf(write?.body ?? [], draftOf(write?.body ?? [], values))), ifMatch);

@@ -45,7 +45,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "doc_entry": ("ERP document", "Documento del ERP"),
     "doc_num": ("Document number", "Número de documento"),
     "document": ("Document", "Documento"),
-    "document_id": ("Document id", "Id de documento"),
+    "document_id": ("Document number", "Número de documento"),
     "document_type": ("Document type", "Tipo de documento"),
     "documents": ("Documents", "Documentos"),
     "due_at": ("Due at", "Fecha límite"),

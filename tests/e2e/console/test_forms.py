@@ -272,7 +272,7 @@ def test_orders_pickings_and_people_are_chosen_by_their_names(
     order = document(acme, goods, "exit", 4)
     page = person.page
     person.start(f"pickings/new?document_id={order['id']}")
-    expect(page.get_by_label("Document id")).to_have_value(order["doc_num"])
+    expect(page.get_by_label("Document number")).to_have_value(order["doc_num"])
     operator = page.get_by_label("Operator")
     name = person.username.partition("@")[0]
     operator.fill(name)
@@ -300,7 +300,7 @@ def test_order_is_chosen_by_its_reference_and_what_names_none_is_not_sent(
     order = document(acme, goods, "exit", 4, external_ref=reference)
     person.start("pickings/new")
     sent = posted(person)
-    named = person.page.get_by_label("Document id")
+    named = person.page.get_by_label("Document number")
     named.fill("999999999")
     person.press("Save")
     expect(named).to_be_focused()
@@ -320,7 +320,7 @@ def test_form_for_another_order_is_another_form(person: Person) -> None:
     operator = person.page.get_by_label("Operator")
     operator.fill("somebody")
     person.go("pickings/new?document_id=999999999")
-    expect(person.page.get_by_label("Document id")).to_have_value("999999999")
+    expect(person.page.get_by_label("Document number")).to_have_value("999999999")
     expect(operator).to_have_value("")
 
 

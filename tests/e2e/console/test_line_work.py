@@ -69,6 +69,25 @@ def test_several_writes_go_on_after_a_change_of_others_and_a_lost_answer(
     assert sorted((one["item_code"], one["qty"]) for one in contents) == [(goods, 2), (other, 3)]
 
 
+def test_action_for_all_lines_says_that_nothing_is_left(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    other = f"Z{goods}"
+    unit = empty_unit(acme, goods, other)
+    person.start(f"handling-units/{unit}")
+    expected = person.page.get_by_role("region", name="Expected", exact=True)
+    expect(expected.get_by_role("button", name="Pack")).to_have_count(2)
+    for packed in ({"item_code": goods, "qty": 2}, {"item_code": other, "qty": 3}):
+        acme.post(f"/handling-units/{unit}/contents", json=packed).raise_for_status()
+    person.press("Pack all that is left")
+    dialog = person.page.get_by_role("dialog")
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    expect(expected.get_by_role("button", name="Pack")).to_have_count(0)
+    dialog.get_by_role("button", name="Pack all that is left").click()
+    expect(dialog).to_have_count(0)
+    expect(person.page.locator(".messages")).to_contain_text("Nothing is left to do.")
+
+
 def test_lines_offer_nothing_while_an_action_is_under_way(
     person: Person, acme: httpx.Client, goods: str
 ) -> None:

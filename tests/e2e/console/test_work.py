@@ -434,7 +434,7 @@ def test_answer_that_is_lost_does_nothing_twice(
         end(route)
 
     person.start("clients/new")
-    fill(person.page, {"Document id": str(int(run, 16)), "Name": f"Shop {run}"})
+    fill(person.page, {"Document number": str(int(run, 16)), "Name": f"Shop {run}"})
     person.page.route(re.compile(r"/v1/clients$"), lose, times=4)
     person.press("Save")
     expect(person.page.get_by_role("alert")).to_contain_text("nothing is done twice")
@@ -483,7 +483,7 @@ def test_answer_that_comes_late_does_not_lead_away_from_another_screen(
         held.append(route)
 
     person.start("clients/new")
-    fill(person.page, {"Document id": str(int(run, 16)), "Name": f"Shop {run}"})
+    fill(person.page, {"Document number": str(int(run, 16)), "Name": f"Shop {run}"})
     person.page.route(re.compile(r"/v1/clients$"), hold)
     person.press("Save")
     person.page.get_by_role("link", name="Providers", exact=True).click()
