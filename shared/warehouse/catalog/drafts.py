@@ -55,7 +55,7 @@ def with_problem[M: BaseModel](draft: Checked[M], problem: Problem) -> InvalidBo
     model: type[M] = draft.model if isinstance(draft, InvalidBody) else type(draft)
     values = {name: getattr(draft, name) for name in model.model_fields}
     values["item_code"] = values["item_code"] or None
-    values[problem.field] = None
+    values[problem.field.partition(".")[0]] = None
     problems = [problem, *problems_of(draft)]
     return InvalidBody(model, problems, draft.model_fields_set, values)
 

@@ -21,7 +21,8 @@ from shared.kernel.errors import Conflict, Problem, RuleBlocked, ServiceError, V
 from shared.kernel.fields import MAX_QUANTITY, Stored
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.validation import Checked, InvalidBody, given_fields, problems_of
-from shared.warehouse.catalog.drafts import own_lines
+from shared.warehouse.catalog.drafts import own_lines, with_problem
+from shared.warehouse.catalog.lines import differing_dates, numbered, repeated_serials
 from shared.warehouse.catalog.models import GoodsDraft
 
 MAX_LINES = 100
@@ -138,7 +139,7 @@ def sent_lines[L: GoodsDraft](
     lines: list[Checked[L]] = own_lines(body)
     if len(lines) > MAX_LINES:  # their fields were not checked
         lines = []
-    return SentLines("lines", name, [_valid(line) for line in lines], problems)
+    return SentLines("lines", name, _distinct([_valid(line) for line in lines]), problems)
 
 
 def form_of(body: Checked[BaseModel], name: str) -> Form:
@@ -167,6 +168,25 @@ def _valid[L: GoodsDraft](line: Checked[L]) -> Checked[L]:
     if isinstance(line, InvalidBody) and not line.problems:
         return cast("L", line.model.model_construct({*line.model_fields_set}, **line.valid_values))
     return line
+
+
+def _distinct[L: GoodsDraft](lines: Sequence[Checked[L]]) -> list[Checked[L]]:
+    """Return the lines, with a problem for each serial or date that contradicts a line before.
+
+    Otherwise they would be compared with the stock after the lines before them, as if it was there.
+    """
+    seen: dict[tuple[str, str], str] = {}
+    problems: list[Problem] = []
+    for path, line in numbered(lines):
+        serials = getattr(line, "serials", None)
+        problems += repeated_serials(path, line.item_code or line.gtin, serials, seen)
+    named = ((path, line) for path, line in numbered(lines) if line.item_code)
+    dated = (one for one in named if hasattr(one[1], "expiry_date"))
+    distinct = [*lines]
+    for problem in [*problems, *differing_dates(dated)]:
+        _, at, field = problem.field.split(".", 2)
+        distinct[int(at)] = with_problem(distinct[int(at)], replace(problem, field=field))
+    return distinct
 
 
 def line_quantities(total: Decimal) -> Iterator[Decimal]:

@@ -178,7 +178,8 @@ def _not_allocated_problem(
     bins = sorted({one.bin_code for one in allocated})
     if draft.bin_code not in bins and substitution != "position":
         return Problem("bin_code", f"must be a position where it is allocated: {', '.join(bins)}")
-    batches = sorted({one.batch_num or "none" for one in allocated})
+    places = bins if substitution == "position" else [draft.bin_code]
+    batches = sorted({one.batch_num or "none" for one in allocated if one.bin_code in places})
     return Problem("batch", f"must be a batch that is allocated there: {', '.join(batches)}")
 
 

@@ -182,18 +182,20 @@ def _unsent_serials(
 
 def with_arrival(
     order: StoredTransferOrder, arrival: Arrival, now: str
-) -> tuple[StoredTransferOrder, list[str]]:
-    """Return the order after goods arrived, and a message for each quantity not in transit."""
+) -> tuple[StoredTransferOrder, list[Problem]]:
+    """Return the order after goods arrived, and a problem for each quantity not in transit."""
     lines = {line.line_num: line for line in order.lines}
-    excess: list[str] = []
-    for one in arrival.lines:
+    excess: list[Problem] = []
+    for at, one in enumerate(arrival.lines):
         for serial, qty in parts_of(one.qty, one.serials):
             left = qty
             for number, line in lines.items():
                 if line.item_code == one.item_code and left:
                     lines[number], left = _without_arrived(line, one.batch, serial, left)
             if left:
-                excess.append(_excess(one, serial, qty - left))
+                field = "qty" if serial is None else "serials"
+                message = _excess(one, serial, qty - left)
+                excess.append(Problem(f"lines.{at}.{field}", message))
     update: dict[str, object] = {"status": "receiving", "lines": list(lines.values())}
     if arrival.final or not any(line.transit for line in lines.values()):
         update |= {"status": "received", "received_at": now}

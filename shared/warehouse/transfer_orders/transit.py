@@ -167,8 +167,9 @@ def receive_transfer_order(
     arrival = ensure_valid(arrival, rules.examine(arrival, order, known))
     after, excess = rules.with_arrival(order, arrival, tx.now)
     if excess:
-        code = order_code(order.id)
-        raise Conflict(f"More is received than {code} has in transit: {'; '.join(excess)}.")
+        reasons = "; ".join(one.message for one in excess)
+        message = f"More is received than {order_code(order.id)} has in transit: {reasons}."
+        raise Conflict(message, problems=excess)
     if arrival.lines:
         moves = _arrivals(tx, order, arrival, known)
         keys = [key for move in moves for key in (move.source, move.target.key)]

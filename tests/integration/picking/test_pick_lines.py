@@ -128,6 +128,7 @@ def test_problems_of_all_lines_come_at_once_and_nothing_is_picked(
         {**_DRILL, "serials": ["S-9"]},
         {"item_code": "BRICK", "qty": 0},
         "a line",
+        {**_DRILL, "serials": ["S-9"]},
     )
 
     assert refused.status == 422
@@ -138,6 +139,7 @@ def test_problems_of_all_lines_come_at_once_and_nothing_is_picked(
         ("lines.4.bin_code", "is required"),
         ("lines.4.qty", "must be more than 0"),
         ("lines.5", "must be an object"),
+        ("lines.6.serials.0", "serial S-9 is already in lines.3"),
     ]
     assert len(stack.items()) == before
 

@@ -182,14 +182,22 @@ def test_problems_of_all_lines_come_at_once_and_nothing_is_received(
          {"lines.0.gtin": "no product has the GTIN 4006381333931"}),
         ({"lines": [{**_CEMENT, "expiry_date": "2030-01-31"},
                     {**_CEMENT, "expiry_date": "2031-01-31"}] },
-         {"lines.1.expiry_date": "batch L1 of CEMENT is in stock with the expiry date 2030-01-31,"
-          " 2031-01-31 given"}),
+         {"lines.1.expiry_date":
+          "batch L1 has the expiry date 2030-01-31 at lines.0.expiry_date"}),
+        ({"lines": [{**_DRILL, "qty": 1, "serials": ["S-1"], "bin_code": "X-99"},
+                    {**_DRILL, "qty": 1, "serials": ["S-1"]}]},
+         {"lines.0.bin_code": "warehouse YARD has no position X-99",
+          "lines.1.serials.0": "serial S-1 is already in lines.0"}),
     ],
 )  # fmt: skip
 def test_invalid_body_is_refused(
     receiving: ReceivingScenario, body: Mapping[str, object], problems: Mapping[str, str]
 ) -> None:
-    number = receiving.started(receiving.order({"qty": 5}, {"item_code": "CEMENT", "qty": 8}))
+    number = receiving.started(
+        receiving.order(
+            {"qty": 5}, {"item_code": "CEMENT", "qty": 8}, {"item_code": "DRILL", "qty": 2}
+        )
+    )
 
     refused = receiving.erp.post(f"/receipts/{number}/lines", body)
 

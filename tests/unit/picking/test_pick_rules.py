@@ -9,6 +9,7 @@ from shared.warehouse.picking import pick_rules, rules
 from shared.warehouse.picking.models import (
     MAX_SERIALS,
     Allocation,
+    PickDraft,
     StoredPicking,
     StoredPickingLine,
 )
@@ -31,6 +32,13 @@ def _line(*parts: tuple[int, str | None], batch: str | None = None) -> StoredPic
     )  # fmt: skip
 
 
+def _picking(lines: Sequence[StoredPickingLine]) -> StoredPicking:
+    return StoredPicking(
+        id=1, uuid="", status="started", created_at=AT, updated_at=AT, whs_code="YARD",
+        warehouse_id=1, lines=list(lines),
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("lines", "picks"),
     [
@@ -43,10 +51,7 @@ def _line(*parts: tuple[int, str | None], batch: str | None = None) -> StoredPic
 def test_all_that_is_allocated_is_split_into_picks_without_a_problem(
     lines: Sequence[StoredPickingLine], picks: Sequence[int]
 ) -> None:
-    picking = StoredPicking(
-        id=1, uuid="", status="started", created_at=AT, updated_at=AT, whs_code="YARD",
-        warehouse_id=1, lines=list(lines),
-    )  # fmt: skip
+    picking = _picking(lines)
     goods = list(pick_rules.allocated_goods(picking))
 
     assert [int(one.qty) for one in goods] == picks
@@ -58,3 +63,14 @@ def test_all_that_is_allocated_is_split_into_picks_without_a_problem(
             assert part.exact
             picking = rules.without_allocation(picking, part)
     assert not any(line.allocations for line in picking.lines)
+
+
+def test_only_the_batches_at_the_position_of_a_pick_are_named() -> None:
+    line = _line((1, None), (1, None))
+    elsewhere = {"bin_code": "B-01", "batch_num": "L2"}
+    line.allocations[1] = line.allocations[1].model_copy(update=elsewhere)
+    draft = PickDraft(item_code="CEMENT", qty=Decimal(1), bin_code="A-01", batch="L9")
+
+    [problem] = pick_rules.pick_problems(_picking([line]), draft, "none")
+
+    assert problem.message == "must be a batch that is allocated there: L1"
