@@ -45,8 +45,8 @@ def _goods_problems(draft: Checked[AdjustmentFields], product: KnownProduct) -> 
         for method in ("counted_qty", "increase", "decrease", "qty"):
             value = getattr(draft, method)
             if value is not None and value not in {0, 1}:
-                message = f"must be 1 for a serial, or 0 if it is missing; {value:f} given"
-                yield Problem(method, message)
+                missing = ", or 0 if it is missing" if method == "counted_qty" else ""
+                yield Problem(method, f"must be 1 for a serial{missing}; {value:f} given")
 
 
 def reason_problems(draft: Checked[AdjustmentFields]) -> Iterator[Problem]:

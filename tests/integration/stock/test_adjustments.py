@@ -192,6 +192,9 @@ def test_invalid_quantity_is_not_reported_as_missing(adjust: Adjust) -> None:
         "decrease": "exactly one of counted_qty, increase, decrease, to_status is required;"
         " 2 given",
     }
+    assert adjust(increase=2, item_code="DRILL", serial="S1").problems == {
+        "increase": "must be 1 for a serial; 2 given"
+    }
 
 
 def test_decrease_below_zero_is_refused(adjust: Adjust) -> None:

@@ -143,11 +143,9 @@ def test_a_document_is_rejected_if_a_row_without_reference_or_type_may_belong_to
     )
     by_rows = {tuple(row.number for row in group.rows): problems_of(group) for group in groups}
     advice = "and may belong to this document; add it or remove the row"
-    assert by_rows[2,] == {
-        (2, "external_ref", f"row {row} has no external_ref {advice}") for row in (3, 4)
-    }
+    assert by_rows[2,] == {(2, "", f"row {row} has no reference {advice}") for row in (3, 4)}
     assert by_rows[3,] == {(3, "external_ref", "is not a valid value: #N/A")}
-    assert by_rows[5,] == {(5, "external_ref", f"row 6 has no valid type {advice}")}
+    assert by_rows[5,] == {(5, "", f"row 6 has no valid type {advice}")}
 
 
 def test_a_type_may_be_blank_from_the_second_row_of_a_document_on() -> None:
@@ -180,9 +178,8 @@ def test_a_type_that_the_rows_above_do_not_determine_is_missing(types: list[Cell
     bad = next(number for number, one in enumerate(types, 2) if not isinstance(one, str))
     for group in groups:
         if group.rows[0].number != bad:
-            assert (group.rows[0].number, "external_ref", f"row {bad} {advice}") in problems_of(
-                group
-            )
+            number = group.rows[0].number
+            assert (number, "", f"row {bad} {advice}") in problems_of(group)
 
 
 def test_cells_of_columns_that_mean_the_same_are_equal() -> None:

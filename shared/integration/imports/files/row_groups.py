@@ -185,7 +185,7 @@ class RowGrouper:
         for row, key in zip(self._file.rows, self._keys, strict=True):
             fault, candidates = "", []
             if not key[0]:
-                fault = f"no {self._layout.group_by[0]}"
+                fault = "no reference"
                 candidates = [previous] if previous and self._may_belong_to(row, previous) else []
             elif _has_unknown_type(key):
                 fault = "no valid type"
@@ -197,8 +197,8 @@ class RowGrouper:
                     f"row {row.number} has {fault} and may belong to this document;"
                     " add it or remove the row"
                 )
-                problem = RowProblem(None, self._layout.group_by[0], message)
-                problems.setdefault(candidate, []).append(problem)
+                # A reason about another row belongs to no column.
+                problems.setdefault(candidate, []).append(RowProblem(None, "", message))
         return problems
 
     def _may_belong_to(self, row: Row, key: _GroupKey) -> bool:

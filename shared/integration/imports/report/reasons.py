@@ -190,7 +190,7 @@ _SPANISH: Mapping[str, str] = {
     "row {} has no valid type and may belong to this document; add it or remove the row": (
         "la fila {} no tiene un tipo válido y puede ser de este documento; añádalo o quite la fila"
     ),
-    "row {} has no external_ref and may belong to this document; add it or remove the row": (
+    "row {} has no reference and may belong to this document; add it or remove the row": (
         "la fila {} no tiene referencia y puede ser de este documento; añádala o quite la fila"
     ),
     "is in column {}, but the header has {} columns": (
