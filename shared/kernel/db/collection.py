@@ -41,7 +41,7 @@ SHARES = "shares"
 """Name in `Collection.since` of the shares of entities."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Collection[E: Stored](EntityItems[E]):
     """The entities of one kind in a tenant's table.
 

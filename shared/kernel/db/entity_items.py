@@ -5,6 +5,7 @@ Nothing here reads or writes a table; `shared.kernel.db.collection` does.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Self
 
 from shared.kernel.db.facets import (
@@ -41,7 +42,7 @@ _FIXED_ITEM = "LOOKUP#FIXED"
 """Sort key of the item with the index entries of fixed facets."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EntityItems[E: Stored]:
     """How the entities of one kind are stored: their items, with facets and index entries.
 
@@ -261,20 +262,20 @@ class EntityItems[E: Stored]:
         partition, head = self.key(number)
         return partition, _FIXED_ITEM if index in self._fixed_indexes else head
 
-    @property
+    @cached_property
     def index_lookups(self) -> dict[str, Lookup]:
         """The lookups with an index of their own."""
         found = self.lookups.items()
         return {facet: lookup for facet, lookup in found if isinstance(lookup, Lookup)}
 
-    @property
+    @cached_property
     def _only_in_keys(self) -> set[str]:
         """The facets that no list reads from the entries of other indexes."""
         by_alias = {facet for facet, found in self.lookups.items() if callable(found)}
         hidden = {name for lookup in self.index_lookups.values() for name in lookup.hides}
         return {ID, UPDATED_AT} | by_alias | hidden
 
-    @property
+    @cached_property
     def _fixed_indexes(self) -> set[int]:
         found = (self.partitions[facet] for facet in self.partitions.keys() & self.fixed)
         return {index for partition in found for index in partition.sorts.values()}

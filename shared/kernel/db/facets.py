@@ -8,6 +8,8 @@ compare these texts.
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from functools import lru_cache
+from operator import attrgetter
 
 from shared.kernel.fields import MAX_ID
 
@@ -63,6 +65,7 @@ def _folded(text: str) -> str:
     return text.casefold()
 
 
+@lru_cache(2000)
 def id_text(number: int) -> str:
     """Return an id in fixed width, which is another one for an id of `pair_id`."""
     return f"{number:0{ID_DIGITS if number <= MAX_ID else PAIR_DIGITS}d}"
@@ -117,15 +120,14 @@ def facet_text(value: str | int | None) -> str | None:
 
 
 def facets_of(*names: str, **attributes: str) -> Callable[[object], Facets]:
-    """Return the function that returns facets of entities: texts, ids and booleans.
+    """Return the function that returns facets of entities: texts, ids and booleans; two or more.
 
     `names` are those of facets that are called like their attributes, `attributes` has the
     attributes of others.
     """
     found = {**{name: name for name in names}, **attributes}
-    return lambda entity: {
-        facet: facet_text(getattr(entity, name)) for facet, name in found.items()
-    }
+    values = attrgetter(*found.values())
+    return lambda entity: dict(zip(found, map(facet_text, values(entity)), strict=True))
 
 
 def joined(values: Iterable[str]) -> str:

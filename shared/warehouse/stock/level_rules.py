@@ -138,23 +138,24 @@ def apply_level_change(
     """
     place = difference.place
     ensure_held(level, difference)
+    whs_code = None if level.whs_code is None else place.whs_code
+    codes = {"item_code": place.item_code, "whs_code": whs_code} if of_stock else {}
     after = with_holds(level, difference.new_holds, difference.ended_holds, now_ms)
-    after = with_amounts(after, difference.amounts)
-    after = after.model_copy(update={"updated_at": instant(now_ms)})
+    after = with_amounts(after, difference.amounts, updated_at=instant(now_ms), **codes)
     if not of_stock:
         return after
     sums = {name: getattr(after, name) for name in Quantities.model_fields}
     if after.available < 0 or any(qty < 0 for qty in sums.values()):
         raise NegativeLevel(f"product {level.product_id}: {sums}")
-    whs_code = None if level.whs_code is None else place.whs_code
-    return after.model_copy(update={"item_code": place.item_code, "whs_code": whs_code})
+    return after
 
 
-def with_amounts(level: StoredLevel, amounts: Mapping[str, Decimal]) -> StoredLevel:
-    """Return a level with `amounts` added to its quantities and shares of these names."""
-    return level.model_copy(
-        update={name: getattr(level, name) + qty for name, qty in amounts.items()}
-    )
+def with_amounts(
+    level: StoredLevel, amounts: Mapping[str, Decimal], **others: str | None
+) -> StoredLevel:
+    """Return a level with `amounts` added to its quantities and shares, and with `others`."""
+    sums = {name: getattr(level, name) + qty for name, qty in amounts.items()}
+    return level.model_copy(update={**sums, **others})
 
 
 def ensure_held(level: StoredLevel, difference: LevelChange) -> None:
