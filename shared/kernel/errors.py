@@ -260,8 +260,12 @@ class NoId(NotFound):
         shown = text[:_MOST_SHOWN]
         name = CODE_FILTERS.get(collection)
         by = f"?{name}={quote(unquote(shown), safe='')}" if name else ""
-        message = f"{shown} is no id. An id is a number; find it with GET /{collection}{by}."
-        ServiceError.__init__(self, message)
+        find = "" if collection in _WITHOUT_LIST else f"; find it with GET /{collection}{by}"
+        ServiceError.__init__(self, f"{shown} is no id. An id is a number{find}.")
+
+
+_WITHOUT_LIST = frozenset({"reconciliations"})
+"""First parts of paths that no list has."""
 
 
 CODE_FILTERS: Mapping[str, str] = {

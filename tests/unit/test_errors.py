@@ -93,6 +93,13 @@ def test_code_in_place_of_an_id_is_refused_with_the_filter_that_finds_it() -> No
     )
 
 
+def test_code_in_place_of_an_id_names_a_list_only_if_there_is_one() -> None:
+    lists = {one.path for one in operations() if one.is_list}
+    for collection in {one.path.split("/")[1] for one in operations() if "/{id}" in one.path}:
+        is_named = "find it with" in errors.NoId("A", collection).message
+        assert is_named == (f"/{collection}" in lists), collection
+
+
 def test_response_fits_up_to_the_lambda_limit() -> None:
     assert HttpResponse(200, "x" * 5_800_000).fits
     assert not HttpResponse(200, "x" * 5_900_000).fits
