@@ -63,6 +63,17 @@ def test_a_form_may_be_sent_to_the_path_of_the_lines(erp: ReconciliationScenario
     assert (wrong.status, set(wrong.invalid_fields)) == (422, {"position"})
 
 
+def test_limit_of_the_rows_is_none_of_the_plan(
+    erp: ReconciliationScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "MAX_ROWS", 2)
+    erp.relay()
+    number = _upload(erp)
+    _worker(erp).drain_queue()
+    message = "The file has more than 2 data rows. Split it into several files."
+    assert _get(erp, number)["failure"] == message
+
+
 def test_headers_may_be_spanish_and_the_list_complete(erp: ReconciliationScenario) -> None:
     erp.relay()
     content = "Código de artículo;Cantidad\nBRICK;10\n".encode()

@@ -124,7 +124,7 @@ def read_file(path: Path, name: str, kind: ImportKind | FileLayout, *, max_rows:
     errors = [
         *table.structure_errors,
         *_merged_cell_errors(table, first_rows[index]),
-        *_row_errors(kept, header.columns, layout, max_rows),
+        *_row_errors(kept, header.columns, kind, max_rows),
     ]
     decimal_comma = _decimal_comma(kept, header.columns)
     if decimal_comma is not None:
@@ -360,15 +360,17 @@ def _is_sample(row: Row, columns: Sequence[tuple[int, Column]], layout: FileLayo
 
 
 def _row_errors(
-    rows: Sequence[Row], columns: Sequence[tuple[int, Column]], layout: FileLayout, max_rows: int
+    rows: Sequence[Row],
+    columns: Sequence[tuple[int, Column]],
+    kind: ImportKind | FileLayout,
+    max_rows: int,
 ) -> Iterator[str]:
     if not rows:
         yield "The file has no data rows below the header."
     if len(rows) > max_rows:
-        yield (
-            f"The file has more than {max_rows} data rows, the limit of the plan."
-            " Split it into several files."
-        )
+        limit = "" if isinstance(kind, FileLayout) else ", the limit of the plan"
+        yield f"The file has more than {max_rows} data rows{limit}. Split it into several files."
+    layout = layout_of(kind)
     if layout.document_kind:
         yield from _mixed_type_errors(rows, columns, *_OPPOSITE_KIND[layout.document_kind])
 
