@@ -266,6 +266,8 @@ def test_body_may_be_json_or_a_form(document: dict[str, Any]) -> None:
         "multipart/form-data": "ReconciliationUpload",
     }
     assert {"201", "202"} <= operation["responses"].keys()
+    refused = resolve(document, operation["responses"]["422"])
+    assert {"import_refused", "validation_failed"} <= {*refused["x-error-codes"]}
 
 
 def test_creation_that_finds_a_resource_has_one_type_for_each_status(
@@ -375,6 +377,7 @@ def test_head_is_documented_for_the_files_without_a_token(document: dict[str, An
 
 
 _IMPORT_REFUSED = {
+    "POST /reconciliations": {"413", "422"},
     "POST /reconciliations/files": {"413", "422"},
     "POST /imports": {"413", "422"},
     "POST /imports/uploads": {"422"},

@@ -61,14 +61,17 @@ def described_operation(
             "required": not operation.body_optional,
             "content": _body(operation.body, is_form=operation.is_form),
         }
-    statuses = operation.statuses
+    statuses, codes = operation.statuses, declared.codes(operation)
+    other_statuses = operation.error_statuses
     if (form := declared.form_of(operation)) and form.body:
         described["requestBody"]["content"] |= _body(form.body, is_form=True)
         statuses = (*statuses, *form.statuses)
+        codes = [*{*codes, *declared.codes(form)}]
+        other_statuses = {**other_statuses, **form.error_statuses}
     described["responses"] = {
         **{str(status): _success(operation, status, wrappers) for status in statuses},
         **({} if operation.writes else {"304": _not_modified()}),
-        **refusals.by_status(declared.codes(operation), operation.error_statuses),
+        **refusals.by_status(codes, other_statuses),
     }
     return described
 
