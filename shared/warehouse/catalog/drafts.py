@@ -1,6 +1,6 @@
 """Goods of a request, checked or not, with other values or more problems than the body has."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pydantic import BaseModel
@@ -58,6 +58,17 @@ def with_problem[M: BaseModel](draft: Checked[M], problem: Problem) -> InvalidBo
     values[problem.field.partition(".")[0]] = None
     problems = [problem, *problems_of(draft)]
     return InvalidBody(model, problems, draft.model_fields_set, values)
+
+
+def with_problems[L: BaseModel](
+    lines: Sequence[Checked[L]], found: Iterable[Problem]
+) -> list[Checked[L]]:
+    """Return the lines of a body with more problems, whose fields begin with `lines.N`."""
+    after = [*lines]
+    for problem in found:
+        _, at, field = problem.field.split(".", 2)
+        after[int(at)] = with_problem(after[int(at)], replace(problem, field=field))
+    return after
 
 
 def more_problems(draft: Checked[BaseModel], before: Checked[BaseModel]) -> list[Problem]:

@@ -21,7 +21,7 @@ from shared.kernel.errors import Conflict, Problem, RuleBlocked, ServiceError, V
 from shared.kernel.fields import MAX_QUANTITY, Stored
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.validation import Checked, InvalidBody, given_fields, problems_of
-from shared.warehouse.catalog.drafts import own_lines, with_problem
+from shared.warehouse.catalog.drafts import own_lines, with_problems
 from shared.warehouse.catalog.lines import differing_dates, numbered, repeated_serials
 from shared.warehouse.catalog.models import GoodsDraft
 
@@ -182,11 +182,7 @@ def _distinct[L: GoodsDraft](lines: Sequence[Checked[L]]) -> list[Checked[L]]:
         problems += repeated_serials(path, line.item_code or line.gtin, serials, seen)
     named = ((path, line) for path, line in numbered(lines) if line.item_code)
     dated = (one for one in named if hasattr(one[1], "expiry_date"))
-    distinct = [*lines]
-    for problem in [*problems, *differing_dates(dated)]:
-        _, at, field = problem.field.split(".", 2)
-        distinct[int(at)] = with_problem(distinct[int(at)], replace(problem, field=field))
-    return distinct
+    return with_problems(lines, [*problems, *differing_dates(dated)])
 
 
 def line_quantities(total: Decimal) -> Iterator[Decimal]:

@@ -22,7 +22,8 @@ from shared.kernel.json_text import dumps, loads
 from shared.kernel.validation import Checked, InvalidBody, given_fields, problems_of
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.need import ApprovalNeed
-from shared.warehouse.catalog.drafts import own_lines, with_values
+from shared.warehouse.catalog.drafts import own_lines, with_problems, with_values
+from shared.warehouse.catalog.lines import differing_dates, numbered
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.adjustment_lines import (
     LineCode,
@@ -186,14 +187,18 @@ def _checked(
 
 
 def _lines_of(body: Checked[AdjustmentDraft]) -> list[Checked[AdjustmentFields]]:
-    """Return the lines of a body; those without a problem are valid, whatever the others are."""
+    """Return the lines of a body; those without a problem are valid, whatever the others are.
+
+    Another date of a batch than a line before names is a problem of the line, not of the stock.
+    """
     lines: list[Checked[AdjustmentFields]] = own_lines(body)
-    return [
+    valid = [
         line.model.model_construct({*line.model_fields_set}, **line.valid_values)
         if isinstance(line, InvalidBody) and not line.problems
         else line
         for line in lines[:MAX_ADJUSTMENT_LINES]
     ]
+    return with_problems(valid, differing_dates(numbered(valid)))
 
 
 def _problems(results: Sequence[LineResult], *codes: LineCode) -> Iterator[Problem]:

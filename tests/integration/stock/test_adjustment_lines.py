@@ -191,8 +191,8 @@ def test_problems_of_all_lines_come_at_once_before_conflicts(yard: WarehouseScen
         (
             [{**_CEMENT, "increase": 1, "expiry_date": "2030-01-31"},
              {**_CEMENT, "bin_code": "B-01", "increase": 1, "expiry_date": "2030-02-28"}],
-            {}, {"lines.1.expiry_date": "batch L1 of CEMENT is in stock with the expiry date"
-                 " 2030-01-31, 2030-02-28 given"},
+            {}, {"lines.1.expiry_date":
+                 "batch L1 has the expiry date 2030-01-31 at lines.0.expiry_date"},
         ),
     ],
 )  # fmt: skip
