@@ -2,9 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
-from shared.kernel.fields import Input, Stored, Timestamp, Word
+from shared.integration.changes.listed_objects import LISTED_OBJECTS
+from shared.kernel.fields import Input, Stored, Timestamp, Word, distinct
 from shared.kernel.list_parameters import OneOf, PeriodParameters
 
 MAX_OBJECTS = 30
@@ -17,10 +19,24 @@ type ExportFormat = Literal["jsonl", "csv"]
 type ExportLanguage = Literal["en", "es"]
 
 
+def _known(name: str) -> str:
+    if name not in LISTED_OBJECTS:
+        shown = {"name": name, "known": ", ".join(LISTED_OBJECTS)}
+        raise PydanticCustomError("object", "no object is called {name}; known: {known}", shown)
+    return name
+
+
+type _Objects = Annotated[
+    list[Annotated[Word, AfterValidator(_known)]],
+    Field(min_length=1, max_length=MAX_OBJECTS),
+    distinct(MAX_OBJECTS),
+]
+
+
 class ExportDraft(Input):
     """The lists to export, and how."""
 
-    objects: Annotated[list[Word], Field(min_length=1, max_length=MAX_OBJECTS)]
+    objects: _Objects
     format: ExportFormat = "jsonl"
     language: ExportLanguage = "en"
 

@@ -1,7 +1,5 @@
 """Use cases of exports."""
 
-from collections.abc import Iterator
-
 from shared.integration.changes.listed_objects import LISTED_OBJECTS, Reader, ensure_readable
 from shared.integration.changes.service import feed_head
 from shared.integration.exports.actions import ACTIONS, IN_PROGRESS
@@ -20,7 +18,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Conflict, Problem
+from shared.kernel.errors import Conflict
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, ensure_valid
 
@@ -43,7 +41,7 @@ def start_export(
         ServiceError: The caller may not read all objects.
         UnservedTable: The table has no feed yet.
     """
-    draft = ensure_valid(body, _problems(body))
+    draft = ensure_valid(body)
     reader = Reader(tx.store, context.tenant, caller)
     ensure_readable(reader, [LISTED_OBJECTS[name] for name in draft.objects])
     head = feed_head(context.store)
@@ -92,16 +90,6 @@ def _end_if_abandoned(tx: Transaction, record: Record[StoredExport]) -> None:
             f"Export {export_code(stored.id)} is {stored.status}; only one is made at a time."
         )
     EXPORTS.save(tx, record, stored, status="failed", failure="It made no progress for an hour.")
-
-
-def _problems(body: Checked[ExportDraft]) -> Iterator[Problem]:
-    names = body.objects or []
-    for index, name in enumerate(names):
-        if name not in LISTED_OBJECTS:
-            known = ", ".join(LISTED_OBJECTS)
-            yield Problem(f"objects.{index}", f"no object is called {name}; known: {known}")
-        elif name in names[:index]:
-            yield Problem(f"objects.{index}", f"{name} is named twice")
 
 
 def cancel_export(tx: Transaction, number: int) -> Record[StoredExport]:

@@ -440,7 +440,7 @@ def test_all_problems_of_a_request_are_reported(exports: ExportScenario) -> None
         exports.start("product", "bolt", "product", format="xml")
     problems = {one.field: one.message for one in refused.value.problems}
     assert problems["objects.1"].startswith("no object is called bolt; known: product, ")
-    assert problems["objects.2"] == "product is named twice"
+    assert problems["objects.2"] == "must not be named twice"
     assert "format" in problems
 
 

@@ -152,8 +152,8 @@ def test_modules_of_the_lists_are_needed(exports: ExportScenario) -> None:
         ({"objects": "product"}, {"objects"}),
         ({"objects": ["bolt", "product", "product"]}, {"objects.0", "objects.2"}),
         ({"objects": [7, "bolt"], "format": "xml", "language": "fr"},
-         {"objects.0", "format", "language"}),
-        ({"objects": ["product"] * 31}, {"objects"}),
+         {"objects.0", "objects.1", "format", "language"}),
+        ({"objects": ["product"] * 31}, {"objects", *(f"objects.{at}" for at in range(1, 31))}),
     ],
 )  # fmt: skip
 def test_all_problems_of_a_body_are_named(
