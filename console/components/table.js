@@ -120,14 +120,16 @@ function useNarrow() {
 }
 
 /**
- * Return the first column, which names the row, then status and quantity, then the others.
+ * Return the column that names the row, which is the first one, or the product of a numbered line; then
+ * status and quantity, then the others.
  *
  * @param {readonly Field[]} columns
  */
-function importantFirst([first, ...others]) {
-  const isImportant = (/** @type {Field} */ { name }) => IMPORTANT.test(name);
-  const sorted = [...others.filter(isImportant), ...others.filter((one) => !isImportant(one))];
-  return first === undefined ? [] : [first, ...sorted];
+export function importantFirst(columns) {
+  const named = columns[0]?.name === 'line_num' ? columns.find(({ name }) => name === 'item_code') : undefined;
+  const first = named ?? columns[0];
+  const place = (/** @type {Field} */ field) => (field === first ? 0 : IMPORTANT.test(field.name) ? 1 : 2);
+  return [...columns].sort((one, other) => place(one) - place(other));
 }
 
 /**
