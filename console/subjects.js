@@ -522,12 +522,14 @@ export const SUBJECTS = [
       },
       {
         operation: 'POST /handling-units/{id}/contents',
+        isAside: ({ contents }) => contents.length > 0,
         at: 'expected',
         line: (line) => goods(line, unpacked(line)),
         lineLabel: 'pack_line',
       },
       {
         operation: 'POST /handling-units/{id}/contents/remove',
+        isAside: () => true,
         unless: { 'contents.length': [0] },
         at: 'contents',
         line: (line) => goods(line, line.qty),

@@ -86,7 +86,7 @@ export function isAtOnce({ atOnce = false }, resource) {
 
 /**
  * Return the action that the state of a resource is for: the one about all lines that are left, else
- * one that needs no form, else the first one; never one that ends something.
+ * one that needs no form, else the first one that there is a need of; never one that ends something.
  *
  * @param {readonly Action[]} actions
  * @param {Resource} resource
@@ -94,8 +94,9 @@ export function isAtOnce({ atOnce = false }, resource) {
  */
 export function mainAction(actions, resource, made = {}) {
   const forward = actions.filter(({ endsWork }) => !endsWork);
-  const isNext = (/** @type {Action} */ action) => isAtOnce(action, resource) && !action.isAside?.(resource, made);
-  return forward.find(({ isForAll }) => isForAll) ?? forward.find(isNext) ?? forward[0];
+  const needed = forward.filter((action) => !action.isAside?.(resource, made));
+  const next = needed.find((action) => isAtOnce(action, resource)) ?? needed[0] ?? forward[0];
+  return forward.find(({ isForAll }) => isForAll) ?? next;
 }
 
 /**

@@ -384,6 +384,13 @@ test('what is about all lines comes before a form, and what ends something is ne
   assert.equal(main({ bin_code: 'A-1', picked_qty: 4 }), 'POST /pickings/{id}/finalize');
 });
 
+test('a unit is packed, then closed', () => {
+  const actions = (SUBJECT.get('handling-units')?.actions ?? []).slice(1, 4); // of an open one
+  const main = (/** @type {object[]} */ ...contents) => mainAction(actions, { contents })?.operation;
+  assert.equal(main(), 'POST /handling-units/{id}/contents');
+  assert.equal(main({ item_code: 'A', qty: 1 }), 'POST /handling-units/{id}/close');
+});
+
 test('an order is packed, then dispatched', () => {
   const order = { status: 'completed', lines: [{ item_code: 'A', open_qty: 0 }] };
   const actions = (SUBJECT.get('exit-documents')?.actions ?? []).slice(2);
