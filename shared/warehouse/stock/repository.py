@@ -448,7 +448,8 @@ def list_levels(store: Store, parameters: LevelParameters, now_ms: int) -> Page[
     query = parameters.list_query(equal=filters, between=between)
     collection, facets = (TOTALS, _total_facets) if parameters.totals else (LEVELS, _level_facets)
     if between:
-        # Stored is the least that can be sold: of a level with active holds, more may be by now.
+        # Stored is the least that can be sold: of a level with holds, more may be by now, also when
+        # all have expired.
         query = replace(query, doubt=("held_until", instant(now_ms)))
         collection = replace(collection, facets=partial(facets, now_ms=now_ms))
     return read_page(store, collection, query)

@@ -85,6 +85,22 @@ def test_held_goods_can_be_sold_from_the_instant_at_which_the_hold_expires(
     _verify()
 
 
+def test_level_whose_holds_have_all_expired_is_filtered_by_what_can_be_sold(
+    stack: Stack, yard: WarehouseScenario, clock: Clock
+) -> None:
+    clock.freeze()
+    yard.stock("BRICK", 10)
+    hold = _hold(stack, ("BRICK", 4)).entity
+
+    def listed() -> list[int]:
+        queries: list[dict[str, str]] = [{}, {"totals": "true"}, {"item_code": "BRICK"}]
+        return [len(_figures(yard, sellable_below="9", **query)) for query in queries]
+
+    assert listed() == [1, 1, 1]
+    _move_to(clock, milliseconds_of(hold.expires_at))
+    assert listed() == [0, 0, 0]
+
+
 def _verify() -> None:
     assert not [one for one in verify_tenant("acme").listed if "user" not in one.subject]
 

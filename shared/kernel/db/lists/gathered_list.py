@@ -205,7 +205,7 @@ class GatheredList[E: Stored]:
         An entity may have several entries, of which some are of its former name while it changes.
         """
         sort, found, doubtful = self._query.sort, dict[int, str](), set[int]()
-        facet, most = self._query.doubt or (sort, None)
+        facet, moment = self._query.doubt or (sort, None)
         for path, entries in self._read(words, self._arguments):
             sort_name = index_keys(path.index)[1]
             attribute, name = self._request.facet_path(path, sort)
@@ -214,7 +214,7 @@ class GatheredList[E: Stored]:
                 key = entry[sort_name]
                 shown = entry.get(attribute, {}).get(name, "")
                 found[id_of(key)] = value_of(key) if sort == path.sort else shown
-                if most is not None and entry.get(in_doubt, {}).get(facet, "") > most:
+                if moment is not None and entry.get(in_doubt, {}).get(facet):
                     doubtful.add(id_of(key))
         for number in doubtful - self._matching_of(doubtful):
             del found[number]

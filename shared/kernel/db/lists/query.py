@@ -38,8 +38,8 @@ class ListQuery:
     ids: tuple[int, ...] | None = None
     """The entities that the list may have; None for all."""
     doubt: tuple[str, str] | None = None
-    """Facet and value: entities whose facet is above it may not match, although their entries do.
-    They are read, because their facets depend on the time."""
+    """Facet and moment: entities that have the facet may not match at the moment, although their
+    entries do. They are read, because their facets depend on the time."""
     after: Mark | None = None
     """The mark of the cursor with which the caller continues the list."""
     parameters: Sequence[str] = ()
