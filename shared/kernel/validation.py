@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, final, get_args, get_origin
+from typing import Annotated, Any, TypeAliasType, final, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticUndefined
@@ -64,7 +64,8 @@ class InvalidBody[M: BaseModel]:
     read these values, so that the caller gets their problems together with those of the fields.
 
     A list of models becomes a list of `InvalidBody`, at most 5000, one for each entry. Only these
-    entries have no `problems`: all problems are at the top level.
+    entries have no `problems`: all problems are at the top level. A list of ids has None for each
+    invalid entry; `valid_entries` skips them.
     """
 
     model: type[M]
@@ -119,9 +120,17 @@ def given_fields(body: Checked[BaseModel], names: Iterable[str]) -> list[str]:
 
 
 def of_valid_fields(body: Checked[BaseModel], found: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield the problems found, except those of invalid fields, which only seem to be absent."""
+    """Yield the problems found, except those of invalid fields, which only seem to be absent.
+
+    Problems of single entries of a list stay: only valid entries are examined.
+    """
     invalid = invalid_fields(body)
-    return (one for one in found if one.field.partition(".")[0] not in invalid)
+    return (one for one in found if one.field not in invalid)
+
+
+def valid_entries[T](entries: Iterable[T | None] | None) -> Iterator[tuple[int, T]]:
+    """Yield the valid entries of a list of ids, each with its index."""
+    return ((at, one) for at, one in enumerate(entries or ()) if one is not None)
 
 
 def _problem(detail: ErrorDetails) -> Problem:
@@ -147,10 +156,42 @@ def _valid_value(model: type[BaseModel], name: str, value: object) -> Any:
     inner = _entry_model(model, name)
     if inner and isinstance(value, Sequence) and not isinstance(value, str):
         return [_invalid(inner, entry) for entry in value[:_MAX_ENTRIES]]
+    adapter, of_ids = _adapter(model, name), _id_adapter(model, name)
+    valid = _valid_or_none(adapter, value)
+    if valid is None and of_ids and isinstance(value, list):
+        entries = [_valid_or_none(of_ids, entry) for entry in value[:_MAX_ENTRIES]]
+        distinct = [*{entry for entry in entries if entry is not None}]
+        # A list that is too long is not looked up.
+        valid = None if _valid_or_none(adapter, distinct) is None else entries
+    return valid
+
+
+def _valid_or_none(adapter: TypeAdapter[Any], value: object) -> Any:
     try:
-        return _adapter(model, name).validate_python(value, strict=True)
+        return adapter.validate_python(value, strict=True)
     except ValidationError:
         return None
+
+
+@cache
+def _id_adapter(model: type[BaseModel], name: str) -> TypeAdapter[Any] | None:
+    """Return the adapter of the entries when the field is a list of ids."""
+    given = _bare(model.model_fields[name].annotation)
+    entry = get_args(given)[0] if get_origin(given) is list else None
+    return TypeAdapter(entry) if _bare(entry) is int else None
+
+
+def _bare(annotation: Any) -> Any:
+    """Return a type without its name, its metadata, and None."""
+    while True:
+        if isinstance(annotation, TypeAliasType):
+            annotation = annotation.__value__
+        elif get_origin(annotation) is Annotated:
+            annotation = get_args(annotation)[0]
+        elif type(None) in get_args(annotation):
+            annotation = next(one for one in get_args(annotation) if one is not type(None))
+        else:
+            return annotation
 
 
 @cache

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from shared.kernel.errors import Problem, ValidationFailed
-from shared.kernel.fields import Code, Input, Name, Quantity
-from shared.kernel.validation import InvalidBody, check, ensure_valid, problems_of
+from shared.kernel.fields import Code, Identifier, Input, Name, Quantity, distinct
+from shared.kernel.validation import InvalidBody, check, ensure_valid, of_valid_fields, problems_of
 
 
 class _Line(Input):
@@ -104,6 +104,33 @@ def test_an_invalid_body_shows_none_for_an_invalid_field_and_the_default_of_an_a
     assert [(line.item_code, line.qty) for line in order.lines or ()] == [("A", None), ("B", 2)]
     with pytest.raises(AttributeError, match="nmae"):
         order.nmae  # noqa: B018 - reading the attribute is the test
+
+
+class _Group(Input):
+    ids: Annotated[list[Identifier], Field(min_length=1, max_length=3), distinct(3)] | None = None
+
+
+@pytest.mark.parametrize(
+    ("ids", "kept"),
+    [
+        ([0, "x", Decimal(9)], [None, None, 9]),
+        ([7, 7, 9], [7, 7, 9]),
+        ([1, 2, 3, 4], None),
+        (["x"], None),
+        ("x", None),
+    ],
+)
+def test_an_invalid_body_keeps_the_valid_ids_of_a_list(ids: object, kept: object) -> None:
+    group = check(_Group, {"ids": ids})
+
+    assert isinstance(group, InvalidBody)
+    assert group.ids == kept
+
+
+def test_problems_of_single_entries_of_an_invalid_list_are_kept() -> None:
+    found = [Problem("ids", "give either ids or all"), Problem("ids.1", "no group has the id 9")]
+
+    assert list(of_valid_fields(check(_Group, {"ids": ["x", Decimal(9)]}), found)) == found[1:]
 
 
 def test_an_invalid_body_keeps_five_thousand_entries_of_a_list() -> None:

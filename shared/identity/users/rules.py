@@ -8,17 +8,18 @@ from pydantic import BaseModel
 from shared.identity.audit.models import AuditAction, changed_values
 from shared.identity.users.models import User
 from shared.kernel.errors import Problem
+from shared.kernel.validation import valid_entries
 
 _BOOKKEEPING = {"updated_at", "tokens_from"}
 
 
 def unknown_role_problems(
-    role_ids: Sequence[int] | None, existing_ids: Container[int]
+    role_ids: Sequence[int | None] | None, existing_ids: Container[int]
 ) -> list[Problem]:
-    """Return a problem for each role that does not exist; `role_ids` is None if it is invalid."""
+    """Return a problem for each role that does not exist; invalid entries are None."""
     return [
         Problem(f"roles.{at}", f"there is no role {number}")
-        for at, number in enumerate(role_ids or ())
+        for at, number in valid_entries(role_ids)
         if number not in existing_ids
     ]
 

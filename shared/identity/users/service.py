@@ -24,7 +24,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound, Problem, ServiceError
 from shared.kernel.fields import keep_order
-from shared.kernel.validation import Checked, ensure_valid
+from shared.kernel.validation import Checked, ensure_valid, valid_entries
 
 _COUNTER = "users"
 """Counter of users in the tenant's item."""
@@ -203,8 +203,9 @@ def _name_taken(store: Store, username: str | None) -> list[Problem]:
     return [Problem("username", "is already taken by another user")]
 
 
-def _unknown_roles(store: Store, role_ids: Sequence[int] | None) -> list[Problem]:
-    existing_ids = {record.id for record in ROLES.get_many(store, role_ids or ())}
+def _unknown_roles(store: Store, role_ids: Sequence[int | None] | None) -> list[Problem]:
+    named = [one for _, one in valid_entries(role_ids)]
+    existing_ids = {record.id for record in ROLES.get_many(store, named)}
     return rules.unknown_role_problems(role_ids, existing_ids)
 
 

@@ -14,7 +14,7 @@ from shared.kernel.db.steps import run_steps
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
-from shared.kernel.validation import Checked, ensure_valid
+from shared.kernel.validation import Checked, ensure_valid, valid_entries
 from shared.warehouse.counts import counting, creating, posting, repository, rules
 from shared.warehouse.counts.actions import ACTIONS
 from shared.warehouse.counts.models import (
@@ -97,7 +97,9 @@ def recount(tx: Transaction, number: int, body: Checked[RecountedLines]) -> Coun
         record, before, lines = run_all(
             lambda: COUNTS.get(tx.store, number),
             lambda: repository.read_sums(tx.store, [number])[number],
-            lambda: repository.read_lines(tx.store, number, body.lines or ()),
+            lambda: repository.read_lines(
+                tx.store, number, [one for _, one in valid_entries(body.lines)]
+            ),
         )
         known = {one.entity.line_num: one for one in lines}
         ensure_valid(body, rules.line_problems(record.entity, body.lines or (), known))

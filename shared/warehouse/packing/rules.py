@@ -44,15 +44,16 @@ def _picks_for(picking: StoredPicking, document: int) -> Iterator[tuple[int, str
 
 
 def picking_problems(
-    named: Sequence[int], found: Sequence[Record[StoredPicking]]
+    named: Iterable[tuple[int, int]], found: Sequence[Record[StoredPicking]]
 ) -> Iterator[Problem]:
     """Yield a problem of each picking that a draft names and that cannot be packed.
 
-    The pickings of one packing order are of one exit document.
+    `named` are their ids, each with its index. The pickings of one packing order are of one exit
+    document.
     """
     by_id = {record.id: record.entity for record in found}
     first: int | None = None
-    for at, number in enumerate(named):
+    for at, number in named:
         field, picking = f"picking_ids.{at}", by_id.get(number)
         if picking is None:
             yield Problem(field, f"no picking has the id {number}")

@@ -11,7 +11,13 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.list_parameters import list_of
-from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
+from shared.kernel.validation import (
+    Checked,
+    InvalidBody,
+    ensure_valid,
+    of_valid_fields,
+    valid_entries,
+)
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
 from shared.warehouse.master_data.named_codes import MasterData, NamedCodes
@@ -114,8 +120,8 @@ def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _Staged
         )
         found_problems = rules.document_problems(number, [one.entity for one in pickings])
         return _StagedGoods(pickings, list(found_problems), document, known)
-    named = draft.picking_ids or []
-    pickings = picking_service.get_pickings(tx.store, named)
+    named = [*valid_entries(draft.picking_ids)]
+    pickings = picking_service.get_pickings(tx.store, [one for _, one in named])
     problems = list(rules.picking_problems(named, pickings))
     if problems or not pickings:
         return _StagedGoods(pickings, problems)

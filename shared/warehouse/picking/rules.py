@@ -7,7 +7,7 @@ from decimal import Decimal
 from shared.kernel.db.records import Record
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
-from shared.kernel.validation import Checked, given_fields
+from shared.kernel.validation import Checked, given_fields, valid_entries
 from shared.warehouse.approvals.need import ApprovalNeed, ApprovedResource
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.picking.models import (
@@ -30,7 +30,7 @@ _MAX_LINES = 1000
 def document_ids(draft: Checked[PickingDraft]) -> list[int]:
     """Return the different ids of the documents that a draft names."""
     one = [] if draft.document_id is None else [draft.document_id]
-    return list(dict.fromkeys([*one, *(draft.document_ids or ())]))
+    return list(dict.fromkeys([*one, *(each for _, each in valid_entries(draft.document_ids))]))
 
 
 def document_problems(
@@ -41,7 +41,7 @@ def document_problems(
         yield Problem("document_id", "give either document_id or document_ids")
     known = {record.id for record in found}
     named = [("document_id", draft.document_id)]
-    named += [(f"document_ids.{at}", one) for at, one in enumerate(draft.document_ids or ())]
+    named += [(f"document_ids.{at}", one) for at, one in valid_entries(draft.document_ids)]
     for field, number in named:
         if number is not None and number not in known:
             yield Problem(field, f"no exit document has the id {number}")

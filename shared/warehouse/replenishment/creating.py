@@ -15,7 +15,7 @@ from shared.kernel.db.steps import has_room, run_steps
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.references import record_use
-from shared.kernel.validation import Checked, ensure_valid
+from shared.kernel.validation import Checked, ensure_valid, valid_entries
 from shared.warehouse.master_data.named_codes import NamedCodes
 from shared.warehouse.pick_faces import service as pick_faces
 from shared.warehouse.pick_faces.models import KnownPickFace
@@ -91,7 +91,9 @@ def _selected(
     codes = NamedCodes(warehouses=[draft.warehouse_code])
     found, records = run_all(
         lambda: tx.store.get_many(codes.keys),
-        lambda: pick_faces.get_pick_faces(tx.store, sorted(draft.pick_face_ids or ())),
+        lambda: pick_faces.get_pick_faces(
+            tx.store, sorted(one for _, one in valid_entries(draft.pick_face_ids))
+        ),
     )
     known, faces = codes.known(tx, found), {record.id: record.entity for record in records}
     problems = [*known.warehouse_problems("warehouse_code", draft.warehouse_code)]

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO
-from shared.kernel.validation import Checked, given_fields
+from shared.kernel.validation import Checked, given_fields, valid_entries
 from shared.warehouse.catalog.lines import parts_of
 from shared.warehouse.pick_faces.models import PickFace
 from shared.warehouse.replenishment.models import SELECTIONS, ReplenishmentDraft
@@ -34,7 +34,7 @@ def draft_problems(
         yield Problem("pick_face_ids", "give either pick_face_ids or all")
     if draft.after is not None and "all" not in selected:
         yield Problem("after", "is not allowed without all")
-    for at, number in enumerate(draft.pick_face_ids or ()):
+    for at, number in valid_entries(draft.pick_face_ids):
         face = known.get(number)
         if face is None:
             yield Problem(f"pick_face_ids.{at}", f"no pick face has the id {number}")

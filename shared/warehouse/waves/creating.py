@@ -23,7 +23,7 @@ from shared.kernel.errors import (
     ServiceUnavailable,
     ValidationFailed,
 )
-from shared.kernel.validation import Checked, ensure_valid
+from shared.kernel.validation import Checked, ensure_valid, valid_entries
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.models import ENDED_STATUSES, StoredPicking, picking_code
 from shared.warehouse.settings.values import settings_of
@@ -82,7 +82,7 @@ def create_wave(tx: Transaction, draft: Checked[WaveDraft]) -> WaveWithOrders:
 
 def _named_pickings(tx: Transaction, draft: Checked[WaveDraft]) -> tuple[_Pickings, list[Problem]]:
     """Read the pickings that a draft names; return them and the problems of the draft."""
-    numbers = list(dict.fromkeys(draft.picking_ids or ()))
+    numbers = list(dict.fromkeys(one for _, one in valid_entries(draft.picking_ids)))
     known, records = run_all(
         lambda: warehouses.all_warehouses(tx.store),
         lambda: picking_service.get_pickings(tx.store, numbers),
@@ -93,7 +93,7 @@ def _named_pickings(tx: Transaction, draft: Checked[WaveDraft]) -> tuple[_Pickin
     if code is not None and not is_known:
         found.append(Problem("warehouse_code", f"no warehouse has the code {code}"))
     by_id = {record.id: record.entity for record in records}
-    found += rules.picking_problems(draft.picking_ids or (), by_id, code if is_known else None)
+    found += rules.picking_problems(draft.picking_ids, by_id, code if is_known else None)
     return records, found
 
 

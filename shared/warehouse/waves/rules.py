@@ -7,7 +7,7 @@ from shared.kernel.calendar_days import first_instant
 from shared.kernel.db.records import Record
 from shared.kernel.errors import Problem, StaleState
 from shared.kernel.fields import ZERO
-from shared.kernel.validation import Checked, invalid_fields
+from shared.kernel.validation import Checked, invalid_fields, valid_entries
 from shared.warehouse.picking.models import (
     ENDED_STATUSES,
     PendingPicking,
@@ -50,10 +50,10 @@ def draft_problems(draft: Checked[WaveDraft]) -> Iterator[Problem]:
 
 
 def picking_problems(
-    numbers: Sequence[int], found: Mapping[int, StoredPicking], whs_code: str | None
+    numbers: Sequence[int | None] | None, found: Mapping[int, StoredPicking], whs_code: str | None
 ) -> Iterator[Problem]:
     """Yield a problem for each id that cannot be in the wave; `whs_code` is None if invalid."""
-    for at, number in enumerate(numbers):
+    for at, number in valid_entries(numbers):
         picking = found.get(number)
         field = f"picking_ids.{at}"
         if picking is None:

@@ -326,6 +326,8 @@ def test_recount_opens_lines_again(yard: WarehouseScenario, counts: CountScenari
     assert _qty(yard) == 10
     with pytest.raises(ValidationFailed, match=r"lines.0: CN-1 has no line 9"):
         counts.recount(number, 9)
+    refused = yard.erp.post(f"/counts/{number}/recount", {"lines": ["x", 9]})
+    assert refused.invalid_fields == ["lines.0", "lines.1"]
 
 
 def test_movements_after_a_line_was_counted_are_no_difference(

@@ -27,6 +27,7 @@ def _assert_refused(answer: Response, status: int, code: str, field: str | None 
         ({"picking_ids": []}, ["picking_ids"]),
         ({"picking_ids": [1, 99, 98]}, ["picking_ids.1", "picking_ids.2"]),
         ({"picking_ids": [1, 1]}, ["picking_ids.1"]),
+        ({"picking_ids": [1, "x", 99]}, ["picking_ids.1", "picking_ids.2"]),
         ({"picking_ids": list(range(1, 22))}, ["picking_ids"]),
         ({"exit_document_id": 1, "station": 5}, ["station"]),
     ],

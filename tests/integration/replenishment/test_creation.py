@@ -257,10 +257,11 @@ def test_problems_of_a_request_are_reported_together(
 ) -> None:
     erp = replenishment.erp
     erp.post("/warehouses", {"whs_code": "SHOP", "name": "Shop"}).ok(201)
-    body = {"warehouse_code": "SHOP", "pick_face_ids": [1, 77], "after": 5}
+    body = {"warehouse_code": "SHOP", "pick_face_ids": [1, 77, "x"], "after": 5}
     assert erp.post("/replenishments", body).problems == {
         "pick_face_ids.0": "pick face 1 is in warehouse YARD",
         "pick_face_ids.1": "no pick face has the id 77",
+        "pick_face_ids.2": "must be a whole number",
         "after": "is not allowed without all",
     }
     body = {"warehouse_code": "NONE", "pick_face_ids": [1], "all": True}

@@ -121,7 +121,8 @@ def test_create_returns_all_problems(erp: Erp) -> None:
     assert erp.post("/users", wrong).invalid_fields == [
         "name", "email", "username", "roles.1", "roles.2", "password",
     ]  # fmt: skip
-    assert erp.post("/users", {"roles": [5, 5]}).invalid_fields == ["username", "name", "roles.1"]
+    repeated = erp.post("/users", {"roles": [role, role]})
+    assert repeated.invalid_fields == ["username", "name", "roles.1"]
     assert len(erp.walk("/users")) == 1
 
 

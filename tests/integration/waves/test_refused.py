@@ -26,6 +26,7 @@ def wave_scenario(yard: WarehouseScenario) -> WaveScenario:
         ({"picking_ids": [1], "rule": {}}, ["picking_ids"]),
         ({"picking_ids": []}, ["picking_ids"]),
         ({"picking_ids": [1, 99, 2, 98]}, ["picking_ids.1", "picking_ids.3"]),
+        ({"picking_ids": [0, "x", 99]}, ["picking_ids.0", "picking_ids.1", "picking_ids.2"]),
         ({"picking_ids": [1], "warehouse_code": "SHOP"}, ["picking_ids.0"]),
         ({"picking_ids": [1], "warehouse_code": "MOON"}, ["warehouse_code"]),
         ({"rule": {"priority": "urgent"}}, ["rule.priority"]),

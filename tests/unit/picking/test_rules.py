@@ -6,6 +6,7 @@ import pytest
 
 from shared.kernel.db.records import Record
 from shared.kernel.errors import Problem
+from shared.kernel.validation import check
 from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import PickingDraft
@@ -37,3 +38,12 @@ def test_a_picking_has_at_most_a_thousand_open_lines(left: int, problems: int) -
 
     message = "1001 lines are open; a picking has at most 1000"
     assert shown == [Problem("document_ids", message)] * problems
+
+
+def test_an_invalid_id_hides_no_unknown_document() -> None:
+    draft = check(PickingDraft, {"document_ids": ["x", 9]})
+
+    assert rules.document_ids(draft) == [9]
+    assert list(rules.document_problems(draft, [])) == [
+        Problem("document_ids.1", "no exit document has the id 9")
+    ]
