@@ -95,6 +95,27 @@ def test_only_goods_of_the_named_position_batch_and_status_are_undone(
     ]  # fmt: skip
 
 
+def test_goods_are_undone_at_a_position_that_got_another_code(
+    receiving_scenario: ReceivingScenario,
+) -> None:
+    receiving, erp = receiving_scenario, receiving_scenario.erp
+    number = receiving.started(receiving.order({"qty": 4}))
+    receiving.receive(number, 4, bin_code="B-01").ok()
+
+    def move(from_bin: str, to_bin: str) -> None:
+        line = {"item_code": "BRICK", "qty": 4, "from_bin": from_bin, "to_bin": to_bin}
+        warehouses = {"from_warehouse": "YARD", "to_warehouse": "YARD"}
+        erp.post("/transfers", {**warehouses, "lines": [line]}).ok(201)
+
+    move("B-01", "A-01")
+    erp.patch("/warehouse-positions/2", {"bin_code": "B-09"}).ok()
+    move("A-01", "B-09")
+
+    assert receiving.shown(number)["lines"][0]["bin_code"] == "B-01"
+    assert receiving.undo(number, 4, bin_code="B-01").ok()["lines"] == []
+    assert receiving.stock() == []
+
+
 def test_goods_are_undone_by_gtin(receiving_scenario: ReceivingScenario) -> None:
     receiving = receiving_scenario
     gtins = {"gtins": [{"gtin": "14006381333938", "units": 2}]}
