@@ -1,7 +1,7 @@
 """Checks of the lines of all documents against their products, on plain data."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Self
 
@@ -87,7 +87,8 @@ def examine_lines(
             blocked.append(Problem(field, f"product {product.item_code} is not kept in stock"))
         if product:
             invalid += _management_problems(line, product)
-        invalid += _serial_problems(line, seen)
+        invalid += _serial_count_problems(line)
+        invalid += _repeated_serials(line, seen)
     return LineProblems(invalid, blocked)
 
 
@@ -97,7 +98,10 @@ def examine_goods(line: GoodsLine, product: KnownProduct) -> Iterator[Problem]:
     Unlike a line of a document, goods must have their batch and all serials.
     """
     yield from _management_problems(line, product)
-    yield from _serial_problems(line, {})
+    yield from _serial_count_problems(line)
+    # Callers may put the path of the line before the field, so that no message has a path.
+    for repeated in _repeated_serials(line, {}):
+        yield replace(repeated, message="must not be named twice")
     for field, value in line.batches.items():
         if product.by_batch and not value:
             message = f"is required: product {product.item_code} is managed by batch"
@@ -217,11 +221,15 @@ def _management_problems(line: GoodsLine, product: KnownProduct) -> Iterator[Pro
         yield Problem(line.field_path("qty"), message)
 
 
-def _serial_problems(line: GoodsLine, seen: dict[str, str]) -> Iterator[Problem]:
+def _serial_count_problems(line: GoodsLine) -> Iterator[Problem]:
+    field, serials = line.serials
+    if serials and line.qty is not None and len(serials) != line.qty:
+        yield Problem(line.field_path(field), f"{len(serials)} given, {line.qty:f} required")
+
+
+def _repeated_serials(line: GoodsLine, seen: dict[str, str]) -> Iterator[Problem]:
     field, serials = line.serials
     path = line.field_path(field)
-    if serials and line.qty is not None and len(serials) != line.qty:
-        yield Problem(path, f"{len(serials)} given, {line.qty:f} required")
     for number, serial in enumerate(serials or ()):
         place = f"{path}.{number}"
         if serial in seen:

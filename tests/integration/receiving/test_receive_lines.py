@@ -188,6 +188,8 @@ def test_problems_of_all_lines_come_at_once_and_nothing_is_received(
                     {**_DRILL, "qty": 1, "serials": ["S-1"]}]},
          {"lines.0.bin_code": "warehouse YARD has no position X-99",
           "lines.1.serials.0": "serial S-1 is already in lines.0"}),
+        ({"lines": [{**_DRILL, "qty": 2, "serials": ["S-1", "S-1"]}]},
+         {"lines.0.serials.1": "must not be named twice"}),
     ],
 )  # fmt: skip
 def test_invalid_body_is_refused(
