@@ -87,6 +87,16 @@ def test_a_reference_is_the_same_however_its_cell_is_typed(one: Cell, same: str)
     assert group.body["external_ref"] == same
 
 
+@each_case(
+    "priorities", [("Alta", "high", "1", " HIGH "), (1, Decimal("1.0"), "1.0"), ("baja", 3, "Low")]
+)
+def test_a_priority_is_the_same_however_it_is_written(priorities: tuple[Cell, ...]) -> None:
+    fields = (*ENTRY, "priority")
+    rows: list[list[Cell]] = [["A", "sale_order", "W", "X", 1, one] for one in priorities]
+    [group] = groups_of("exit_documents", fields, *rows)
+    assert (problems_of(group), group.body["priority"] in {"1", "3"}) == (set(), True)
+
+
 def test_a_row_that_differs_from_its_document_has_a_problem() -> None:
     [group] = groups_of(
         "entry_documents",

@@ -169,7 +169,7 @@ def test_orders_are_of_every_type_and_priority() -> None:
     assert {order["type"] for order in orders} == {
         "Sales order", "Delivery note", "Return to provider",
     }  # fmt: skip
-    assert {order.get("priority") for order in orders} == {"high", "normal", "low", None}
+    assert {order.get("priority") for order in orders} == {"1", "2", "3", None}
     assert len({order["doc_date"] for order in orders}) == 20
     lines = [line for order in orders for line in order["lines"]]
     assert any("batch" in line for line in lines)

@@ -18,6 +18,7 @@ type CellType = Literal["text", "list", "decimal", "integer", "date", "datetime"
 LINE_PREFIX = "line_"
 """Begins the name of the column of a line's field, if the document has a field of its name."""
 
+_ZERO_DECIMALS = re.compile(r"[.,]0+$")
 _NOT_LETTERS_OR_DIGITS = re.compile(r"[^a-z0-9]+")
 
 
@@ -78,9 +79,14 @@ class Column:
         return {normalize_header(name) for name in (self.field, self.header.en, self.header.es)}
 
     def key_of(self, value: object) -> object:
-        """Return the key that a text stands for, in either language; any other value as it is."""
+        """Return the key that a text stands for, in either language; any other value as it is.
+
+        A whole number may be written `1.0`.
+        """
         if not isinstance(value, str):
             return value
+        if (whole := _ZERO_DECIMALS.sub("", value)) in self.keys:
+            return whole
         for key, choice in zip(self.keys, self.choices, strict=False):
             names = map(normalize_header, (key, choice.en, choice.es))
             if normalize_header(value) in names:

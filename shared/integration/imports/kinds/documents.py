@@ -156,6 +156,7 @@ class ExitDocumentImporter(_DocumentImporter):
                 BilingualText("normal", "normal"),
                 BilingualText("low", "baja"),
             ),
+            keys=("1", "2", "3"),
         ),
         Column(_EXIT_WORDS, "ship_to", aliases=("address", "dirección")),
         *ADDRESS_COLUMNS,
