@@ -105,10 +105,16 @@ def known_product(alias: Item) -> KnownProduct:
     )
 
 
+def find_product(store: Store, code: str) -> KnownProduct | None:
+    """Return the product with the code, or None."""
+    alias = store.get(code_key(code))
+    return known_product(alias) if alias and not references.is_former(alias) else None
+
+
 def number_of(store: Store, code: str) -> int | None:
     """Return the id of the product with the code, or None."""
-    alias = store.get(code_key(code))
-    return int(alias["id"]) if alias and not references.is_former(alias) else None
+    product = find_product(store, code)
+    return product.id if product else None
 
 
 def alias_of(product: StoredProduct) -> Item:

@@ -207,9 +207,9 @@ def is_product(store: Store, code: str) -> bool:
     return repository.number_of(store, code) is not None
 
 
-def find_product(store: Store, code: str) -> int | None:
-    """Return the id of the product with this code, if there is one."""
-    return repository.number_of(store, code)
+def find_product(store: Store, code: str) -> KnownProduct | None:
+    """Return the product with this code, if there is one."""
+    return repository.find_product(store, code)
 
 
 def packagings(store: Store, numbers: Sequence[int]) -> dict[int, Packaging | None]:

@@ -192,12 +192,14 @@ def _known(store: Store, parameters: PutawayParameters) -> tuple[KnownWarehouse,
     code, item_code = parameters.warehouse, parameters.item_code
     store.get_many([warehouses.warehouse_key(code), catalog.product_key(item_code)])
     warehouse = warehouses.find_warehouse(store, code)
-    product_id = catalog.find_product(store, item_code)
+    product = catalog.find_product(store, item_code)
     problems = []
     if warehouse is None:
         problems.append(Problem("warehouse", f"no warehouse has the code {code}"))
-    if product_id is None:
+    if product is None:
         problems.append(Problem("item_code", f"no product has the code {item_code}"))
-    if warehouse is None or product_id is None:
+    elif not product.in_stock:
+        problems.append(Problem("item_code", f"product {item_code} is not kept in stock"))
+    if warehouse is None or product is None or problems:
         raise ValidationFailed(problems)
-    return warehouse, product_id
+    return warehouse, product.id

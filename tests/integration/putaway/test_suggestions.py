@@ -132,6 +132,10 @@ def test_invalid_parameters_are_named_together(yard: ReplenishmentScenario) -> N
     assert yard.erp.get("/putaway-suggestions", query=query).problems == {
         "warehouse": "no warehouse has the code NONE", "item_code": "no product has the code NONE"
     }  # fmt: skip
+    query = {"warehouse": "YARD", "item_code": "HAULAGE"}
+    assert yard.erp.get("/putaway-suggestions", query=query).problems == {
+        "item_code": "product HAULAGE is not kept in stock"
+    }
     query = {"warehouse": "YARD", "qty": "0"}
     answer = yard.erp.get("/putaway-suggestions", query=query)
     assert answer.invalid_fields == ["item_code", "qty"]
