@@ -109,7 +109,8 @@ def decode(text: str) -> Epc:
     if _HEX.fullmatch(text):
         return _from_hex(text)
     parts = text.split(":", 4)
-    if parts[:2] != ["urn", "epc"] or len(parts) != 5:  # noqa: PLR2004
+    # RFC 8141: scheme and namespace may be of either case, the rest is case-sensitive.
+    if [one.lower() for one in parts[:2]] != ["urn", "epc"] or len(parts) != 5:  # noqa: PLR2004
         raise UnreadableEpcError
     _, _, form, name, body = parts
     tag = _TAGS.get(name) if form == "tag" else None
