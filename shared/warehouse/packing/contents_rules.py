@@ -57,14 +57,19 @@ def goods_to_pack(order: StoredPackingOrder, unit: StoredUnit, draft: ContentsDr
         message = f"{plain(draft.qty)} to pack, {plain(left)} of {line.item_code} left in {code}"
         problems.append(Problem("qty", message))
     if strange := [one for one in serials if one not in line.serials]:
-        problems.append(Problem("serials", f"{', '.join(strange[:SHOWN])} not staged for {code}"))
+        problems.append(Problem("serials", f"{_are(strange)} not staged for {code}"))
     elif packed := [one for one in serials if one in line.packed_serials]:
-        problems.append(Problem("serials", f"{', '.join(packed[:SHOWN])} already packed"))
+        problems.append(Problem("serials", f"{_are(packed)} already packed"))
     goods = PackedGoods(**line.model_dump(include=_PRODUCT), serials=serials, qty=draft.qty)
     problems += _size_problems(order, unit, goods)
     if problems:
         raise RuleBlocked(problems)
     return goods
+
+
+def _are(serials: Sequence[str]) -> str:
+    """Return the subject and verb of a message about serials."""
+    return f"{', '.join(serials[:SHOWN])} {'is' if len(serials) == 1 else 'are'}"
 
 
 def line_of(order: StoredPackingOrder, goods: PackedGoods) -> StoredPackingLine:
@@ -133,7 +138,7 @@ def goods_to_remove(unit: StoredUnit, draft: ContentsDraft) -> PackedGoods:
         message = f"{plain(draft.qty)} to take out, {plain(found.qty)} of {found.item_code}"
         problems.append(Problem("qty", f"{message} in {code}"))
     if strange := [one for one in serials if one not in found.serials]:
-        problems.append(Problem("serials", f"{', '.join(strange[:SHOWN])} not in {code}"))
+        problems.append(Problem("serials", f"{_are(strange)} not in {code}"))
     if problems:
         raise RuleBlocked(problems)
     return found.model_copy(update={"qty": draft.qty, "serials": serials})

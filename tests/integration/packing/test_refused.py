@@ -143,6 +143,11 @@ def test_more_than_is_staged_or_inside_is_refused(packing: PackingScenario) -> N
     for field, answers in blocked.items():
         for answer in answers:
             _assert_refused(answer, 422, "rule_blocked", field)
+    assert [answer.json()["message"] for answer in blocked["serials"]] == [
+        "serials: S1 is already packed",
+        "serials: S3 is not staged for PK-1",
+        "serials: S2 is not in HU-1",
+    ]
     wrong = {
         "batch": [packing.put(unit, "CEMENT", 1)],
         "serials": [
