@@ -25,6 +25,9 @@ const MARGIN = 60;
 
 export const STORED = 'stowage.refresh_token';
 
+/** Where a tab keeps its name, which its page holds. */
+export const TAB = 'stowage.tab';
+
 export class Session {
   /** @type {string | null} */
   #token = null;

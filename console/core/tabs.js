@@ -5,7 +5,7 @@
  * as their access tokens end.
  */
 
-import { STORED } from './session.js';
+import { STORED, TAB } from './session.js';
 import { timeZone } from './zone.js';
 
 /**
@@ -21,9 +21,6 @@ const PATIENCE = 300;
 
 /** As long as a renewal in another tab may take. */
 const RENEWAL = 5000;
-
-/** Where a tab keeps its name, which its page holds. */
-const TAB = 'stowage.tab';
 
 /**
  * Leave a session to its tab, if this one is a copy of it: a duplicated tab has the same storage, and

@@ -4,6 +4,7 @@ import { browser, calls, CONSOLE, session } from '../core/app.js';
 import { useStorage } from '../core/browser.js';
 import { isUnknown, Outdated } from '../core/refusal.js';
 import { forgetFilters } from '../core/remembered.js';
+import { STORED, TAB } from '../core/session.js';
 import { imported } from '../core/use.js';
 import { timeZone } from '../core/zone.js';
 import { batch, computed, signal } from '../vendor/signals-core.js';
@@ -50,8 +51,6 @@ export const decisions = computed(() =>
 /** Name of the lock of the page that sends. */
 const LOCK = 'stowage.floor';
 
-const REFRESH_TOKEN = 'stowage.refresh_token';
-
 /** Waits between attempts to send while there is no answer, in milliseconds. */
 const PAUSES = [1000, 2000, 5000, 10_000, 30_000];
 
@@ -61,15 +60,15 @@ const PAUSES = [1000, 2000, 5000, 10_000, 30_000];
  */
 export function holdSession() {
   const held = new Map();
-  const found = sessionStorage.getItem(REFRESH_TOKEN);
-  sessionStorage.removeItem(REFRESH_TOKEN);
+  const found = sessionStorage.getItem(STORED);
+  sessionStorage.removeItem(STORED);
   useStorage({
     getItem: (name) => held.get(name) ?? null,
     setItem: (name, value) => void held.set(name, value),
     removeItem: (name) => void held.delete(name),
   });
   if (found !== null) {
-    held.set(REFRESH_TOKEN, found);
+    held.set(STORED, found);
   }
 }
 
@@ -96,11 +95,15 @@ export async function continueSession() {
   return error;
 }
 
-/** Leave the session to the next page of the tab, which is loaded now, unless a PIN opens it there. */
+/**
+ * Leave the session to the next page of the tab, which is loaded now, unless a PIN opens it there. The
+ * console takes a session only from a tab with a name.
+ */
 export function handOver() {
-  const token = browser.storage.getItem(REFRESH_TOKEN);
+  const token = browser.storage.getItem(STORED);
   if (token !== null && !vault.isOpen) {
-    sessionStorage.setItem(REFRESH_TOKEN, token);
+    sessionStorage.setItem(STORED, token);
+    sessionStorage.setItem(TAB, sessionStorage.getItem(TAB) ?? browser.newKey());
   }
 }
 
@@ -243,7 +246,7 @@ export async function begin(user) {
 
 /** Keep the session behind the PIN from now on, as it is and after every renewal. */
 export async function keepSession() {
-  const token = browser.storage.getItem(REFRESH_TOKEN);
+  const token = browser.storage.getItem(STORED);
   const user = session.user.value;
   if (token !== null && user !== null) {
     await vault.seal(token, user, timeZone.value);
@@ -266,7 +269,7 @@ export async function unlock(pin) {
   if (typeof opened === 'number') {
     return opened;
   }
-  browser.storage.setItem(REFRESH_TOKEN, opened.token);
+  browser.storage.setItem(STORED, opened.token);
   timeZone.value = opened.timeZone;
   session.user.value = opened.user;
   await begin(opened.user);

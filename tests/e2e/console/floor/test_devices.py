@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from barcode.codex import Gs1_128
@@ -35,6 +36,17 @@ def test_floor_can_be_installed(handheld: Handheld) -> None:
 
     errors = session.send("Page.getInstallabilityErrors")["installabilityErrors"]
     assert {one["errorId"] for one in errors} == {"in-incognito"}, "all contexts of tests are"
+
+
+def test_the_menu_leads_to_the_console_and_the_session_with_it(
+    new_person: Callable[..., object],
+) -> None:
+    handheld = Handheld.of(new_person())
+    handheld.sign_in(None)
+    handheld.wait_until_kept()
+    handheld.go("menu")
+    handheld.page.get_by_role("link", name="Console", exact=True).click()
+    expect(handheld.page.get_by_role("link", name="Counts Open")).to_be_visible()
 
 
 def test_supervisor_saves_and_discards_the_scans_of_somebody_who_left(
