@@ -1,10 +1,11 @@
 """Rules of stock adjustments on plain data: what makes a request invalid."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, given_fields, invalid_fields, of_valid_fields
-from shared.warehouse.catalog.lines import GoodsLine, examine_goods
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods, repeated_serials
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data.named_codes import MasterData
 from shared.warehouse.stock.adjustment_models import (
@@ -111,7 +112,12 @@ def body_problems(
     if without and not given_fields(body, ["reason"]):
         yield Problem("reason", f"is required, because lines.{without[0]} has none")
     first: dict[StockNamed, int] = {}
+    brought: dict[tuple[str, str], str] = {}
     for at, line in enumerate(lines):
         named = stock_named(line)
         if named is not None and first.setdefault(named, at) != at:
             yield Problem(f"lines.{at}", f"is of the same stock as lines.{first[named]}")
+        elif named is not None and line.serial is not None and (line.increase or line.counted_qty):
+            # Otherwise the serial would seem to be in stock where a line before has brought it.
+            for one in repeated_serials(f"lines.{at}", line.item_code, [line.serial], brought):
+                yield replace(one, field=f"lines.{at}.serial")

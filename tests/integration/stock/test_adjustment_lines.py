@@ -194,6 +194,10 @@ def test_problems_of_all_lines_come_at_once_before_conflicts(yard: WarehouseScen
             {}, {"lines.1.expiry_date":
                  "batch L1 has the expiry date 2030-01-31 at lines.0.expiry_date"},
         ),
+        (
+            [{**_DRILL, "increase": 1}, {**_DRILL, "bin_code": "B-01", "counted_qty": 1}],
+            {}, {"lines.1.serial": "serial S-1 is already in lines.0"},
+        ),
     ],
 )  # fmt: skip
 def test_invalid_body_is_refused(
