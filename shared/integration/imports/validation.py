@@ -167,7 +167,7 @@ def validate_groups(
     findings = run_transaction(context.store, lambda tx: importer.validate_all(tx, drafts, options))
     for group, draft, finding in zip(chunk, drafts, findings, strict=True):
         if problems := [*problems_of(draft), *_size_problems(group), *finding.problems]:
-            grouper.reject(group, problems)
+            grouper.reject(group, problems, chunk)
     skipped = {
         finding.existing: (group, draft)
         for group, draft, finding in zip(chunk, drafts, findings, strict=True)

@@ -115,6 +115,25 @@ def test_all_rows_of_the_same_stock_are_rejected_in_whatever_chunks_they_are(
     assert one["documents"] == {"total": 7, "valid": 4, "committed": 0, "skipped": 0}
 
 
+def test_a_row_names_the_row_above_that_has_its_serial(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    del yard
+    content = counts(
+        ["BRICK", "A-01", "x", "", ""],
+        ["DRILL", "A-01", 1, "", "N-1"],
+        ["DRILL", "B-01", 1, "", "N-1"],
+        more=["serial"],
+    )
+
+    one = validated(scenario, content)
+
+    assert report_problems(scenario, one) == {
+        (2, "counted_qty", "must be a number"),
+        (4, "counted_qty", "serial N-1 is already in row 3"),
+    }
+
+
 def test_stale_rows_are_rejected_with_both_quantities(
     scenario: ImportScenario, yard: WarehouseScenario, aws_faults: AwsFaults, stack: Stack
 ) -> None:
@@ -181,7 +200,7 @@ def test_a_count_brings_goods_with_their_expiry_date(
     one = validated(scenario, content)
 
     problems = {row: (field, reason) for row, field, reason in report_problems(scenario, one)}
-    other = "batch L-1 of CEMENT is in stock with the expiry date 2030-01-31, 2031-12-31 given"
+    other = "batch L-1 has the expiry date 2030-01-31 at row 2"
     assert problems.pop(3) == ("expiry_date", other)
     field, reason = problems.pop(6)
     assert (field, reason.startswith("2020-01-31 has passed")) == ("expiry_date", True)

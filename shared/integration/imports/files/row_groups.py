@@ -6,7 +6,7 @@ which is validated afterwards.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from shared.integration.imports.files.cells import Converter, cell_text, converters
@@ -270,8 +270,16 @@ class RowGrouper:
                 problems.append(RowProblem(extra, "", message))
         return body, problems
 
-    def reject(self, group: RowGroup, problems: Iterable[Problem]) -> None:
-        """Add the problems of the body of `group`."""
+    def reject(
+        self, group: RowGroup, problems: Iterable[Problem], chunk: Sequence[RowGroup] = ()
+    ) -> None:
+        """Add the problems of the body of `group`.
+
+        Where rows are no documents, they may name other groups of the `chunk` as `lines.N`.
+        """
+        if chunk and not self._layout.group_by:
+            rows = [one.rows[0] for one in chunk]
+            problems = [_with_rows(problem, rows) for problem in problems]
         for problem in problems:
             add_problem(group, problem, self._indexes)
 
@@ -297,10 +305,14 @@ def add_problem(group: RowGroup, problem: Problem, indexes: Mapping[str, int]) -
             RowProblem(None, "", f"has more problems; only the first {_MAX_PROBLEMS} are listed")
         ]
     elif not _is_unread(problem.message, name, known):
-        message = _LINE_PATH.sub(
-            lambda path: f"row {group.rows[int(path[1])].number}", problem.message
-        )
+        message = _with_rows(problem, group.rows).message
         known.append(RowProblem(indexes.get(name), name, message))
+
+
+def _with_rows(problem: Problem, rows: Sequence[Row]) -> Problem:
+    """Return a problem whose message names rows in place of the lines of a body."""
+    message = _LINE_PATH.sub(lambda path: f"row {rows[int(path[1])].number}", problem.message)
+    return replace(problem, message=message)
 
 
 def _is_unread(message: str, name: str, known: Iterable[RowProblem]) -> bool:

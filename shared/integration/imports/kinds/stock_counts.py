@@ -132,6 +132,7 @@ class StockCountImporter(Importer):
                 }
             else:
                 found |= dict(zip(rows, _count(tx, code, some, adds=False), strict=True))
+        _name_rows(drafts, found)
         return [
             # The fields have their problems already.
             CheckedGroup([one for one in found[at] if one not in problems_of(draft)])
@@ -197,6 +198,34 @@ def _count(
         [*problems, *(replace(one, field=_field(one.field)) for one in more)]
         for problems, more in zip(own, counted, strict=False)
     ]
+
+
+def _name_rows(drafts: Sequence[Checked[StockCount]], found: dict[int, Sequence[Problem]]) -> None:
+    """Let problems name the row whose goods they take for stock, as `lines` and its index."""
+    serials = dict[tuple[str | None, str], int]()
+    dates = dict[tuple[str | None, str | None], tuple[str, int]]()
+    for at, draft in enumerate(drafts):
+        if draft.serial and (first := serials.get((draft.item_code, draft.serial))) is not None:
+            text = f"serial {draft.serial} is already in"
+            place = f"{text} stock at {drafts[first].warehouse} {drafts[first].bin_code}"
+            row = f"{text} lines.{first}.serial"
+            found[at] = [
+                replace(one, message=row) if one.message == place else one for one in found[at]
+            ]
+        if (dated := dates.get((draft.item_code, draft.batch))) is not None:
+            date, first = dated
+            start = f"batch {draft.batch} of {draft.item_code} is in stock with the expiry date"
+            row = f"batch {draft.batch} has the expiry date {date} at lines.{first}.expiry_date"
+            found[at] = [
+                replace(one, message=row) if one.message.startswith(f"{start} {date},") else one
+                for one in found[at]
+            ]
+        if found[at] or not draft.counted_qty:
+            continue
+        if draft.serial:
+            serials.setdefault((draft.item_code, draft.serial), at)
+        if draft.expiry_date:
+            dates.setdefault((draft.item_code, draft.batch), (draft.expiry_date, at))
 
 
 def _row_problems(row: Checked[StockCount]) -> list[Problem]:

@@ -148,6 +148,7 @@ _SPANISH: Mapping[str, str] = {
     "must be 1 for a serial, or 0 if it is missing; {} given": (
         "debe ser 1 para un número de serie, o 0 si falta; se da {}"
     ),
+    "serial {} is already in row {}": "la serie {} ya está en la fila {}",
     "serial {} is already in stock at {} {}": "la serie {} ya está en existencias en {} {}",
     "serial {} is already in transit to {}": "la serie {} ya está en tránsito a {}",
     "{} at {} would be {}; the limit is {}": "{} en {} serían {}; el límite es {}",
