@@ -122,10 +122,15 @@ def given_fields(body: Checked[BaseModel], names: Iterable[str]) -> list[str]:
 def of_valid_fields(body: Checked[BaseModel], found: Iterable[Problem]) -> Iterator[Problem]:
     """Yield the problems found, except those of invalid fields, which only seem to be absent.
 
-    Problems of single entries of a list stay: only valid entries are examined.
+    Problems of single entries stay where the list is kept: only valid entries are examined.
     """
     invalid = invalid_fields(body)
-    return (one for one in found if one.field not in invalid)
+    absent = {name for name in invalid if getattr(body, name, None) is None}
+    return (
+        one
+        for one in found
+        if one.field not in invalid and one.field.partition(".")[0] not in absent
+    )
 
 
 def valid_entries[T](entries: Iterable[T | None] | None) -> Iterator[tuple[int, T]]:
