@@ -170,9 +170,11 @@ def trim_endpoints(packages: Path) -> None:
 
 def omit_documentation(packages: Path) -> None:
     """Remove the texts of the descriptions of AWS services, four fifths of what a client parses."""
-    for path in (packages / "botocore" / "data").glob("*/*/*.json.gz"):
+    for path in (packages / "botocore" / "data").glob("*/*/service-2.json.gz"):
         described = json.loads(gzip.decompress(path.read_bytes()))
-        text = json.dumps(_without_documentation(described), separators=(",", ":"))
+        for part in ("operations", "shapes"):  # clients read the texts of others
+            described[part] = _without_documentation(described[part])
+        text = json.dumps(described, separators=(",", ":"))
         path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
