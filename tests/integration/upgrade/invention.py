@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from pydantic import BaseModel
 
 from shared.kernel.db import schema, table
 from shared.kernel.db.collection import Collection
+from shared.kernel.db.entity_items import EntityItems
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Lookup, Partition
 from tests.integration.stored_entities import collections
@@ -63,6 +65,9 @@ def copy_of(collection: Collection[Any]) -> Collection[Any]:
 def _set(collection: Collection[Any], values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         object.__setattr__(collection, name, value)  # it is frozen
+    for name, computed in vars(EntityItems).items():
+        if isinstance(computed, cached_property):
+            vars(collection).pop(name, None)
 
 
 def _additions(collection: Collection[Any], first: int) -> dict[str, Any]:
