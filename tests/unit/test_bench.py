@@ -177,7 +177,7 @@ def test_bars_of_processor_time_find_their_rows() -> None:
     for request in function_calls.BEFORE:
         table.add(request, *[0.81] * (len(table.columns) - 1))
 
-    assert breaches(BARS, [table]) == []
+    assert not [one for one in breaches(BARS, [table]) if one.endswith("no row has a value")]
 
 
 def test_calls_of_functions_of_the_standard_library_are_not_counted() -> None:
