@@ -258,18 +258,6 @@ def test_schemas_and_properties_suit_generators_of_clients(document: dict[str, A
                     assert not [one for one in variants if "additionalProperties" in one]
 
 
-def test_body_may_be_json_or_a_form(document: dict[str, Any]) -> None:
-    operation = of(document, OPERATIONS["POST /reconciliations"])
-    content = operation["requestBody"]["content"]
-    assert {media: one["schema"]["$ref"].rsplit("/", 1)[1] for media, one in content.items()} == {
-        "application/json": "ReconciliationDraft",
-        "multipart/form-data": "ReconciliationUpload",
-    }
-    assert {"201", "202"} <= operation["responses"].keys()
-    refused = resolve(document, operation["responses"]["422"])
-    assert {"import_refused", "validation_failed"} <= {*refused["x-error-codes"]}
-
-
 def test_creation_that_finds_a_resource_has_one_type_for_each_status(
     document: dict[str, Any],
 ) -> None:
@@ -377,7 +365,6 @@ def test_head_is_documented_for_the_files_without_a_token(document: dict[str, An
 
 
 _IMPORT_REFUSED = {
-    "POST /reconciliations": {"413", "422"},
     "POST /reconciliations/files": {"413", "422"},
     "POST /imports": {"413", "422"},
     "POST /imports/uploads": {"422"},

@@ -124,11 +124,6 @@ def honours_if_match(operation: Operation) -> bool:
     )
 
 
-def form_of(operation: Operation) -> Operation | None:
-    """Return the operation that answers a form which is sent to this one, if any."""
-    return next((one for one in operations() if one.path == operation.form_path), None)
-
-
 def sends_etag(operation: Operation) -> bool:
     """Return whether a success has the header ETag: every read, and writes that show a resource."""
     if not operation.writes:

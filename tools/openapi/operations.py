@@ -61,17 +61,10 @@ def described_operation(
             "required": not operation.body_optional,
             "content": _body(operation.body, is_form=operation.is_form),
         }
-    statuses, codes = operation.statuses, declared.codes(operation)
-    other_statuses = operation.error_statuses
-    if (form := declared.form_of(operation)) and form.body:
-        described["requestBody"]["content"] |= _body(form.body, is_form=True)
-        statuses = (*statuses, *form.statuses)
-        codes = [*{*codes, *declared.codes(form)}]
-        other_statuses = {**other_statuses, **form.error_statuses}
     described["responses"] = {
-        **{str(status): _success(operation, status, wrappers) for status in statuses},
+        **{str(status): _success(operation, status, wrappers) for status in operation.statuses},
         **({} if operation.writes else {"304": _not_modified()}),
-        **refusals.by_status(codes, other_statuses),
+        **refusals.by_status(declared.codes(operation), operation.error_statuses),
     }
     return described
 
@@ -80,10 +73,11 @@ def _body(model: type[BaseModel], *, is_form: bool) -> Schema:
     if not is_form:
         return body(ref(model.__name__), example(model))
     # A form has no JSON example.
-    encoding: Schema = {"file": {"contentType": "application/octet-stream"}}
-    if "options" in model.model_fields:
-        encoding["options"] = {"style": "deepObject", "explode": True}
-    return {"multipart/form-data": {"schema": ref(model.__name__), "encoding": encoding}}
+    encoding = {"file": {"contentType": "application/octet-stream"}}
+    options = {"options": {"style": "deepObject", "explode": True}}
+    return {
+        "multipart/form-data": {"schema": ref(model.__name__), "encoding": {**encoding, **options}}
+    }
 
 
 def _parameters(operation: Operation) -> list[Schema]:

@@ -114,8 +114,7 @@ def _body(document: Schema, operation: Schema) -> Schema:
     """Return the body of a request; a file is chosen in Postman."""
     if "requestBody" not in operation:
         return {}
-    # A body that may be JSON or a form is shown as JSON, which comes first.
-    media, content = next(iter(operation["requestBody"]["content"].items()))
+    ((media, content),) = operation["requestBody"]["content"].items()
     example = content.get("example", {})
     if media == "application/json":
         text = json.dumps(example, indent=2, ensure_ascii=False)
