@@ -42,6 +42,7 @@ def test_results_are_grouped_and_chosen_by_the_keyboard(
     expect(options(person).last).to_have_attribute("aria-selected", "true")
     expect(options(person).last).to_contain_text(f"Crates {run}")
     field(person).press("ArrowDown")
+    expect(options(person).first).to_have_attribute("aria-selected", "true")
     field(person).press("ArrowDown")
     chosen = options(person).nth(1)
     expect(chosen).to_have_attribute("aria-selected", "true")
